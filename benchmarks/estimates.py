@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trackrecord.learning.advice.estimates.estimates import Estimate, estimate
 from trackrecord.learning.advice.estimates.incomplete_beta import beta_quantile
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.task_index import index_words
 
 from .figures import Figure, Measured, at_most
@@ -79,7 +79,7 @@ def _runs(count: int) -> list[Run]:
                 success=chance.random() < 0.5,
                 instruction=" ".join(text),
                 patterns=(f"p{_rare(_PATTERNS // 2, chance)}", f"q{number % (_PATTERNS // 2)}"),
-                steps=(Step(f"read_{procedure % 50}"), Step(f"edit_{procedure // 50}")),
+                steps=(RunStep(f"read_{procedure % 50}"), RunStep(f"edit_{procedure // 50}")),
             )
         )
     return runs

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select, text
 
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.settings import Settings
 from trackrecord.store.competences.select import select_competences
@@ -126,7 +126,7 @@ def _made(number: int, chance: random.Random) -> RecordUpdate:
         *(f"{chance.choice(_VERBS)}_{chance.choice(_THINGS)}" for _ in range(3)),
         f"tool_{number}",
     )
-    tally = Tally()
+    tally = EpisodeTally()
     for trigger in range(3):
         signal = (
             f"{chance.choice(_VERBS)} the {chance.choice(_THINGS)} fails with error "

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.wire.join import Entry, join
+from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome
 
 NOW = 1_780_000_000.0
 CALLS = [{"tool": "edit"}, {"tool": "test"}]
 
 
-def entry(success: bool | None = True, *, at: float = NOW, **fields: object) -> Entry:
+def entry(success: bool | None = True, *, at: float = NOW, **fields: object) -> OutcomeEntry:
     """An entry about the outcome `o`."""
     given = {"outcome_id": "o", "task_id": "t", "success": success, "timestamp": at, **fields}
     body = json.dumps({name: value for name, value in given.items() if value is not ...})
-    return Entry(body.encode(), at + 1)
+    return OutcomeEntry(body.encode(), at + 1)
 
 
-def joined(*entries: Entry) -> dict:
+def joined(*entries: OutcomeEntry) -> dict:
     return json.loads(join(entries).body)
 
 
@@ -63,7 +63,7 @@ def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Rand
     assert join(kept) == found
 
 
-def _outcome(entry: Entry):
+def _outcome(entry: OutcomeEntry):
     return decode_outcome(entry.body)
 
 
@@ -181,6 +181,6 @@ def test_what_the_best_one_lacks_comes_from_the_next():
 
 def test_an_entry_without_a_moment_ended_when_it_was_received():
     """Which a later copy of it does not move."""
-    early = Entry(entry(timestamp=..., tool_graph=CALLS).body, NOW + 3)
-    late = Entry(early.body, NOW + 50)
+    early = OutcomeEntry(entry(timestamp=..., tool_graph=CALLS).body, NOW + 3)
+    late = OutcomeEntry(early.body, NOW + 50)
     assert joined(late, early, entry(False, at=NOW + 60))["timestamp"] == NOW + 3

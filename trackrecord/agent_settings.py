@@ -14,7 +14,7 @@ from msgspec import Meta
 from platformdirs import user_data_path
 
 from .artifacts.rules import ArtifactRules
-from .embeddings.endpoint import Endpoint
+from .embeddings.endpoint import EmbeddingEndpoint
 from .forking import not_while_forking
 from .inflight.rules import ErrorRules
 from .learning.advice.rules import Explore
@@ -24,7 +24,7 @@ from .prompt.candidates.rules import ContextRules
 from .redis_keys import Keys
 from .server_urls import checked_redis_url
 from .setting_sources import merged, read_sources
-from .setting_values import Check, is_known, read_values
+from .setting_values import SettingCheck, is_known, read_values
 from .wire.outcome import MAX_BODY_BYTES
 
 _log = logging.getLogger("trackrecord")
@@ -62,7 +62,7 @@ class AgentSettings:
             description="Folders whose `trackrecord.toml` is read in full when a process starts "
             "there. Of any other working directory only `project` is read."
         ),
-        Check(_absolute_folders),
+        SettingCheck(_absolute_folders),
     ] = ()
     project: Annotated[
         str,
@@ -71,7 +71,7 @@ class AgentSettings:
             max_length=MAX_CHARS,
             description="Project of outcomes and questions that do not name one.",
         ),
-        Check(checked_project),
+        SettingCheck(checked_project),
     ] = DEFAULT_PROJECT
     redis_url: Annotated[
         str | None,
@@ -79,7 +79,7 @@ class AgentSettings:
             description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`. If "
             "unset, the embedded Redis in `home` is used."
         ),
-        Check(checked_redis_url),
+        SettingCheck(checked_redis_url),
     ] = field(default=None, repr=False)
     redis_prefix: Annotated[
         str,
@@ -144,7 +144,7 @@ class AgentSettings:
     memories: MemoryRules = field(default=MemoryRules())
     context: ContextRules = field(default=ContextRules())
     artifacts: ArtifactRules = field(default=ArtifactRules())
-    embeddings: Endpoint = field(default=Endpoint())
+    embeddings: EmbeddingEndpoint = field(default=EmbeddingEndpoint())
 
     @property
     def keys(self) -> Keys:

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from .project_names import MAX_CHARS, checked_project
-from .setting_values import Check
+from .setting_values import SettingCheck
 
 
 def _absolute(path: str) -> str:
@@ -26,8 +26,8 @@ class FolderProject:
         project: the project's name.
     """
 
-    folder: Annotated[str, Check(_absolute)]
-    project: Annotated[str, Meta(min_length=1, max_length=MAX_CHARS), Check(checked_project)]
+    folder: Annotated[str, SettingCheck(_absolute)]
+    project: Annotated[str, Meta(min_length=1, max_length=MAX_CHARS), SettingCheck(checked_project)]
 
 
 @dataclass(frozen=True, kw_only=True)

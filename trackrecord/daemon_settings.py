@@ -26,7 +26,7 @@ from .learning.strategies.recogniser import MAX_CHARS
 from .notify_settings import NotifySettings
 from .rules_bundle import Rules
 from .server_urls import checked_database_url, database_url_of
-from .setting_values import Check, read_values
+from .setting_values import SettingCheck, read_values
 from .span_settings import SpanSettings
 from .trace_rules import TraceRules
 from .wire.outcome import MAX_BODY_BYTES
@@ -62,7 +62,7 @@ class DaemonSettings(AgentSettings):
             description="URL of the database, `sqlite:///…` or `postgresql://…`. If unset, "
             "`trackrecord.db` in `home` is used."
         ),
-        Check(checked_database_url),
+        SettingCheck(checked_database_url),
     ] = field(default=None, repr=False)
     database_timeout_s: Annotated[
         Seconds,
@@ -133,7 +133,7 @@ class DaemonSettings(AgentSettings):
         ),
     ] = "0 3 * * *"
     timezone: Annotated[
-        str, Meta(description="Time zone of the crontab."), Check(_checked_timezone)
+        str, Meta(description="Time zone of the crontab."), SettingCheck(_checked_timezone)
     ] = "UTC"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
@@ -145,7 +145,7 @@ class DaemonSettings(AgentSettings):
             description="Your own strategies, recognised in addition to the twelve built-in ones: "
             "a JSON array of objects with `name_en`, `name_zh`, `phrases`, `splits_by` and `slug`."
         ),
-        Check(_checked_strategies),
+        SettingCheck(_checked_strategies),
     ] = ()
     description_max_chars: Annotated[
         int,

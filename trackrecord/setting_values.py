@@ -1,8 +1,8 @@
 """Read the values of settings by their declarations, for agents and for the daemon.
 
 A declaration is a frozen dataclass. A field's annotation says everything about a setting: its type,
-its bounds and its description (`msgspec.Meta`), and a check of its own (`Check`). Values come from
-the environment as text and from TOML with types; both are read alike.
+its bounds and its description (`msgspec.Meta`), and a check of its own (`SettingCheck`). Values
+come from the environment as text and from TOML with types; both are read alike.
 """
 
 import math
@@ -32,7 +32,7 @@ _CONSTANTS: Final = frozenset(
 
 
 @dataclass(frozen=True)
-class Check:
+class SettingCheck:
     """A check beyond type and bounds.
 
     Attributes:
@@ -57,7 +57,7 @@ class Annotation:
     kind: Any
     bounds: msgspec.Meta = _UNBOUNDED
     description: str = ""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[SettingCheck, ...] = ()
 
     @property
     def rules(self) -> type | None:
@@ -82,7 +82,7 @@ def _taken_apart(hint: Any) -> Annotation:  # noqa: ANN401 - any annotation
         plain,
         bounds=metas[0] if metas else _UNBOUNDED,
         description=next((meta.description for meta in metas if meta.description), ""),
-        checks=tuple(note for note in notes if isinstance(note, Check)),
+        checks=tuple(note for note in notes if isinstance(note, SettingCheck)),
     )
 
 

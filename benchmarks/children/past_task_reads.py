@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.timing import time_by_turns
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 from trackrecord.settings import load_settings
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     """Time reads with and without past tasks, by turns: by processor time, and with all waits."""
     project, tasks = sys.argv[1], json.loads(Path(sys.argv[2]).read_text())
     reader = RankingsReader(load_settings())
-    without = Wanted(exclude=frozenset({"past_tasks"}))
+    without = WantedSections(exclude=frozenset({"past_tasks"}))
     for task in tasks[-20:]:
         reader.read(project=project, task=task)
         reader.read(project=project, task=task, wanted=without)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _read(
-    reader: RankingsReader, project: str, tasks: Iterator[str], wanted: Wanted | None
+    reader: RankingsReader, project: str, tasks: Iterator[str], wanted: WantedSections | None
 ) -> object:
     return reader.read(project=project, task=next(tasks), wanted=wanted)
 

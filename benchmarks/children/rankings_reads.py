@@ -8,7 +8,7 @@ import sys
 
 from benchmarks.timing import time_by_turns, time_calls
 from benchmarks.vector_server import serving_vectors
-from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.prompt import client as asking
 from trackrecord.prompt.cache import read_document
 from trackrecord.prompt.client import RankingsReader
@@ -40,7 +40,7 @@ def main() -> None:
     }
     took = {name: time_calls(read, count) for name, read in kinds.items()}
     with serving_vectors() as url:
-        embeddings = Endpoint(url=url, prompt_timeout_s=_PATIENT_S)
+        embeddings = EmbeddingEndpoint(url=url, prompt_timeout_s=_PATIENT_S)
         settings = load_settings(embeddings=embeddings)
         RecordVectors(client, settings).renew([project])
         by_meaning = RankingsReader(settings)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from trackrecord_capture.history.reading import Reading, read_and_publish
+from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.register import SOURCES
@@ -43,7 +43,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, CaptureState(Path(home)) as state:
         began = time.process_time()
         for log in source.logs([folder]):
-            read_and_publish(source, log, state, sink, Reading(outcome_of=outcome_of))
+            read_and_publish(source, log, state, sink, LogReading(outcome_of=outcome_of))
         reading_s = time.process_time() - began
     peak = peak_mib()
     began = time.process_time()

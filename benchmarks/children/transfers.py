@@ -13,7 +13,7 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.transfer.export import export_project
 from trackrecord.transfer.importing import import_project
 from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import Place
+from trackrecord.transfer.places import StorePlace
 
 from .peak import peak_mib
 
@@ -25,7 +25,7 @@ def _silent(*_told: object) -> None:
 
 
 def _move(source: str, target: str) -> int:
-    places = [Place(connect_store(url), url) for url in (source, target)]
+    places = [StorePlace(connect_store(url), url) for url in (source, target)]
     return move_store(*places, now=_NOW, report=_silent).total
 
 

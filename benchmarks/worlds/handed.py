@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from trackrecord.learning.advice.estimates.counting import Counts
-from trackrecord.learning.advice.estimates.effects import Trial, effects_of
+from trackrecord.learning.advice.estimates.counting import RunCounts
+from trackrecord.learning.advice.estimates.effects import EffectRun, effects_of
 from trackrecord.learning.advice.estimates.estimates import Estimates
-from trackrecord.learning.advice.estimates.posterior import Tally
+from trackrecord.learning.advice.estimates.posterior import DecayedTally
 from trackrecord.learning.advice.kinds import Kinds
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
@@ -126,7 +126,7 @@ def _standing(place: int, arm: Arm) -> Standing:
 def _estimates(arms: Sequence[Arm]) -> Estimates:
     """Return the estimates of runs of one kind of task, each with one of the strategies."""
     tallies = {
-        str(place): Tally(
+        str(place): DecayedTally(
             arm.successes + arm.failures,
             arm.successes,
             arm.helpful + arm.harmful,
@@ -137,19 +137,19 @@ def _estimates(arms: Sequence[Arm]) -> Estimates:
         if arm.successes + arm.failures
     }
     trials = [
-        Trial("kind 0", (str(place),), weight, success)
+        EffectRun("kind 0", (str(place),), weight, success)
         for place, arm in enumerate(arms)
         for weight, success in ((arm.helpful, True), (arm.harmful, False))
         if weight > 0.0
     ]
-    whole = Tally(
+    whole = DecayedTally(
         sum(each.runs for each in tallies.values()),
         sum(each.successes for each in tallies.values()),
         sum(each.decayed_runs for each in tallies.values()),
         sum(each.decayed_successes for each in tallies.values()),
         sum(each.tasks for each in tallies.values()),
     )
-    counts = Counts(
+    counts = RunCounts(
         Kinds(), whole, {0: whole}, {}, {}, tallies, {slug: {0: t} for slug, t in tallies.items()}
     )
     return Estimates(counts, {}, effects_of(trials), {})

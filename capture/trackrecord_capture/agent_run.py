@@ -34,7 +34,7 @@ class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: float | None = None
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class RunCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of a tool.
 
     Attributes:
@@ -150,7 +150,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     repository: str = ""
     branch: str = ""
     instruction: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[RunCall, ...] = ()
     signs: tuple[Sign, ...] = ()
     is_over: bool = True
     parent: str = ""

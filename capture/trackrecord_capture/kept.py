@@ -11,7 +11,7 @@ import msgspec
 
 from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
 
-from .agent_run import Call
+from .agent_run import RunCall
 from .shell.names import SHELL, tool_name
 
 LONGEST_ARGUMENT: Final = 300
@@ -47,13 +47,13 @@ _OF_FILES: Final = re.compile(
 )
 
 
-def kept_name(call: Call) -> str:
+def kept_name(call: RunCall) -> str:
     """Return the tool's name, finer for a shell: "shell:pytest"."""
     name = tool_name(call.command) if call.command else call.tool
     return redacted_beginning(name, _LONGEST_TOOL) or SHELL
 
 
-def kept_call(call: Call, folder: str, *, prompts: bool) -> dict[str, Any]:
+def kept_call(call: RunCall, folder: str, *, prompts: bool) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
     Args:
@@ -74,7 +74,7 @@ def kept_call(call: Call, folder: str, *, prompts: bool) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def kept_error(call: Call) -> str | None:
+def kept_error(call: RunCall) -> str | None:
     """Return the beginning and the end of a failed call's error; None if it has none."""
     text = call.error or call.result
     if not text.strip():
@@ -110,7 +110,7 @@ def _clean(text: str) -> str:
     return text.strip()
 
 
-def _arguments(call: Call, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
+def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: ANN401 - any JSON
     if call.command:
         return {"command": redacted_beginning(_without_bodies(call.command), LONGEST_ARGUMENT)}
     given = call.arguments

@@ -14,11 +14,11 @@ from trackrecord.project_names import MAX_CHARS
 from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.wire.outcome import encode_body
 
-from .agent_run import AgentRun, Call, Seen
+from .agent_run import AgentRun, RunCall, Seen
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
 from .projects import project_of
-from .verdict.verdict import Evidence, Verdict, verdict_of
+from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
 _LONGEST_SAYS: Final = 300
@@ -77,7 +77,7 @@ def _without_words(run: AgentRun) -> AgentRun:
 
 
 def _fields(
-    run: AgentRun, verdict: Verdict, rules: CaptureRules, most_calls: int
+    run: AgentRun, verdict: RunVerdict, rules: CaptureRules, most_calls: int
 ) -> dict[str, Any]:
     project = _project(run, rules)
     instruction = _instruction(run)
@@ -158,11 +158,11 @@ def _commits(commits: tuple[str, ...]) -> list[str]:
     return [one for one in commits if _COMMIT.match(one)][:_MOST_COMMITS]
 
 
-def _failure_mode(verdict: Verdict) -> str | None:
+def _failure_mode(verdict: RunVerdict) -> str | None:
     return verdict.grounds[0].kind if verdict.success is False else None
 
 
-def _failure_details(run: AgentRun, verdict: Verdict) -> str | None:
+def _failure_details(run: AgentRun, verdict: RunVerdict) -> str | None:
     """Return the error of the call that decided, or the ground's own words."""
     if verdict.success is not False:
         return None
@@ -172,7 +172,7 @@ def _failure_details(run: AgentRun, verdict: Verdict) -> str | None:
     return shortened(text, LONGEST_ERROR) or None
 
 
-def _call(run: AgentRun, place: int | None) -> Call | None:
+def _call(run: AgentRun, place: int | None) -> RunCall | None:
     return run.calls[place] if place is not None and place < len(run.calls) else None
 
 
@@ -197,7 +197,7 @@ def _process(run: AgentRun) -> dict[str, int] | None:
     return {"rejections": rejections} if rejections else None
 
 
-def _ground(evidence: Evidence, places: list[int]) -> dict[str, Any]:
+def _ground(evidence: SeenEvidence, places: list[int]) -> dict[str, Any]:
     ground: dict[str, Any] = {"kind": evidence.kind}
     if evidence.says:
         ground["says"] = shortened(evidence.says, _LONGEST_SAYS)

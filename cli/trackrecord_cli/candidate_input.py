@@ -10,7 +10,7 @@ _PARTS = ("candidates", "config", "budget")
 
 
 @dataclass(frozen=True)
-class Question:
+class RankingQuestion:
     """What is to be ranked.
 
     Attributes:
@@ -24,7 +24,7 @@ class Question:
     budget: int | None = None
 
 
-def read_question(data: bytes) -> Question:
+def read_question(data: bytes) -> RankingQuestion:
     """Read a list of candidates, or an object with candidates, config and budget.
 
     Raises:
@@ -32,7 +32,7 @@ def read_question(data: bytes) -> Question:
     """
     given = _document(data)
     if isinstance(given, list):
-        return Question(given)
+        return RankingQuestion(given)
     if not isinstance(given, dict) or not isinstance(given.get("candidates"), list):
         message = "candidates are a JSON list, or stand as `candidates` in a JSON object"
         raise InvalidCandidate(message)
@@ -43,7 +43,7 @@ def read_question(data: bytes) -> Question:
     if budget is not None and type(budget) is not int:
         message = f"budget must be a whole number of tokens, not {budget!r}"
         raise InvalidCandidate(message)
-    return Question(given["candidates"], given.get("config"), budget)
+    return RankingQuestion(given["candidates"], given.get("config"), budget)
 
 
 def _document(data: bytes) -> object:

@@ -5,7 +5,7 @@ import click
 from trackrecord.learning.text.spelling import closest
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """Suggests the command that was probably meant."""
 
     def resolve_command(

@@ -22,7 +22,7 @@ from trackrecord.errors import (
 )
 
 from .entry import explain_missing, is_ours
-from .group import Group
+from .group import CommandGroup
 
 # Each command lives in the module of its name, and is imported when it is called: `--help` shows
 # these lines without importing any of them. A test compares them with the commands' own help.
@@ -90,7 +90,7 @@ UNREACHABLE = 3
 INTERRUPTED = 130
 
 
-class _LazyGroup(Group):
+class _LazyGroup(CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(COMMANDS)
 

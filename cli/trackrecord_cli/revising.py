@@ -294,10 +294,10 @@ def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: b
 
 
 def _print_json(action: str, records: Sequence[Competence], by: Signed) -> None:
-    from trackrecord.learning.competences.document import Reading
+    from trackrecord.learning.competences.document import RecordReading
     from trackrecord.queries.competences import CompetenceRecord
 
-    shown = [CompetenceRecord(record, Reading(by.now)) for record in records]
+    shown = [CompetenceRecord(record, RecordReading(by.now)) for record in records]
     print_json(
         {
             "action": action,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from trackrecord.queries.status import StatusReport
 
 
-class Line(NamedTuple):
+class StatusLine(NamedTuple):
     """One line: what is counted, the count, and its history or share."""
 
     name: str
@@ -20,17 +20,17 @@ class Line(NamedTuple):
     drawn: str = ""
 
 
-def places(status: StatusReport) -> list[Line]:
+def places(status: StatusReport) -> list[StatusLine]:
     """Return where everything is kept."""
     return [
-        Line("version", status.version),
-        Line("home", status.home),
-        Line("Redis", status.redis),
-        Line("database", status.database),
+        StatusLine("version", status.version),
+        StatusLine("home", status.home),
+        StatusLine("Redis", status.redis),
+        StatusLine("database", status.database),
     ]
 
 
-def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[Line]:
+def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLine]:
     """Return how outcomes flow.
 
     Args:
@@ -39,20 +39,22 @@ def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[Line]:
     """
     age = "none" if status.oldest_waiting_s is None else _age(status.oldest_waiting_s)
     return [
-        Line("workers", str(status.workers)),
-        Line(
+        StatusLine("workers", str(status.workers)),
+        StatusLine(
             "waiting in the stream",
             f"{status.waiting:,}",
             _rate([r.arriving for r in rates], "arriving"),
         ),
-        Line("being learnt", f"{status.pending:,}", _rate([r.learnt for r in rates], "learnt")),
-        Line("oldest of them", age),
-        Line("in the spool", f"{status.spooled:,}"),
-        Line("dead letters", f"{status.dead_letters:,}"),
+        StatusLine(
+            "being learnt", f"{status.pending:,}", _rate([r.learnt for r in rates], "learnt")
+        ),
+        StatusLine("oldest of them", age),
+        StatusLine("in the spool", f"{status.spooled:,}"),
+        StatusLine("dead letters", f"{status.dead_letters:,}"),
     ]
 
 
-def learnt(status: StatusReport) -> list[Line]:
+def learnt(status: StatusReport) -> list[StatusLine]:
     """Return what has been learnt."""
     from trackrecord.times import iso
 
@@ -60,19 +62,19 @@ def learnt(status: StatusReport) -> list[Line]:
     share = status.successes / judged if judged else None
     cached = "never computed" if status.cache_age_s is None else f"{_age(status.cache_age_s)} old"
     return [
-        Line("outcomes", f"{status.outcomes:,}"),
-        Line("successful", f"{status.successes:,}", _share(share)),
-        Line("without a verdict", f"{status.without_verdict:,}"),
-        Line("patterns", f"{status.patterns:,}"),
-        Line("anti-patterns", f"{status.anti_patterns:,}"),
-        Line("procedures", f"{status.signatures:,}"),
-        Line("competence records", f"{status.competences:,}"),
-        Line("memories", f"{status.memories:,}"),
-        Line("episodes to consolidate", f"{status.waiting_episodes:,}"),
-        Line("projects to rebuild", ", ".join(status.rebuild_due) or "none"),
-        Line("last learnt", iso(status.last_learnt) or "never"),
-        Line("last consolidation", iso(status.last_consolidation) or "never"),
-        Line("rankings", cached),
+        StatusLine("outcomes", f"{status.outcomes:,}"),
+        StatusLine("successful", f"{status.successes:,}", _share(share)),
+        StatusLine("without a verdict", f"{status.without_verdict:,}"),
+        StatusLine("patterns", f"{status.patterns:,}"),
+        StatusLine("anti-patterns", f"{status.anti_patterns:,}"),
+        StatusLine("procedures", f"{status.signatures:,}"),
+        StatusLine("competence records", f"{status.competences:,}"),
+        StatusLine("memories", f"{status.memories:,}"),
+        StatusLine("episodes to consolidate", f"{status.waiting_episodes:,}"),
+        StatusLine("projects to rebuild", ", ".join(status.rebuild_due) or "none"),
+        StatusLine("last learnt", iso(status.last_learnt) or "never"),
+        StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
+        StatusLine("rankings", cached),
     ]
 
 

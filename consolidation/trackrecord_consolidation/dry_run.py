@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.learning.competences.tally import Tally
+from trackrecord.learning.competences.tally import EpisodeTally
 from trackrecord.store.competences.episodes import last_waiting, waiting
 from trackrecord.store.competences.retractions import waiting_to_retract
 from trackrecord.store.competences.signatures import (
@@ -38,8 +38,8 @@ def rehearse(
 
 def _fold_all(
     connection: Connection, follower: RecordUpdater, progress: Progress, episodes_at_once: int
-) -> dict[str, Tally]:
-    tallies: dict[str, Tally] = {}
+) -> dict[str, EpisodeTally]:
+    tallies: dict[str, EpisodeTally] = {}
     last = last_waiting(connection, follower.project_id)
     done = 0
     while last is not None and done < last:
@@ -49,7 +49,7 @@ def _fold_all(
         folded = fold(follower.rules, rows)
         progress.add_folded(folded)
         for name, tally in folded.tallies.items():
-            tallies.setdefault(name, Tally()).merge(tally)
+            tallies.setdefault(name, EpisodeTally()).merge(tally)
         done = folded.read[-1].outcome if folded.read else last
     _unfold_all(connection, follower, tallies, episodes_at_once)
     return tallies
@@ -58,7 +58,7 @@ def _fold_all(
 def _unfold_all(
     connection: Connection,
     follower: RecordUpdater,
-    tallies: dict[str, Tally],
+    tallies: dict[str, EpisodeTally],
     episodes_at_once: int,
 ) -> None:
     done = 0
@@ -70,12 +70,12 @@ def _unfold_all(
         if not taken.read:
             return
         for name, tally in taken.tallies.items():
-            tallies.setdefault(name, Tally()).merge(tally)
+            tallies.setdefault(name, EpisodeTally()).merge(tally)
         done = taken.read[-1].outcome
 
 
 def _touched(
-    connection: Connection, project_id: int, tallies: dict[str, Tally]
+    connection: Connection, project_id: int, tallies: dict[str, EpisodeTally]
 ) -> Iterator[list[StoredSignature]]:
     """Yield signatures as a run would leave them: those with new episodes, and those left over."""
     names = sorted(tallies)
@@ -89,7 +89,7 @@ def _touched(
         yield [each for each in changed if each.name not in tallies]
 
 
-def _with(stored: StoredSignature | None, name: str, tally: Tally) -> StoredSignature:
+def _with(stored: StoredSignature | None, name: str, tally: EpisodeTally) -> StoredSignature:
     if stored is None:
         return StoredSignature(_NO_ROW, name, tally)
     stored.tally.merge(tally)

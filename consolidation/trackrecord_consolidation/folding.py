@@ -9,7 +9,7 @@ from trackrecord.learning.competences.arguments import argument_types
 from trackrecord.learning.competences.episodes import NoProcedure, procedure_of
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.signatures import signature_of
-from trackrecord.learning.competences.tally import Argument, Episode, Order, Tally
+from trackrecord.learning.competences.tally import Argument, Episode, EpisodeTally, Order
 from trackrecord.learning.competences.triggers import canonical_conditions
 from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
@@ -27,7 +27,7 @@ class Folded:
         skipped: the number of episodes without a procedure, by reason.
     """
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, EpisodeTally] = field(default_factory=dict)
     read: list[ReadEpisode] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -40,7 +40,7 @@ def unfold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
         signature = None
         if isinstance(episode, Episode):
             signature = signature_of(episode.order)
-            folded.tallies.setdefault(signature, Tally()).take_back(episode)
+            folded.tallies.setdefault(signature, EpisodeTally()).take_back(episode)
         folded.read.append(ReadEpisode(row.outcome, signature, row.success))
     return folded
 
@@ -57,7 +57,7 @@ def fold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
         signature = signature_of(episode.order)
         tally = folded.tallies.get(signature)
         if tally is None:
-            tally = folded.tallies[signature] = Tally()
+            tally = folded.tallies[signature] = EpisodeTally()
         tally.add(episode)
         folded.read.append(ReadEpisode(row.outcome, signature, row.success))
     return folded

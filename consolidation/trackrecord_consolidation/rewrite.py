@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select
 from trackrecord.learning.competences.record import Competence, competence_id
 from trackrecord.learning.competences.revision import Revised, RevisionAction
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Tally
+from trackrecord.learning.competences.tally import EpisodeTally
 from trackrecord.learning.competences.update import (
     NoChange,
     RecordAction,
@@ -108,7 +108,7 @@ class Rewriter:
         record_id = competence_id(self.project, signature.name)
         by_hand = list(self._by_hand(record_id, actors))
         self._erase(record_id)
-        tally = Tally()
+        tally = EpisodeTally()
         record: Competence | None = None
         moments = self._moments(signature.id)
         for at in sorted({*moments, *(each.at for each in by_hand)}):
@@ -165,7 +165,7 @@ class Rewriter:
         )
         return {at for at in chain.from_iterable(found) if at is not None}
 
-    def _tally_at(self, signature: Row[Any], before: Tally, at: float) -> Tally:
+    def _tally_at(self, signature: Row[Any], before: EpisodeTally, at: float) -> EpisodeTally:
         """Return the sums after the run of a moment."""
         own = episodes.c.signature_id == signature.id
         taken = fold(self.rules, self._rows(and_(own, episodes.c.retracted_at == at)))
@@ -173,9 +173,9 @@ class Rewriter:
             # Sums that fall to nothing are not there at all: added up anew, they are not.
             stands = or_(episodes.c.retracted_at.is_(None), episodes.c.retracted_at > at)
             rows = self._rows(and_(own, episodes.c.read_at <= at, stands))
-            return fold(self.rules, rows).tallies.get(signature.name, Tally())
+            return fold(self.rules, rows).tallies.get(signature.name, EpisodeTally())
         added = fold(self.rules, self._rows(and_(own, episodes.c.read_at == at)))
-        before.merge(added.tallies.get(signature.name, Tally()))
+        before.merge(added.tallies.get(signature.name, EpisodeTally()))
         return before
 
     def _rows(self, where: ColumnElement[bool]) -> Iterator[EpisodeRow]:
@@ -185,7 +185,7 @@ class Rewriter:
     def _follow(
         self,
         signature: Row[Any],
-        tally: Tally,
+        tally: EpisodeTally,
         record: Competence | None,
         at: float,
         actor: str,

@@ -21,7 +21,7 @@ from trackrecord.access_tokens import PREFIX
 from trackrecord.errors import TrackrecordError
 from trackrecord.http_settings import HttpSettings
 
-from .answers import Refused, refused
+from .answers import RequestRefused, refused
 from .callers import OWNER, Caller
 from .listening import is_loopback
 from .tokens import Tokens
@@ -55,7 +55,7 @@ class Access:
             request = Request(scope)
             try:
                 scope["caller"] = await self._caller(request)
-            except Refused as refusal:
+            except RequestRefused as refusal:
                 await refused(request, refusal)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -64,7 +64,7 @@ class Access:
         host = request.headers.get("host", "")
         origin = request.headers.get("origin")
         if origin is not None and not _is_same(origin, host):
-            raise Refused(403, "requests of other web pages are refused")
+            raise RequestRefused(403, "requests of other web pages are refused")
         given = _credential(request)
         if self._token is not None and hmac.compare_digest(given.encode(), self._token.encode()):
             return OWNER
@@ -73,12 +73,12 @@ class Access:
             return await self._bearer(request, given)
         if not self._is_open:
             message = "the token is missing or wrong; send `Authorization: Bearer TOKEN`"
-            raise Refused(401, message, _challenge(request))
+            raise RequestRefused(401, message, _challenge(request))
         # Whoever knows a token may use any name: no web page knows it.
         if not self._is_own(_name_of(host)):
             shown = ascii(_name_of(host))[:_LONGEST_SHOWN]
             message = f"host {shown} is not this machine; TRACKRECORD_HTTP__NAMES permits names"
-            raise Refused(403, message)
+            raise RequestRefused(403, message)
         return OWNER
 
     async def _bearer(self, request: Request, token: str) -> Caller:
@@ -87,10 +87,10 @@ class Access:
             caller = await self._tokens.caller_of(token)
         except TrackrecordError:
             message = "the token cannot be checked now: the database cannot be used"
-            raise Refused(503, message, {"Retry-After": _RETRY_AFTER_S}) from None
+            raise RequestRefused(503, message, {"Retry-After": _RETRY_AFTER_S}) from None
         if caller is None:
             message = "the token is unknown or revoked; `trackrecord token create` makes another"
-            raise Refused(401, message, _challenge(request))
+            raise RequestRefused(401, message, _challenge(request))
         return caller
 
     def _is_own(self, name: str) -> bool:

@@ -23,7 +23,7 @@ _LONGEST_MESSAGE: Final = 500
 
 
 @dataclass(eq=False)
-class Refused(Exception):
+class RequestRefused(Exception):
     """Raised when a request is answered with an error.
 
     Attributes:
@@ -55,7 +55,7 @@ def accepted(request: Request, message: Message, document: Mapping[str, Any]) ->
     return as_json(document)
 
 
-def refused(request: Request, refusal: Refused) -> Response:
+def refused(request: Request, refusal: RequestRefused) -> Response:
     """Return an error: of the HTTP API as a problem, else as google.rpc.Status.
 
     The latter is in the request's type.

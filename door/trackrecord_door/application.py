@@ -14,7 +14,7 @@ from trackrecord.http_settings import HttpSettings
 
 from . import health_routes
 from .access import Access
-from .answers import Refused, refused
+from .answers import RequestRefused, refused
 from .api import routes as api_routes
 from .bodies import Bodies
 from .floor import Floor
@@ -70,7 +70,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             Middleware(Access, settings=settings, tokens=tokens),
         ],
         exception_handlers={
-            Refused: _refuse,
+            RequestRefused: _refuse,
             HTTPException: _refuse_http,
             ClientDisconnect: _nobody_reads,
             OSError: _cannot_keep,
@@ -80,7 +80,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     )
 
 
-def _refusal(request: Request, refusal: Refused) -> Response:
+def _refusal(request: Request, refusal: RequestRefused) -> Response:
     """Answer a browser with a page, and programs with what they can read."""
     if "text/html" in request.headers.get("accept", ""):
         return error_answer(request, refusal)
@@ -88,13 +88,13 @@ def _refusal(request: Request, refusal: Refused) -> Response:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)  # noqa: S101 - registered for it
+    assert isinstance(error, RequestRefused)  # noqa: S101 - registered for it
     return _refusal(request, error)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-    return _refusal(request, Refused(error.status_code, error.detail, error.headers or {}))
+    return _refusal(request, RequestRefused(error.status_code, error.detail, error.headers or {}))
 
 
 async def _nobody_reads(_request: Request, _error: Exception) -> Response:
@@ -104,11 +104,11 @@ async def _nobody_reads(_request: Request, _error: Exception) -> Response:
 async def _failed(request: Request, _error: Exception) -> Response:
     """A mistake of ours: it is raised again after the answer, logged, and ends the connection."""
     message = "the request failed; the log of the server says why"
-    return _refusal(request, Refused(500, message, {"Connection": "close"}))
+    return _refusal(request, RequestRefused(500, message, {"Connection": "close"}))
 
 
 async def _cannot_keep(request: Request, error: Exception) -> Response:
     """A full disk, say: the exporter keeps what it has, and tries again."""
     reason = getattr(error, "strerror", None) or type(error).__name__
     _log.error("not_taken", path=request.url.path, reason=reason)
-    return refused(request, Refused(503, "it cannot be stored now", {"Retry-After": "5"}))
+    return refused(request, RequestRefused(503, "it cannot be stored now", {"Retry-After": "5"}))

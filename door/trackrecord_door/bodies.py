@@ -7,7 +7,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from .answers import Refused
+from .answers import RequestRefused
 
 IDENTITY: Final = "identity"
 # OpenTelemetry's exporter for Python has "deflate", too, which is zlib's own format.
@@ -45,7 +45,7 @@ class Bodies:
                 if taken > self.max_bytes:
                     raise too_large(self.max_bytes)
                 if self._left < 0:
-                    raise Refused(503, "too much at once; try again", {"Retry-After": "1"})
+                    raise RequestRefused(503, "too much at once; try again", {"Retry-After": "1"})
                 chunks.append(chunk)
             yield b"".join(chunks)
         finally:
@@ -79,7 +79,7 @@ def content_encoding(request: Request) -> str:
     encoding = request.headers.get("content-encoding", IDENTITY).strip().lower() or IDENTITY
     if encoding != IDENTITY and encoding not in _FORMATS:
         message = "this content encoding is not supported; send gzip or none"
-        raise Refused(415, message, {"Accept-Encoding": ", ".join(_FORMATS)})
+        raise RequestRefused(415, message, {"Accept-Encoding": ", ".join(_FORMATS)})
     return encoding
 
 
@@ -101,13 +101,13 @@ def decompressed(body: bytes, encoding: str, max_bytes: int) -> bytes:
             if left < 0:
                 raise too_large(max_bytes)
             if not member.eof:
-                raise Refused(400, f"the {encoding} body is cut off")
+                raise RequestRefused(400, f"the {encoding} body is cut off")
             body = member.unused_data
     except zlib.error:
-        raise Refused(400, f"the body is not {encoding}") from None
+        raise RequestRefused(400, f"the body is not {encoding}") from None
     return b"".join(parts)
 
 
-def too_large(max_bytes: int) -> Refused:
+def too_large(max_bytes: int) -> RequestRefused:
     """Return the refusal of a body that is too large."""
-    return Refused(413, f"the body has more than {max_bytes} bytes; send smaller batches")
+    return RequestRefused(413, f"the body has more than {max_bytes} bytes; send smaller batches")

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from trackrecord.access_tokens import Permission
 
-from .answers import Refused
+from .answers import RequestRefused
 
 __all__ = ["OWNER", "Caller", "Permission", "caller_of", "check_permitted"]
 
@@ -57,10 +57,10 @@ def check_permitted(request: Request, permission: Permission, project: str | Non
         message = f"this token is for the project {caller.project!r} alone"
         if project is None:
             message += "; this needs a token for all projects"
-        raise Refused(_FORBIDDEN, message)
+        raise RequestRefused(_FORBIDDEN, message)
     if caller.permission < permission:
         message = (
             f"this token may {caller.permission.name.lower()}; "
             f"this needs a token that may {permission.name.lower()}"
         )
-        raise Refused(_FORBIDDEN, message)
+        raise RequestRefused(_FORBIDDEN, message)

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .answers import JSON, Refused, media_type
+from .answers import JSON, RequestRefused, media_type
 from .bodies import Bodies
 from .callers import Permission, check_permitted
 from .intake import Intake
@@ -31,10 +31,10 @@ class HookRoutes:
         check_permitted(request, Permission.WRITE, None)
         agent = request.path_params["agent"]
         if not self._intake.knows(agent):
-            raise Refused(404, "there is no such agent")
+            raise RequestRefused(404, "there is no such agent")
         # A form of a web page cannot send this type without asking first.
         if media_type(request) != JSON:
-            raise Refused(415, f"send {JSON}")
+            raise RequestRefused(415, f"send {JSON}")
         async with self._bodies.of(request) as body:
             answer = await self._intake.hook(agent, body)
         return Response(status_code=204) if answer is None else Response(answer, media_type=JSON)

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from trackrecord_capture.history.captured import Captured
+from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.otlp.receiver import Receiver
 from trackrecord_capture.otlp.span import LogRecord, Span
 
@@ -38,9 +38,9 @@ class Intake:
         receiver: Receiver,
         hooks: Mapping[str, Hook],
         at_the_end: Callable[[], None],
-        captured: Captured | None = None,
+        captured: CountedSinks | None = None,
     ) -> None:
-        self.captured: Final = captured or Captured()
+        self.captured: Final = captured or CountedSinks()
         self._receiver = receiver
         self._at_the_end = at_the_end
         self._hooks = hooks

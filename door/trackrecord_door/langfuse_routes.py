@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from trackrecord_capture.otlp.receiver import Receiver
 
-from .answers import JSON, Refused, as_json, media_type
+from .answers import JSON, RequestRefused, as_json, media_type
 from .intake import take_scores
 from .posted import Posted
 
@@ -46,7 +46,7 @@ class LangfuseRoutes:
 
     async def _scores(self, request: Request) -> Response:
         if media_type(request) != JSON:
-            raise Refused(415, f"send {JSON}")
+            raise RequestRefused(415, f"send {JSON}")
         return await self._posted.take(request, _taken)
 
 
@@ -69,6 +69,6 @@ def _decoded(body: bytes) -> _Score | list[_Score]:
         return msgspec.json.decode(body, type=_Score | list[_Score])
     except msgspec.ValidationError as error:
         message = f"the body is not a score or a list of scores: {error}"
-        raise Refused(400, message) from None
+        raise RequestRefused(400, message) from None
     except (ValueError, RecursionError):
-        raise Refused(400, "the body is not JSON in UTF-8") from None
+        raise RequestRefused(400, "the body is not JSON in UTF-8") from None

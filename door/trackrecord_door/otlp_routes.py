@@ -13,7 +13,7 @@ from starlette.routing import Route
 from trackrecord_capture.otlp.decoding import Encoding, decode_logs, decode_spans
 from trackrecord_capture.otlp.receiver import Receiver
 
-from .answers import JSON, PROTOBUF, Refused, accepted, media_type
+from .answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
 from .bodies import Bodies
 from .callers import Permission, check_permitted
 from .intake import take_logs, take_spans
@@ -89,7 +89,7 @@ def _logs_of(receiver: Receiver, body: bytes, encoding: Encoding) -> int:
 def _encoding_of(request: Request) -> Encoding:
     encoding = _ENCODINGS.get(media_type(request))
     if encoding is None:
-        raise Refused(415, f"send {PROTOBUF} or {JSON}")
+        raise RequestRefused(415, f"send {PROTOBUF} or {JSON}")
     return encoding
 
 

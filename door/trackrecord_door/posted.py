@@ -8,7 +8,7 @@ from starlette.requests import Request
 from trackrecord_capture.otlp.malformed import Malformed
 from trackrecord_capture.otlp.receiver import Full, Receiver
 
-from .answers import Refused
+from .answers import RequestRefused
 from .bodies import Bodies, content_encoding, decompressed
 from .callers import Permission, check_permitted
 from .intake import Intake
@@ -51,7 +51,7 @@ class Posted:
             try:
                 return await self._intake.decode(run)
             except Malformed as error:
-                raise Refused(400, str(error)) from None
+                raise RequestRefused(400, str(error)) from None
             except Full as error:
                 wait = {"Retry-After": str(error.retry_after_s)}
-                raise Refused(503, "nothing more can be taken now", wait) from None
+                raise RequestRefused(503, "nothing more can be taken now", wait) from None

@@ -11,7 +11,7 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.folders import make_private_folder, open_private
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.history.captured import Captured
+from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.opening import traces_of
 
@@ -31,7 +31,7 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
     """
     with ExitStack() as opened:
         opened.enter_context(_take_home(settings.home))
-        captured = Captured(AGENTS)
+        captured = CountedSinks(AGENTS)
         traces = traces_of(settings, captured)
         opened.callback(traces.close)
         traces.start()

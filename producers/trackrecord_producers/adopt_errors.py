@@ -14,7 +14,7 @@ import redis
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 
 class _Attempted(msgspec.Struct):
@@ -30,8 +30,8 @@ _take_apart = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def with_adopted_errors(
-    client: redis.Redis, settings: AgentSettings, items: Sequence[Waiting]
-) -> list[Waiting]:
+    client: redis.Redis, settings: AgentSettings, items: Sequence[WaitingItem]
+) -> list[WaitingItem]:
     """Return the same outcomes; those of attempts also count errors that others recorded.
 
     Raises:
@@ -48,14 +48,14 @@ def with_adopted_errors(
     return items
 
 
-def _adoption(item: Waiting, project: str) -> Adoption:
+def _adoption(item: WaitingItem, project: str) -> Adoption:
     read = _read(item.body)
     assert item.adopts_since is not None  # noqa: S101 - why it was chosen
     age_s = max(0.0, monotonic() - item.adopts_since)
     return Adoption(read.project or project, read.task_id, read.outcome_id, age_s)
 
 
-def _with_more_errors(item: Waiting, count: int) -> Waiting:
+def _with_more_errors(item: WaitingItem, count: int) -> WaitingItem:
     fields = _take_apart(item.body)
     counted = msgspec.json.decode(fields["error_count"], type=int)
     fields["error_count"] = msgspec.Raw(str(counted + count).encode())

@@ -23,14 +23,14 @@ from trackrecord.errors import SettingsError
 from trackrecord.forking import not_while_forking
 
 from . import exit_hooks
-from .bounded_queue import BoundedQueue, Gate
+from .bounded_queue import BoundedQueue, OneTimeGate
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
 
     from .drops import Drops, WriterReason
     from .notices import Notices
-    from .waiting import Waiting
+    from .waiting import WaitingItem
 
 # The thread's first act is to rest: its imports would hold up the caller that has just started it.
 _FIRST_REST_S: Final = 0.01
@@ -43,7 +43,7 @@ START_WAIT_S: Final = 5.0
 class Delivery(Protocol):
     """The destination of items; made and used by the writing thread only."""
 
-    def deliver(self, items: Sequence[Waiting]) -> None:
+    def deliver(self, items: Sequence[WaitingItem]) -> None:
         """Deliver items out of this process, or count them as dropped."""
 
     def forward(self) -> bool:
@@ -102,7 +102,7 @@ class BackgroundWriter:
         open_delivery: Callable[[], Delivery],
         drops: Drops[WriterReason],
         notices: Notices,
-        take_rest: Callable[[Sequence[Waiting]], None],
+        take_rest: Callable[[Sequence[WaitingItem]], None],
         close: Callable[[], None],
         on_done: Callable[[], None] = lambda: None,
     ) -> None:
@@ -118,7 +118,7 @@ class BackgroundWriter:
         self._lock = threading.RLock()
         self.has_begun = False
         self._thread_ident: int | None = None
-        self._is_ready = Gate()
+        self._is_ready = OneTimeGate()
         self._refusal: tuple[WriterReason, str] | None = None
         self.is_leaving = False
 
@@ -127,7 +127,7 @@ class BackgroundWriter:
         """Whether the caller is the writing thread itself."""
         return threading.get_ident() == self._thread_ident
 
-    def accept(self, item: Waiting, put: Callable[[Waiting], bool] | None = None) -> bool:
+    def accept(self, item: WaitingItem, put: Callable[[WaitingItem], bool] | None = None) -> bool:
         """Put an item into the queue and make sure that it is delivered.
 
         Args:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 
 class BoundedQueue:
@@ -25,8 +25,8 @@ class BoundedQueue:
         self._max_items = max_items
         self._max_bytes = max_bytes
         self._lock = threading.RLock()
-        self._items: deque[Waiting] = deque()
-        self._in_hand: list[Waiting] = []
+        self._items: deque[WaitingItem] = deque()
+        self._in_hand: list[WaitingItem] = []
         self._bytes = 0
         self._put = 0
         self._done = 0
@@ -53,7 +53,7 @@ class BoundedQueue:
         with self._lock:
             self._max_items, self._max_bytes = max_items, max_bytes
 
-    def put(self, item: Waiting) -> bool:
+    def put(self, item: WaitingItem) -> bool:
         """Add an item; return False if the queue is full."""
         size = len(item.body)
         with self._lock:
@@ -67,15 +67,15 @@ class BoundedQueue:
             self._bell.ring()
         return True
 
-    def take(self, max_items: int, max_bytes: int) -> list[Waiting]:
+    def take(self, max_items: int, max_bytes: int) -> list[WaitingItem]:
         """Hand the oldest items to the reader; at least one if any waits."""
         with self._lock:
             taken = self._in_hand = self._pop(max_items, max_bytes)
             self._reader_sleeps = not taken
             return taken
 
-    def _pop(self, max_items: int, max_bytes: int) -> list[Waiting]:
-        taken: list[Waiting] = []
+    def _pop(self, max_items: int, max_bytes: int) -> list[WaitingItem]:
+        taken: list[WaitingItem] = []
         size = 0
         while self._items and len(taken) < max_items:
             size += len(self._items[0].body)
@@ -93,7 +93,7 @@ class BoundedQueue:
             self._in_hand = []
         self._tell()
 
-    def seize(self) -> list[Waiting]:
+    def seize(self) -> list[WaitingItem]:
         """Remove and return all items, also those that the reader has taken."""
         with self._lock:
             seized = [*self._in_hand, *self._items]
@@ -130,7 +130,7 @@ class BoundedQueue:
         return True
 
 
-class Gate:
+class OneTimeGate:
     """A gate that opens once and lets all waiters through; safe in a signal handler.
 
     An Event would not be: a handler that waits while the code below it does, too, needs the lock

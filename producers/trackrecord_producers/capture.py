@@ -22,7 +22,7 @@ from trackrecord.wire.recall import RecallBody, decode_recall
 from .body import build_body
 from .retry_count import RetryCounts
 from .stats import Stats
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 
 class Captured:
@@ -73,7 +73,7 @@ class Captured:
         self.bodies.append(msgspec.json.decode(body))
         return outcome_id
 
-    def accept(self, item: Waiting) -> bool:
+    def accept(self, item: WaitingItem) -> bool:
         """Keep a memory, an exposure or a recall."""
         match item.kind:
             case "exposure":

@@ -17,7 +17,7 @@ from .spooling import Spooling
 from .stats import DeliveryCounts
 from .stream_and_spool_format import stream_entry
 from .stream_writer import append
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 
 class OutcomeDelivery:
@@ -50,14 +50,14 @@ class OutcomeDelivery:
         self._look_into_spool = False
         self._sent_before = False
 
-    def deliver(self, items: Sequence[Waiting]) -> None:
+    def deliver(self, items: Sequence[WaitingItem]) -> None:
         """Send outcomes, or spool them, or count them as dropped."""
         ready = self._spooling.ready(self._with_adopted(items))
         if ready and not self._sent(ready):
             self._look_into_spool = True
             self._spooling.spool(ready)
 
-    def _with_adopted(self, items: Sequence[Waiting]) -> Sequence[Waiting]:
+    def _with_adopted(self, items: Sequence[WaitingItem]) -> Sequence[WaitingItem]:
         if self._outage.lasts or all(item.adopts_since is None for item in items):
             return items
         try:
@@ -94,7 +94,7 @@ class OutcomeDelivery:
         self._counts.forwarded += step
         return True
 
-    def _sent(self, items: Sequence[Waiting]) -> bool:
+    def _sent(self, items: Sequence[WaitingItem]) -> bool:
         if self._outage.lasts:
             return False
         try:

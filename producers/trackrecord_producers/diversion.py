@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from .retry_count import RetryCounts
     from .stats import Stats
-    from .waiting import Waiting
+    from .waiting import WaitingItem
 
 
 class Diversion(Protocol):
@@ -27,7 +27,7 @@ class Diversion(Protocol):
     def publish(self, fields: dict[str, Any]) -> str | None:
         """Take in an outcome."""
 
-    def accept(self, item: Waiting) -> bool:
+    def accept(self, item: WaitingItem) -> bool:
         """Take in a memory, an exposure or a recall."""
 
     def count_fault(self, error: Exception) -> None:

@@ -8,7 +8,7 @@ from trackrecord.wire.feedback import Verdict, decode_feedback
 from .ids import new_id
 from .publish import accept, count_fault
 from .scalars import as_text
-from .waiting import Waiting
+from .waiting import WaitingItem
 from .written_body import written
 
 
@@ -52,7 +52,7 @@ def feedback(
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
         count_fault(error)
         return None
-    item = Waiting(body, names_project=project is not None, kind="feedback")
+    item = WaitingItem(body, names_project=project is not None, kind="feedback")
     return own_id if accept(item) else None
 
 

@@ -23,7 +23,7 @@ from .diversion import diversion_here
 from .ids import new_id
 from .publish import accept, count_fault
 from .recalling import HandedToday
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 _handed_today: Final = HandedToday()
 
@@ -74,7 +74,7 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
         count_fault(error)
         return None
-    return exposure_id if accept(Waiting(body, names_project=True, kind="exposure")) else None
+    return exposure_id if accept(WaitingItem(body, names_project=True, kind="exposure")) else None
 
 
 def _report_handed(answer: _Answer) -> None:
@@ -107,7 +107,7 @@ def publish_recall(project: str, memories: Sequence[str]) -> bool:
             are_accepted = False
             continue
         # A body of the default project says so by its silence, which is not that of the settings.
-        are_accepted &= accept(Waiting(body, names_project=True, kind="recall"))
+        are_accepted &= accept(WaitingItem(body, names_project=True, kind="recall"))
     return are_accepted
 
 

@@ -14,7 +14,7 @@ from trackrecord.redis_client import agent_client
 
 from .drops import Drops, ReportReason
 from .notices import Notices
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])
 
@@ -53,7 +53,7 @@ class InFlightDelivery:
         self._client = agent_client(settings)
         self.is_away = False
 
-    def deliver(self, items: Sequence[Waiting]) -> None:
+    def deliver(self, items: Sequence[WaitingItem]) -> None:
         """Write reports, however long Redis is away; a report written twice counts once."""
         reports = [_decoder.decode(item.body) for item in items]
         named = [(project or self._settings.project, report) for project, report in reports]

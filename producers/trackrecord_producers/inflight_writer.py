@@ -19,7 +19,7 @@ from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_sett
 from .drops import REPORT_ADVICE, Drops, ReportReason
 from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
@@ -87,7 +87,7 @@ class InFlightWriter:
             Whether it was accepted.
         """
         try:
-            item = Waiting(_encode((project, report)), names_project=True, kind="report")
+            item = WaitingItem(_encode((project, report)), names_project=True, kind="report")
             accepted = self._writer.accept(item) and not self._writer.is_leaving
             if accepted and wait_s > 0:
                 self.flush(wait_s)
@@ -149,5 +149,5 @@ class InFlightWriter:
             if self._writer.queue.wait_until_done(_POLL_S):
                 return
 
-    def _drop_rest(self, rest: Sequence[Waiting]) -> None:
+    def _drop_rest(self, rest: Sequence[WaitingItem]) -> None:
         self.drops.count("unsent", len(rest), detail="the process is ending")

@@ -17,7 +17,7 @@ from .locked_file import LockedFile
 from .notices import Notices
 from .spool import as_line, create_spool_file, make_spool
 from .stream_and_spool_format import spool_line
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 # A file that is never found finished is followed by another one, so that it can be deleted.
 _ROTATE_BYTES: Final = 4 * 1024 * 1024
@@ -51,7 +51,7 @@ class Journal:
         self._segments: list[_Segment] = []
         self._retry_at = 0.0
 
-    def keep(self, put: Callable[[Waiting], int], item: Waiting) -> bool:
+    def keep(self, put: Callable[[WaitingItem], int], item: WaitingItem) -> bool:
         """Put an item into the queue and write it down; never raises OSError.
 
         Args:

@@ -10,7 +10,7 @@ from .outcome_fields import OutcomeFields
 from .publisher import Publisher
 from .stats import Stats
 from .stream_and_spool_format import spool_line
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 _publisher = Publisher()
 
@@ -56,7 +56,7 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
     return _publisher.publish(fields, adopts_since=adopts_since)
 
 
-def accept(item: Waiting) -> bool:
+def accept(item: WaitingItem) -> bool:
     """Publish an item that is encoded already; return False if it was dropped."""
     diversion = diversion_here()
     return _publisher.accept(item) if diversion is None else diversion.accept(item)

@@ -17,7 +17,7 @@ from .drops import OUTCOME_ADVICE, Drops, Reason
 from .fork_hooks import HookStep, renew_in_child
 from .notices import Notices
 from .stats import DeliveryCounts, Stats
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
@@ -84,7 +84,7 @@ class Publisher:
 
         Args:
             fields: fields of the wire format; changed in place.
-            adopts_since: as in `Waiting`.
+            adopts_since: as in `WaitingItem`.
 
         Returns:
             The outcome's id, or None when it was dropped; `stats` says why.
@@ -92,13 +92,13 @@ class Publisher:
         try:
             names_project = fields.get("project") is not None
             outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
-            item = Waiting(body, names_project, adopts_since)
+            item = WaitingItem(body, names_project, adopts_since)
             return outcome_id if self._accept(item) else None
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
             self.count_fault(error)
         return None
 
-    def accept(self, item: Waiting) -> bool:
+    def accept(self, item: WaitingItem) -> bool:
         """Accept an encoded item; never raises. Return False if it was dropped."""
         try:
             return self._accept(item)
@@ -113,18 +113,18 @@ class Publisher:
         else:
             self._drops.count("internal_error", detail=type(error).__name__)
 
-    def _accept(self, item: Waiting) -> bool:
+    def _accept(self, item: WaitingItem) -> bool:
         if not self._is_prepared:
             self._prepare()
         if self._journal is None or self._writer.is_leaving:
             return self._writer.accept(item)
         return self._writer.accept(item, self._put_and_journal)
 
-    def _put_and_journal(self, item: Waiting) -> bool:
+    def _put_and_journal(self, item: WaitingItem) -> bool:
         assert self._journal is not None  # noqa: S101 - why it was chosen
         return self._journal.keep(self._put_and_number, item)
 
-    def _put_and_number(self, item: Waiting) -> int:
+    def _put_and_number(self, item: WaitingItem) -> int:
         return self._writer.queue.accepted if self._writer.queue.put(item) else 0
 
     def _prepare(self) -> None:
@@ -207,7 +207,7 @@ class Publisher:
         timeout_s = self._settings.flush_timeout_s if self._settings else _FLUSH_TIMEOUT_S
         self._wait_until_done(timeout_s)
 
-    def _spool_rest(self, rest: Sequence[Waiting]) -> None:
+    def _spool_rest(self, rest: Sequence[WaitingItem]) -> None:
         """Write all waiting items to the spool, in this thread."""
         try:
             spooling = self._spooling()

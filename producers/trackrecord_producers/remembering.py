@@ -13,7 +13,7 @@ from trackrecord.wire.memory import checked_text, decode_memory
 from .diversion import diversion_here
 from .ids import new_id
 from .publish import accept, count_fault
-from .waiting import Waiting
+from .waiting import WaitingItem
 from .written_body import written
 
 _USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
@@ -44,7 +44,7 @@ def remember(
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
         count_fault(error)
         return None
-    item = Waiting(body, names_project=project is not None, kind="memory")
+    item = WaitingItem(body, names_project=project is not None, kind="memory")
     return memory_id if accept(item) else None
 
 

@@ -8,7 +8,7 @@ from .drops import Drops, Reason
 from .spool import SpoolWriter
 from .stats import DeliveryCounts
 from .stream_and_spool_format import spool_line
-from .waiting import Waiting
+from .waiting import WaitingItem
 
 
 class Spooling:
@@ -28,7 +28,7 @@ class Spooling:
         self._counts = counts
         self._writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
 
-    def ready(self, items: Sequence[Waiting]) -> list[Waiting]:
+    def ready(self, items: Sequence[WaitingItem]) -> list[WaitingItem]:
         """Return the items with their project, without those larger than the settings allow."""
         named = [item.of_project(self._settings.project) for item in items]
         largest = self._settings.max_body_bytes
@@ -37,7 +37,7 @@ class Spooling:
         self._drops.count("invalid", too_large, detail=f"more than {largest} bytes")
         return fitting
 
-    def spool(self, items: Sequence[Waiting]) -> None:
+    def spool(self, items: Sequence[WaitingItem]) -> None:
         """Write items to the spool; drop those that do not fit."""
         if not items:
             return

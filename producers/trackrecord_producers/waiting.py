@@ -7,7 +7,7 @@ import msgspec
 Kind = Literal["outcome", "memory", "exposure", "recall", "error", "feedback", "report"]
 
 
-class Waiting(msgspec.Struct, frozen=True, gc=False):
+class WaitingItem(msgspec.Struct, frozen=True, gc=False):
     """An item that waits to be written.
 
     Attributes:
@@ -23,7 +23,7 @@ class Waiting(msgspec.Struct, frozen=True, gc=False):
     adopts_since: float | None = None
     kind: Kind = "outcome"
 
-    def of_project(self, project: str) -> "Waiting":
+    def of_project(self, project: str) -> "WaitingItem":
         """Return the same item with a body that names its project."""
         if self.names_project:
             return self

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord.artifacts import json_shape as shapes
-from trackrecord.artifacts.contents import Kept, keep
+from trackrecord.artifacts.contents import KeptPart, keep
 from trackrecord.artifacts.declarations import declared
 from trackrecord.artifacts.json_shape import json_shape
-from trackrecord.artifacts.kinds import Kind
+from trackrecord.artifacts.kinds import OutputKind
 from trackrecord.artifacts.line_counts import count_lines
 from trackrecord.artifacts.summaries import describe, summary
 
@@ -19,11 +19,11 @@ ID = "ab" * 32
 
 
 def told(data: bytes, max_chars: int = 500) -> str:
-    return summary(ID, describe(data, Kept(data)), max_chars)
+    return summary(ID, describe(data, KeptPart(data)), max_chars)
 
 
-def kind(data: bytes) -> Kind:
-    return describe(data, Kept(data)).kind
+def kind(data: bytes) -> OutputKind:
+    return describe(data, KeptPart(data)).kind
 
 
 PYTHON = (
@@ -53,20 +53,20 @@ DOCUMENT = json.dumps({"results": [{"id": 1}, {"id": 2}], "total": 2, "meta": {"
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (DOCUMENT, Kind.JSON),
-        (b" [1, 2, 3]\n", Kind.JSON),
-        (b"[1, 2", Kind.TEXT),
-        (PYTHON, Kind.CODE),
-        (LOG, Kind.LOG),
-        (b"[06:00:01] ready\n[06:00:02] done\n", Kind.LOG),
-        (b"src/a.c:3:5: error: no\nsrc/b.c:1:1: warning: so\n", Kind.LOG),
-        (b"tests/test_a.py::test_x PASSED\ntests/test_b.py::test_y FAILED\n", Kind.LOG),
-        (b"Once upon a time there was a tool.\nIt said much.\n", Kind.TEXT),
-        ("Grüße, 你好\n".encode() * 10, Kind.TEXT),
-        ("gr\xfc\xdfe aus M\xfcnchen, nicht in UTF-8".encode("latin-1"), Kind.TEXT),
-        (b"", Kind.TEXT),
-        (b"\x89PNG\r\n\x1a\n\0\0", Kind.BINARY),
-        (bytes(range(1, 256)) * 10, Kind.BINARY),
+        (DOCUMENT, OutputKind.JSON),
+        (b" [1, 2, 3]\n", OutputKind.JSON),
+        (b"[1, 2", OutputKind.TEXT),
+        (PYTHON, OutputKind.CODE),
+        (LOG, OutputKind.LOG),
+        (b"[06:00:01] ready\n[06:00:02] done\n", OutputKind.LOG),
+        (b"src/a.c:3:5: error: no\nsrc/b.c:1:1: warning: so\n", OutputKind.LOG),
+        (b"tests/test_a.py::test_x PASSED\ntests/test_b.py::test_y FAILED\n", OutputKind.LOG),
+        (b"Once upon a time there was a tool.\nIt said much.\n", OutputKind.TEXT),
+        ("Grüße, 你好\n".encode() * 10, OutputKind.TEXT),
+        ("gr\xfc\xdfe aus M\xfcnchen, nicht in UTF-8".encode("latin-1"), OutputKind.TEXT),
+        (b"", OutputKind.TEXT),
+        (b"\x89PNG\r\n\x1a\n\0\0", OutputKind.BINARY),
+        (bytes(range(1, 256)) * 10, OutputKind.BINARY),
     ],
 )
 def test_kinds(data, expected):
@@ -210,7 +210,7 @@ def test_what_an_output_says_stands_as_data(data):
 @settings(deadline=None)
 def test_no_summary_is_longer_than_allowed(data, longest):
     """Of any content, cut or not, and it always names the id."""
-    for kept in (Kept(data), Kept(data, gone=123)):
+    for kept in (KeptPart(data), KeptPart(data, gone=123)):
         text = summary(ID, describe(data, kept), longest)
         assert len(text) <= longest
         assert ID in text
@@ -219,7 +219,7 @@ def test_no_summary_is_longer_than_allowed(data, longest):
 def test_the_longest_summary_fits():
     """All of its parts at their longest."""
     data = json.dumps({f"a rather long key {n}": [n] for n in range(500)}).encode()
-    text = summary(ID, describe(data, Kept(data, gone=10**12)), 400)
+    text = summary(ID, describe(data, KeptPart(data, gone=10**12)), 400)
     assert len(text) <= 400
     assert "--bytes 0:9999" in text
 
@@ -267,7 +267,7 @@ def test_time_is_proportional_to_the_length(piece):
 
     def work(given):
         for each in given:
-            describe(each, Kept(each))
+            describe(each, KeptPart(each))
             list(declared(each))
 
     assert grows_by_at_most(10, work, short=texts(50_000), long=texts(500_000))

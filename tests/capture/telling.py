@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trackrecord_capture.agent_run import AgentRun, Call
+from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.otlp.log_events import event_of
 from trackrecord_capture.otlp.reading import fact_of
-from trackrecord_capture.otlp.runs import Score, runs_of
+from trackrecord_capture.otlp.runs import TraceScore, runs_of
 from trackrecord_capture.otlp.span import LogRecord, Span, SpanEvent
 
 TRACE = "5b8efff798038103d269b633813fc60c"
@@ -94,7 +94,7 @@ def log(
     )
 
 
-def runs_told(*told: Span | LogRecord, scores: Iterable[Score] = ()) -> list[AgentRun]:
+def runs_told(*told: Span | LogRecord, scores: Iterable[TraceScore] = ()) -> list[AgentRun]:
     """Return the runs that spans and events of one trace tell of."""
     facts = []
     for each in told:
@@ -116,7 +116,7 @@ def called(run: AgentRun) -> list[tuple[str, bool | None]]:
     return [(call.tool, call.ok) for call in run.calls]
 
 
-def only_call(*told: Span | LogRecord) -> Call:
+def only_call(*told: Span | LogRecord) -> RunCall:
     """Return the one call of the one run that is told of."""
     (call,) = run_told(*told).calls
     return call

@@ -6,7 +6,7 @@ import pytest
 from growth import grows_by_at_most, repeated
 
 from trackrecord.redaction.redact import redacted
-from trackrecord_capture.agent_run import Call
+from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
@@ -24,7 +24,7 @@ def command(text: str) -> None:
 
 
 def commits(text: str) -> None:
-    commits_and_reverts([Call(tool="Bash", command="git commit", result=text, ok=True)])
+    commits_and_reverts([RunCall(tool="Bash", command="git commit", result=text, ok=True)])
 
 
 def prompt(text: str) -> None:

@@ -6,24 +6,24 @@ import pytest
 
 from trackrecord.settings import load_settings
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.history.captured import Captured
+from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.history.sink import SpoolingSink
 from trackrecord_producers.publisher import Publisher
 
 
 @pytest.fixture
-def captured() -> Captured:
+def captured() -> CountedSinks:
     """The counts of the agents that are known."""
-    return Captured(AGENTS)
+    return CountedSinks(AGENTS)
 
 
-def test_every_source_begins_at_0(captured: Captured) -> None:
+def test_every_source_begins_at_0(captured: CountedSinks) -> None:
     """So that its first entry is seen as a rise."""
     assert captured.counts().published == dict.fromkeys((*AGENTS, "traces"), 0)
     assert captured.counts().dropped == {}
 
 
-def test_entries_are_counted_by_source(captured: Captured, home: Path) -> None:
+def test_entries_are_counted_by_source(captured: CountedSinks, home: Path) -> None:
     """An agent that is not known does not become a source, whatever it is called."""
     settings = load_settings(home=home)
     publisher = Publisher(lambda: settings)
@@ -41,7 +41,7 @@ def test_entries_are_counted_by_source(captured: Captured, home: Path) -> None:
     publisher.close()
 
 
-def test_what_is_lost_is_counted_by_reason(captured: Captured, home: Path) -> None:
+def test_what_is_lost_is_counted_by_reason(captured: CountedSinks, home: Path) -> None:
     """And not as captured, unless it was accepted first."""
     settings = load_settings(home=home)
     publisher = Publisher(lambda: settings)

@@ -14,7 +14,7 @@ from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
 from trackrecord.rules_bundle import Rules
 from trackrecord_capture.agent_run import AgentRun
-from trackrecord_capture.live.handing import Asked, Handing
+from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.live.wording import as_facts
 from trackrecord_capture.outcome import outcome_of
@@ -56,15 +56,17 @@ def published():
 
 @pytest.fixture
 def handing(settings, published):
-    return Handing(settings, HookSettings(), lambda folder: folder.split("/")[-1], published.append)
+    return HookAnswers(
+        settings, HookSettings(), lambda folder: folder.split("/")[-1], published.append
+    )
 
 
 def start(session="s1", folder="/src/shop"):
-    return Asked(hook_event_name="SessionStart", session_id=session, cwd=folder)
+    return HookQuestion(hook_event_name="SessionStart", session_id=session, cwd=folder)
 
 
 def prompt(session="s1", folder="/src/shop", text="Fix the login", prompt_id="p1"):
-    return Asked(
+    return HookQuestion(
         hook_event_name="UserPromptSubmit",
         session_id=session,
         cwd=folder,
@@ -165,7 +167,7 @@ def test_a_session_of_the_holdout_gets_nothing_at_all(known, handing, published)
         start(session="../../etc"),
         start(session="s" * 200),
         start(folder=None),
-        Asked(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
+        HookQuestion(hook_event_name="Stop", session_id="s1", cwd="/src/shop"),
     ],
 )
 def test_where_there_is_nothing_to_say_nothing_is_said(known, handing, asked):
@@ -184,7 +186,7 @@ def test_without_redis_nothing_is_said(settings, handing):
 )
 def test_a_budget_that_leaves_no_room_is_kept_to(known, settings, rules):
     """And handing out can be switched off."""
-    assert Handing(settings, rules, lambda _: "shop", print).answer("codex", start()) == ""
+    assert HookAnswers(settings, rules, lambda _: "shop", print).answer("codex", start()) == ""
 
 
 def test_marks_of_old_sessions_are_removed(home):

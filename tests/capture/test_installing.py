@@ -19,7 +19,7 @@ from trackrecord_capture.agents.carrying_out import (
     uninstall,
 )
 from trackrecord_capture.agents.claude_code import wanted
-from trackrecord_capture.agents.draft import Draft, Refused, receipt_of
+from trackrecord_capture.agents.draft import Draft, DraftRefused, receipt_of
 from trackrecord_capture.agents.hook_entries import (
     add_entries,
     has_entries,
@@ -152,7 +152,7 @@ def test_an_older_entry_of_ours_is_replaced():
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"hooks": 1}', '{"hooks": {"Stop": {}}}', "{]}"])
 def test_settings_that_are_not_what_they_should_be_are_left_alone(text):
     """One line says which file, and that it is left alone."""
-    with pytest.raises(Refused, match=r"settings\.json .*left alone"):
+    with pytest.raises(DraftRefused, match=r"settings\.json .*left alone"):
         _installed(text)
 
 
@@ -180,7 +180,7 @@ def test_lines_in_a_toml_file_are_taken_back_to_the_byte(lines, newline, ends):
     try:
         held = tomllib.loads(before)
     except tomllib.TOMLDecodeError:
-        with pytest.raises(Refused, match=r"config\.toml is not valid TOML"):
+        with pytest.raises(DraftRefused, match=r"config\.toml is not valid TOML"):
             add_lines(draft, ['notify = ["/x/hook"]'])
         return
     add_lines(draft, ['notify = ["/x/hook"]'])
@@ -297,7 +297,7 @@ def test_a_file_that_changed_since_the_plan_is_left_alone(user, home):
     plan = plan_install(claude, home, PORT)
     path = user / ".claude" / "settings.json"
     path.write_text('{"model": "new"}')
-    with pytest.raises(Refused, match="changed just now"):
+    with pytest.raises(DraftRefused, match="changed just now"):
         install(claude, home, plan)
     assert path.read_text() == '{"model": "new"}'
 

@@ -11,7 +11,7 @@ from trackrecord_capture.agent_run import Seen, run_outcome_id
 from trackrecord_capture.otlp.event_runs import RecordedPrompt
 from trackrecord_capture.otlp.log_events import event_of
 from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
-from trackrecord_capture.otlp.runs import Score, runs_of
+from trackrecord_capture.otlp.runs import TraceScore, runs_of
 from trackrecord_capture.otlp.span import SpanEvent
 
 PYDANTIC = "pydantic-ai"
@@ -782,7 +782,7 @@ def test_an_evaluation_event_of_the_run_is_its_verdict_and_one_of_a_call_is_not(
 
         attributes = {f"gen_ai.evaluation.{name}": value for name, value in told.items()}
         evaluation = evaluation_in(log("gen_ai.evaluation.result", attributes))
-        return Score(span=of, evaluation=evaluation)
+        return TraceScore(span=of, evaluation=evaluation)
 
     (run,) = runs_told(
         root,

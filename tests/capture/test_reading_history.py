@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
-from trackrecord_capture.agent_run import AgentRun, Call
-from trackrecord_capture.history.reading import SILENT_S, Reading, read_and_publish
+from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.history.reading import SILENT_S, LogReading, read_and_publish
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
 from trackrecord_capture.sources.json_lines import read_lines
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
@@ -45,7 +45,7 @@ def _run(words):
         agent="lines", session="s", prompt=words[0], captured_from="transcript",
         started_at=ended - 1, ended_at=ended, is_over="open" not in words,
         automated="automated" in words,
-        calls=(Call(tool="Bash", command="git revert HEAD", ok=True),) if "head" in words else (),
+        calls=(RunCall(tool="Bash", command="git revert HEAD", ok=True),) * ("head" in words),
         commits=(marks["made"],) if "made" in marks else (),
         reverts=(marks["reverted"],) if "reverted" in marks else (),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def log(tmp_path):
 def read(home, *paths, shelf=None, **options):
     """Read logs as one process does, and return the sink and the counts."""
     shelf = Shelf() if shelf is None else shelf
-    reading = Reading(outcome_of=outcome_of, **options)
+    reading = LogReading(outcome_of=outcome_of, **options)
     with CaptureState(home) as state:
         counts = [
             read_and_publish(Lines(), each, state, shelf, reading) for each in Lines().logs(paths)
@@ -261,7 +261,7 @@ def test_a_log_that_is_gone(home, log):
     (found,) = Lines().logs([log])
     log.unlink()
     with CaptureState(home) as state:
-        reading = Reading(outcome_of=outcome_of)
+        reading = LogReading(outcome_of=outcome_of)
         counts = read_and_publish(Lines(), found, state, Shelf(), reading)
     assert counts.bad == 1
 

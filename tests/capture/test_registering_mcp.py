@@ -18,7 +18,7 @@ from trackrecord_capture.agents.carrying_out import (
     uninstall,
 )
 from trackrecord_capture.agents.doctor import diagnose
-from trackrecord_capture.agents.draft import Draft, Refused, receipt_of
+from trackrecord_capture.agents.draft import Draft, DraftRefused, receipt_of
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.mcp_entry import (
     add_server,
@@ -85,7 +85,7 @@ def test_a_server_of_the_user_by_this_name_stays():
     """It is neither replaced nor removed."""
     text = json.dumps({"mcpServers": {"trackrecord": THEIRS}})
     draft = Draft(Path(".claude.json"), text)
-    with pytest.raises(Refused, match="yours, which stays"):
+    with pytest.raises(DraftRefused, match="yours, which stays"):
         add_server(draft, OURS)
     remove_server(draft, OURS, ())
     assert draft.text == text
@@ -94,7 +94,7 @@ def test_a_server_of_the_user_by_this_name_stays():
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"mcpServers": 1}'])
 def test_a_file_that_is_not_what_it_should_be_is_left_alone(text):
     """With a line that says so."""
-    with pytest.raises(Refused, match="left alone"):
+    with pytest.raises(DraftRefused, match="left alone"):
         add_server(Draft(Path(".claude.json"), text), OURS)
 
 

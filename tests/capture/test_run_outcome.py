@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from trackrecord.capture_rules import CaptureRules, FolderProject
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
-from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign
+from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign
 from trackrecord_capture.kept import kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
 
-EDIT = Call(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
-PASS = Call(tool="Bash", command="uv run pytest", ok=True, exit_code=0, result="3 passed")
+EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
+PASS = RunCall(tool="Bash", command="uv run pytest", ok=True, exit_code=0, result="3 passed")
 
 
-def _run(*calls: Call, **given: Any) -> AgentRun:
+def _run(*calls: RunCall, **given: Any) -> AgentRun:
     fields: dict[str, Any] = {
         "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
         "started_at": 1000.0, "ended_at": 1009.5, "folder": "/src/p",
@@ -29,8 +29,8 @@ def _run(*calls: Call, **given: Any) -> AgentRun:
 @pytest.mark.parametrize("name", ["mcp__trackrecord__{}", "trackrecord_{}", "trackrecord:{}"])
 def test_asking_trackrecord_is_no_step_of_the_work(name):
     """Its calls are left out; what was seen at the others stays with them."""
-    asked = Call(tool=name.format("recall"), ok=True)
-    said = Call(tool=name.format("remember"), ok=False)
+    asked = RunCall(tool=name.format("recall"), ok=True)
+    said = RunCall(tool=name.format("remember"), ok=False)
     undone = Sign(kind=Seen.REJECTED, call=2, says="not that file")
     with_ours = outcome_of(_run(asked, PASS, EDIT, said, signs=(undone,)))
     without = outcome_of(_run(PASS, EDIT, signs=(msgspec.structs.replace(undone, call=1),)))
@@ -40,7 +40,7 @@ def test_asking_trackrecord_is_no_step_of_the_work(name):
 
 def test_the_fields_of_an_outcome():
     """Everything that is known, and nothing else."""
-    failed = Call(
+    failed = RunCall(
         tool="Bash", id="t1", command="cd /src/p && uv run pytest", ok=False, exit_code=1,
         error="Exit code 1\n1 failed", started_at=1001.0, duration_ms=250.0,
     )  # fmt: skip
@@ -84,7 +84,7 @@ def test_a_run_without_a_verdict():
 
 def test_a_failure_names_its_kind_and_its_error():
     """The call that decided tells the details."""
-    failed = Call(tool="Bash", command="pytest", ok=False, exit_code=1, error="1 failed")
+    failed = RunCall(tool="Bash", command="pytest", ok=False, exit_code=1, error="1 failed")
     fields = outcome_of(_run(EDIT, failed))
     assert fields["failure_mode"] == "check failed"
     assert fields["failure_details"] == "1 failed"
@@ -97,9 +97,9 @@ def test_pytests_frame_is_left_out_of_an_error():
         "    import cart\nE   ModuleNotFoundError: No module named 'cart'\n"
         "==== short test summary info ====\nERROR test_cart.py\n==== 1 error in 0.09s ====\n"
     )
-    call = Call(tool="Bash", command="pytest", ok=False, exit_code=2, error=said)
+    call = RunCall(tool="Bash", command="pytest", ok=False, exit_code=2, error=said)
     assert kept_error(call) == "ModuleNotFoundError: No module named 'cart'"
-    other = Call(tool="Bash", command="pytest", ok=False, error="E is not defined\nfailed")
+    other = RunCall(tool="Bash", command="pytest", ok=False, error="E is not defined\nfailed")
     assert kept_error(other) == "E is not defined\nfailed"
 
 
@@ -107,13 +107,13 @@ def test_the_content_of_files_is_never_kept():
     """Neither what was written nor what was read, nor what a failed edit repeats of it."""
     body = "SENTINEL body of a file"
     calls = (
-        Call(tool="Write", ok=True, arguments={"file_path": "/src/p/a", "content": body}),
-        Call(tool="Edit", ok=False, error=f"String not found in file.\nString: {body}",
+        RunCall(tool="Write", ok=True, arguments={"file_path": "/src/p/a", "content": body}),
+        RunCall(tool="Edit", ok=False, error=f"String not found in file.\nString: {body}",
              arguments={"file_path": "/src/p/a", "old_string": body, "new_string": body}),
-        Call(tool="MultiEdit", ok=True, arguments={"edits": [{"old_string": body}]}),
-        Call(tool="Read", ok=True, arguments={"file_path": "/src/p/a"}, result=body),
-        Call(tool="Bash", ok=True, command=f"cat > a.py <<'E'\n{body}\nE\npytest", result=body),
-        Call(tool="apply_patch", ok=True, arguments={"patch": body}, edits=("/src/p/a",)),
+        RunCall(tool="MultiEdit", ok=True, arguments={"edits": [{"old_string": body}]}),
+        RunCall(tool="Read", ok=True, arguments={"file_path": "/src/p/a"}, result=body),
+        RunCall(tool="Bash", ok=True, command=f"cat > a.py <<'E'\n{body}\nE\npytest", result=body),
+        RunCall(tool="apply_patch", ok=True, arguments={"patch": body}, edits=("/src/p/a",)),
     )  # fmt: skip
     fields = outcome_of(_run(*calls))
     assert b"SENTINEL" not in encode_body(fields)
@@ -123,7 +123,7 @@ def test_the_content_of_files_is_never_kept():
 def test_prompts_can_be_left_out():
     """Neither the prompt nor the next one nor a sub-agent's is in the outcome then."""
     run = _run(
-        Call(tool="Task", ok=True, arguments={"prompt": "SENTINEL do it", "subagent_type": "x"}),
+        RunCall(tool="Task", ok=True, arguments={"prompt": "SENTINEL do it", "subagent_type": "x"}),
         instruction="SENTINEL fix the parser of the thing",
         signs=(Sign(kind=Seen.FOLLOWED_BY, says="That's wrong, SENTINEL"),),
     )
@@ -135,7 +135,9 @@ def test_prompts_can_be_left_out():
 
 def test_what_a_person_says_with_a_refusal_can_be_left_out():
     """It is as much theirs as the prompt; that they refused stays."""
-    refused = Call(tool="Edit", ok=False, error="The user said:\nno, SENTINEL", result="SENTINEL")
+    refused = RunCall(
+        tool="Edit", ok=False, error="The user said:\nno, SENTINEL", result="SENTINEL"
+    )
     signs = (
         Sign(kind=Seen.REJECTED, call=0, says="no, SENTINEL"),
         Sign(kind=Seen.UNDONE, says="back to SENTINEL"),
@@ -157,7 +159,7 @@ def test_folders_can_be_mapped_to_projects():
 
 def test_a_long_run_keeps_its_beginning_and_its_end():
     """At most 400 calls, and the grounds still point at the right one."""
-    calls = [Call(tool="Read", id=str(number), ok=True) for number in range(1000)]
+    calls = [RunCall(tool="Read", id=str(number), ok=True) for number in range(1000)]
     fields = outcome_of(_run(*calls, EDIT, PASS))
     graph = fields["tool_graph"]
     assert [graph[place].get("id") for place in (0, 199, 200)] == ["0", "199", "802"]
@@ -170,7 +172,7 @@ def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     """Whatever a run holds."""
     huge = letter * 20_000
     calls = [
-        Call(tool=huge, id=huge, ok=False, error=huge, actor=huge,
+        RunCall(tool=huge, id=huge, ok=False, error=huge, actor=huge,
              arguments={f"{letter}{n}": huge[:500] for n in range(50)}, edits=(huge, f"{n}"))
         for n in range(500)
     ]  # fmt: skip
@@ -214,10 +216,12 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
     """Wherever a run holds it: prompt, command, arguments, errors, results, grounds, paths."""
     text = " " * blanks + f"x {one} {other} y"
     calls = (
-        Call(tool="Bash", command=text, ok=False, exit_code=1, error=text, result=text),
-        Call(tool="Bash", command=f"{text} && pytest", ok=False, exit_code=1, result=text),
-        Call(tool=text, id=text, ok=False, error=text, arguments={"a": {"b": [text]}, text: text}),
-        Call(tool="Edit", ok=True, edits=(f"/src/p/{text}",), actor=text, arguments=text),
+        RunCall(tool="Bash", command=text, ok=False, exit_code=1, error=text, result=text),
+        RunCall(tool="Bash", command=f"{text} && pytest", ok=False, exit_code=1, result=text),
+        RunCall(
+            tool=text, id=text, ok=False, error=text, arguments={"a": {"b": [text]}, text: text}
+        ),
+        RunCall(tool="Edit", ok=True, edits=(f"/src/p/{text}",), actor=text, arguments=text),
     )
     signs = tuple(Sign(kind=kind, success=False, says=text) for kind in Seen)
     run = _run(*calls, instruction=text, branch=text, model=text, name=text, signs=signs,

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agent_run import AgentRun, Call, Seen, Sign, SubAgent
+from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign, SubAgent
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
 
 
-def _run(*calls: Call, signs: tuple[Sign, ...] = (), **given: Any) -> AgentRun:
+def _run(*calls: RunCall, signs: tuple[Sign, ...] = (), **given: Any) -> AgentRun:
     fields: dict[str, Any] = {
         "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
         "started_at": 1.0, "ended_at": 9.0, "folder": "/src/p", "instruction": "Fix the tests",
@@ -22,14 +22,14 @@ def _run(*calls: Call, signs: tuple[Sign, ...] = (), **given: Any) -> AgentRun:
     return AgentRun(**(fields | {"calls": calls, "signs": signs} | given))
 
 
-def _shell(command: str, exit_code: int | None = 0, result: str = "", **given: Any) -> Call:
+def _shell(command: str, exit_code: int | None = 0, result: str = "", **given: Any) -> RunCall:
     ok = None if exit_code is None else exit_code == 0
     fields: dict[str, Any] = {"ok": ok, "exit_code": exit_code, "result": result}
-    return Call(tool="Bash", command=command, **(fields | given))
+    return RunCall(tool="Bash", command=command, **(fields | given))
 
 
-def _edit(file: str = "/src/p/a.py", **given: Any) -> Call:
-    return Call(tool="Edit", edits=(file,), **({"ok": True} | given))
+def _edit(file: str = "/src/p/a.py", **given: Any) -> RunCall:
+    return RunCall(tool="Edit", edits=(file,), **({"ok": True} | given))
 
 
 PASS = _shell("pytest -q", 0, "3 passed in 0.1s")
@@ -72,15 +72,17 @@ EDIT = _edit()
         ((EDIT, PASS, _shell("pytest", 137)), True),
         ((EDIT, _shell("pytest", None, "3 passed")), None),
         ((EDIT, _shell("python repro_test.py", 1)), None),
-        ((EDIT, Call(tool="run_tests", ok=True, result="2 failed, 1 passed")), False),
-        ((EDIT, Call(tool="run_tests", ok=True, result="fine")), True),
-        ((EDIT, Call(tool="run_tests", ok=False, error="boom")), False),
-        ((EDIT, Call(tool="run_tests", result="3 passed")), True),
-        ((EDIT, Call(tool="run_tests")), None),
+        ((EDIT, RunCall(tool="run_tests", ok=True, result="2 failed, 1 passed")), False),
+        ((EDIT, RunCall(tool="run_tests", ok=True, result="fine")), True),
+        ((EDIT, RunCall(tool="run_tests", ok=False, error="boom")), False),
+        ((EDIT, RunCall(tool="run_tests", result="3 passed")), True),
+        ((EDIT, RunCall(tool="run_tests")), None),
         ((EDIT, _shell("cat README")), None),
     ],
 )
-def test_the_last_checks_after_the_last_edit_decide(calls: tuple[Call, ...], success: bool | None):
+def test_the_last_checks_after_the_last_edit_decide(
+    calls: tuple[RunCall, ...], success: bool | None
+):
     """Each check's last result behind the last edit counts; one that failed is a failure."""
     verdict = verdict_of(_run(*calls))
     assert verdict.success is success
@@ -115,12 +117,12 @@ def test_a_sub_agent_whose_errand_is_hidden_gets_no_failure():
     assert verdict_of(_run(red, instruction="")).success is False
 
 
-def _sub_agent(errand: str = "Mend the price", **given: Any) -> Call:
+def _sub_agent(errand: str = "Mend the price", **given: Any) -> RunCall:
     sub_agent = SubAgent(starts=True, errand=errand, **given)
-    return Call(tool="Agent", ok=True, sub_agent=sub_agent, started_at=1.0)
+    return RunCall(tool="Agent", ok=True, sub_agent=sub_agent, started_at=1.0)
 
 
-_WAIT = Call(tool="wait_agent", ok=True, sub_agent=SubAgent())
+_WAIT = RunCall(tool="wait_agent", ok=True, sub_agent=SubAgent())
 _NOT_STARTED = msgspec.structs.replace(_sub_agent(), ok=False)
 _LATER = msgspec.structs.replace(PASS, started_at=9.0)
 
@@ -146,7 +148,7 @@ _LATER = msgspec.structs.replace(PASS, started_at=9.0)
         ((_sub_agent(ended_at=math.inf), _LATER), None),
     ],
 )
-def test_a_sub_agent_may_have_edited(calls: tuple[Call, ...], success: bool | None):
+def test_a_sub_agent_may_have_edited(calls: tuple[RunCall, ...], success: bool | None):
     """What was checked before a sub-agent worked proves nothing, unless it was only to look."""
     assert verdict_of(_run(*calls)).success is success
 
@@ -210,7 +212,7 @@ FOLLOWED = Seen.FOLLOWED_BY
     ],
 )
 def test_the_higher_rank_decides(
-    calls: tuple[Call, ...], signs: tuple[Sign, ...], success: bool | None, source: str | None
+    calls: tuple[RunCall, ...], signs: tuple[Sign, ...], success: bool | None, source: str | None
 ):
     """Evaluator, a person's word, tests, what looks like it; an API's failure blames nobody."""
     verdict = verdict_of(_run(*calls, signs=signs))
@@ -218,7 +220,7 @@ def test_the_higher_rank_decides(
 
 
 @given(st.lists(st.sampled_from([PASS, FAIL, EDIT, _shell("ls"), _shell("pytest|tail")])))
-def test_nothing_before_the_last_edit_matters(calls: list[Call]):
+def test_nothing_before_the_last_edit_matters(calls: list[RunCall]):
     """A run's verdict is that of its part from the last edit on."""
     run = _run(*calls, instruction="")
     if EDIT in calls:

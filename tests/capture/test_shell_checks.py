@@ -2,7 +2,7 @@
 
 import pytest
 
-from trackrecord_capture.agent_run import Call
+from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts, reverts_an_earlier_head
@@ -91,8 +91,8 @@ def test_which_commands_change_files(line: str, edits: list[tuple[int, str]]):
     assert list(edits_of(line)) == edits
 
 
-def _git(command: str, result: str = "", *, ok: bool = True) -> Call:
-    return Call(tool="Bash", command=command, result=result, ok=ok)
+def _git(command: str, result: str = "", *, ok: bool = True) -> RunCall:
+    return RunCall(tool="Bash", command=command, result=result, ok=ok)
 
 
 def test_commits_are_read_from_what_git_says():

@@ -17,7 +17,7 @@ from trackrecord.hook_settings import HookSettings
 from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
 from trackrecord_capture.agents.runtime import write_runtime
-from trackrecord_capture.live.notes import Note, notes_folder, waiting_notes, write_note
+from trackrecord_capture.live.notes import EndNote, notes_folder, waiting_notes, write_note
 from trackrecord_capture.live.watching import Watching
 from trackrecord_capture.sources.source import Log
 
@@ -99,8 +99,8 @@ def test_a_log_is_read_after_its_hook_and_the_note_goes(home, diaries, watching,
     """Two notes of one session are one reading; the log is found by the session's id."""
     (diaries / "session-s1.log").write_text("a\n")
     (diaries / "session-s2.log").write_text("b\n")
-    write_note(home, Note("codex", "Stop", "s1", str(diaries / "session-s1.log")))
-    write_note(home, Note("codex", "agent-turn-complete", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1", str(diaries / "session-s1.log")))
+    write_note(home, EndNote("codex", "agent-turn-complete", "s1"))
     watching.start()
     until(lambda: not left(home))
     assert reading.read == [("session-s1.log", "a\n")]
@@ -111,7 +111,7 @@ def test_a_log_that_is_still_written_is_waited_for(home, diaries, watching, read
     path = diaries / "session-s1.log"
     path.write_text("first\n")
     watching.start()
-    write_note(home, Note("codex", "Stop", "s1", str(path)))
+    write_note(home, EndNote("codex", "Stop", "s1", str(path)))
     for _ in range(10):
         with path.open("a") as file:
             file.write("more\n")
@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_tried_again_and_said(home, diaries, reading, mon
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, reading.opened)
     (diaries / "session-s1.log").write_text("a\n")
     reading.fails = 2
-    write_note(home, Note("codex", "Stop", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1"))
     watching.start()
     until(lambda: not left(home))
     watching.stop()
@@ -139,9 +139,9 @@ def test_files_outside_the_agents_folders_are_not_read(home, tmp_path, diaries, 
     secret = tmp_path / "secret.log"
     secret.write_text("password")
     (diaries / "link.log").symlink_to(secret)
-    write_note(home, Note("codex", "Stop", "zzz", str(secret)))
-    write_note(home, Note("codex", "Stop", "zzz", str(diaries / "link.log")))
-    write_note(home, Note("codex", "Stop", "zzz", str(diaries / ".." / "secret.log")))
+    write_note(home, EndNote("codex", "Stop", "zzz", str(secret)))
+    write_note(home, EndNote("codex", "Stop", "zzz", str(diaries / "link.log")))
+    write_note(home, EndNote("codex", "Stop", "zzz", str(diaries / ".." / "secret.log")))
     (diaries / "link.log").unlink()
     watching.start()
     until(lambda: not left(home))
@@ -150,7 +150,7 @@ def test_files_outside_the_agents_folders_are_not_read(home, tmp_path, diaries, 
 
 def test_notes_that_are_none_are_removed(home, watching):
     """Garbage, unknown agents, and what a hook left half written long ago."""
-    write_note(home, Note("nobody", "Stop", "s1"))
+    write_note(home, EndNote("nobody", "Stop", "s1"))
     (notes_folder(home) / "0.json").write_text("{")
     (notes_folder(home) / "1.json").write_text(json.dumps({"agent": "codex"}) + " " * 100_000)
     abandoned = notes_folder(home) / ".2"
@@ -204,7 +204,7 @@ def test_a_folder_that_cannot_be_listed_stops_nothing(home, diaries, reading):
     source = Moody(diaries)
     watching = Watching(home, RULES, {"codex": source}, reading.opened)
     (diaries / "s1.log").write_text("a\n")
-    write_note(home, Note("codex", "Stop", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1"))
     watching.start()
     time.sleep(0.5)
     source.fails = False
@@ -227,7 +227,7 @@ def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
         yield slow
 
     (diaries / "s1.log").write_text("a\n")
-    write_note(home, Note("codex", "Stop", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1"))
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     watching.start()
     assert began.wait(60)
@@ -258,7 +258,7 @@ time.sleep(600)
 def test_a_process_that_is_killed_leaves_the_note_to_the_next_one(home, diaries, watching, reading):
     """Nothing is lost."""
     (diaries / "s1.log").write_text("a\n")
-    write_note(home, Note("codex", "Stop", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1"))
     here = str(Path(__file__).parent)
     with subprocess.Popen(
         [sys.executable, "-c", _DIES_WHILE_READING, here, str(home), str(diaries)],
@@ -289,7 +289,7 @@ def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch
         yield read
 
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
-    write_note(home, Note("codex", "Stop", "s1"))
+    write_note(home, EndNote("codex", "Stop", "s1"))
     watching.start()
     until(lambda: not left(home))
     watching.stop()
@@ -307,7 +307,7 @@ def test_a_thousand_notes_of_one_session_are_one_reading(home, diaries, reading)
 
     (diaries / "s1.log").write_text("a\n")
     for _ in range(1000):
-        write_note(home, Note("codex", "Stop", "s1"))
+        write_note(home, EndNote("codex", "Stop", "s1"))
     watching = Watching(home, RULES, {"codex": Counted(diaries)}, reading.opened)
     watching.start()
     until(lambda: not left(home))
@@ -333,7 +333,7 @@ def test_a_state_that_can_be_opened_again(home, diaries):
             yield read
 
     (diaries / "session-s1.log").write_text("a\n")
-    write_note(home, Note("codex", "Stop", "s1", str(diaries / "session-s1.log")))
+    write_note(home, EndNote("codex", "Stop", "s1", str(diaries / "session-s1.log")))
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     watching.start()
     try:

@@ -5,7 +5,7 @@ from documentation import text_of
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.estimates.wording import sentence
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.texts import compared_line
 from trackrecord.learning.numbers.percent import percent
 from trackrecord.learning.patterns.evidence import Evidence
@@ -31,7 +31,7 @@ def test_the_worked_example_is_computed():
             task_id=f"t{number}",
             ended_at=NOW,
             success=place < successes,
-            steps=(Step(tool),),
+            steps=(RunStep(tool),),
         )
         for tool, first, successes, count in (("a", 0, 14, 18), ("b", 50, 5, 20))
         for place, number in enumerate(range(first, first + count))

@@ -9,7 +9,7 @@ from documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.queries.status import StatusReport
@@ -95,13 +95,13 @@ def test_names_in_the_glossary_exist():
 
 def test_the_lesson_that_is_quoted():
     """how-it-learns.md shows a failure with its remedy as it is found and worded."""
-    failed, works = Step("npm test", "vitest: not found"), Step("pnpm test")
+    failed, works = RunStep("npm test", "vitest: not found"), RunStep("pnpm test")
     ways = [
-        *[(failed, works, Step("commit"))] * 9,
-        *[(failed, Step("commit"))] * 8,
-        (Step("npm test"), Step("commit")),
-        *[(works, Step("commit"))] * 13,
-        (Step("pnpm test", "2 failed"), Step("commit")),
+        *[(failed, works, RunStep("commit"))] * 9,
+        *[(failed, RunStep("commit"))] * 8,
+        (RunStep("npm test"), RunStep("commit")),
+        *[(works, RunStep("commit"))] * 13,
+        (RunStep("pnpm test", "2 failed"), RunStep("commit")),
     ]
     runs = [
         Run(outcome=row, task_id=f"t{row}", ended_at=row, success=True, steps=steps)

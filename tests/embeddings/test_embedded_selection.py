@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.embedder import Embedder, embed_everything
-from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.errors import EndpointAway, WrongDimension
-from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
@@ -36,7 +36,7 @@ def record(some_id, signal):
         skill_name="skill:a",
         signature="a",
         triggers=(TriggerCounts(signal),),
-        recipe=(Step(1, "a", {}),),
+        recipe=(RecipeStep(1, "a", {}),),
         required_tools=("a",),
         failure_modes=(),
         performance=Performance(2, 0),
@@ -80,7 +80,7 @@ def filled(store):
 
 def selector(store, endpoint, home, **options):
     given = {"url": endpoint.url, "model": "words", "retry_after_s": 0.001, **options}
-    return Selector(store, load_settings(home=home, embeddings=Endpoint(**given)))
+    return Selector(store, load_settings(home=home, embeddings=EmbeddingEndpoint(**given)))
 
 
 def fits(selection):
@@ -118,7 +118,9 @@ def test_each_text_is_embedded_once(filled, endpoint, home):
 def test_texts_go_in_batches(filled, endpoint, home):
     """No more in one request than the setting says; the nightly job embeds all of them."""
     put(filled, *(record(f"r{number}", f"signal {number}") for number in range(20)))
-    embed_everything(filled, Endpoint(url=endpoint.url, model="words", batch_size=8), now=NOW)
+    embed_everything(
+        filled, EmbeddingEndpoint(url=endpoint.url, model="words", batch_size=8), now=NOW
+    )
     assert [len(body["input"]) for body in endpoint.asked] == [8, 8, 7]
     answer = selector(filled, endpoint, home).select("default", task=TASK, limit=50, now=NOW)
     assert endpoint.texts[23:] == [TASK]
@@ -170,7 +172,9 @@ def test_an_endpoint_that_is_away_costs_only_the_meaning(filled, endpoint, home,
 
 def test_an_endpoint_that_is_not_there(filled, home):
     """Refused connections are no error either; it is not asked again at once."""
-    nowhere = replace(Endpoint(url="http://127.0.0.1:1", model="words"), retry_after_s=60.0)
+    nowhere = replace(
+        EmbeddingEndpoint(url="http://127.0.0.1:1", model="words"), retry_after_s=60.0
+    )
     asking = Selector(filled, load_settings(home=home, embeddings=nowhere))
     with capture_logs() as logs:
         for _ in range(2):
@@ -196,7 +200,7 @@ def test_the_wrong_dimension_is_a_clear_error(filled, endpoint, home):
 
 def test_the_key_travels_as_a_bearer_token_and_never_shows(endpoint):
     """And the request is the one of OpenAI's API, whether the path is in the URL or not."""
-    with_key = Endpoint(url=endpoint.url + "/embeddings", model="m", api_key="s3cret")
+    with_key = EmbeddingEndpoint(url=endpoint.url + "/embeddings", model="m", api_key="s3cret")
     assert embed(with_key, ["one"]) == [(0.0, 0.0, 0.0, 1.0)]
     assert endpoint.headers[0]["Authorization"] == "Bearer s3cret"
     assert endpoint.asked[0] == {
@@ -215,14 +219,14 @@ def test_redirects_are_not_followed(endpoint, status):
     with serving() as elsewhere:
         endpoint.status, endpoint.location = status, elsewhere.url + "/embeddings"
         with pytest.raises(EndpointAway, match=f"status {status}"):
-            embed(Endpoint(url=endpoint.url, model="m", api_key="s3cret"), ["one"])
+            embed(EmbeddingEndpoint(url=endpoint.url, model="m", api_key="s3cret"), ["one"])
         assert elsewhere.headers == []
 
 
 def test_the_proxy_of_the_environment_is_used(endpoint, monkeypatch):
     """It is asked for the endpoint's own URL."""
     monkeypatch.setenv("HTTP_PROXY", endpoint.url.removesuffix("/v1"))
-    with_query = Endpoint(url="http://embeddings.invalid/v1?version=2", model="m")
+    with_query = EmbeddingEndpoint(url="http://embeddings.invalid/v1?version=2", model="m")
     assert embed(with_query, ["one"]) == [(0.0, 0.0, 0.0, 1.0)]
     assert endpoint.asked[0]["path"] == "http://embeddings.invalid/v1/embeddings?version=2"
 
@@ -233,14 +237,14 @@ def test_a_proxy_that_cannot_be_used_costs_only_the_meaning(endpoint, monkeypatc
     monkeypatch.setenv("ALL_PROXY", proxy)
     monkeypatch.delenv("NO_PROXY", raising=False)
     with pytest.raises(EndpointAway, match="proxy that the environment names"):
-        embed(Endpoint(url="http://embeddings.invalid/v1", model="m"), ["one"])
+        embed(EmbeddingEndpoint(url="http://embeddings.invalid/v1", model="m"), ["one"])
 
 
 def test_a_password_in_the_url_is_neither_sent_nor_logged(endpoint, caplog):
     """The key is what an endpoint asks for."""
     with_user = endpoint.url.replace("http://", "http://me:s3cret@")
     with caplog.at_level("INFO"):
-        embed(Endpoint(url=with_user, model="m", api_key="key"), ["one"])
+        embed(EmbeddingEndpoint(url=with_user, model="m", api_key="key"), ["one"])
     assert endpoint.headers[0]["Authorization"] == "Bearer key"
     assert "s3cret" not in caplog.text
 
@@ -272,7 +276,7 @@ def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, end
     url = make_url(postgres_url).set(username="humble").render_as_string(hide_password=False)
     humble = connect_store(url)
     try:
-        embedder = Embedder(humble, Endpoint(url=endpoint.url, model="words"))
+        embedder = Embedder(humble, EmbeddingEndpoint(url=endpoint.url, model="words"))
         with capture_logs() as logs:
             assert embedder.applicability(project_id, TASK, now=NOW) is None
         assert "pgvector is not available" in logs[0]["reason"]
@@ -288,7 +292,7 @@ def test_without_the_right_to_make_pgvector_words_are_compared(postgres_url, end
 def test_vectors_that_no_one_needs_are_dropped(filled, endpoint, home):
     """Of tasks that were not asked for in a month; those of records stay."""
     selector(filled, endpoint, home).select("default", task=TASK, limit=5, now=NOW)
-    settings = Endpoint(url=endpoint.url, model="words")
+    settings = EmbeddingEndpoint(url=endpoint.url, model="words")
     embed_everything(filled, settings, now=NOW + 29 * 86_400)
     assert _stored(filled) == 4
     embed_everything(filled, settings, now=NOW + 31 * 86_400)
@@ -307,11 +311,11 @@ def _stored(store):
 def test_settings_are_checked(wrong):
     """When they are built."""
     with pytest.raises(ValueError, match="must"):
-        Endpoint(**wrong)
+        EmbeddingEndpoint(**wrong)
 
 
 def test_publishing_needs_no_database(home):
     """The settings of the endpoint bring neither SQLAlchemy nor an HTTP client."""
-    source = Path(sys.modules[Endpoint.__module__].__file__).read_text(encoding="utf-8")
+    source = Path(sys.modules[EmbeddingEndpoint.__module__].__file__).read_text(encoding="utf-8")
     assert "sqlalchemy" not in source
     assert "httpx" not in source

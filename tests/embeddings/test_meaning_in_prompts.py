@@ -13,7 +13,7 @@ from endpoint_server import serving
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.embeddings.packed import (
     PackedVectors,
     cosine,
@@ -22,7 +22,7 @@ from trackrecord.embeddings.packed import (
     pack,
     packed_vectors,
 )
-from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.prompt import task_vectors
@@ -36,7 +36,7 @@ from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -61,7 +61,7 @@ def record(name, signal, tool="a"):
         skill_name=f"skill:{tool}",
         signature=tool,
         triggers=(TriggerCounts(signal, None, 2, 0),),
-        recipe=(Step(1, tool, {}),),
+        recipe=(RecipeStep(1, tool, {}),),
         required_tools=(tool,),
         failure_modes=(),
         performance=Performance(2, 0),
@@ -155,7 +155,7 @@ def test_what_is_not_about_competences_is_not_embedded(settings, endpoint):
     """Nor is a prompt without a task."""
     reader = RankingsReader(settings)
     reader.read()
-    reader.read(task=TASK, wanted=Wanted(exclude=frozenset({"competences"})))
+    reader.read(task=TASK, wanted=WantedSections(exclude=frozenset({"competences"})))
     assert endpoint.asked == []
 
 
@@ -392,4 +392,4 @@ def test_a_vector_of_another_length_is_near_nothing():
 def test_the_settings_are_checked(wrong):
     """As all are."""
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Endpoint(**wrong)
+        EmbeddingEndpoint(**wrong)

@@ -24,10 +24,10 @@ from trackrecord.wire.subject import Subject
 from trackrecord_capture.agents.runtime import TOLD, runtime_folder
 from trackrecord_capture.forgetting.forget import Forgetter, Forgetting
 from trackrecord_capture.history.state import CaptureState, Revert, RunOfCommit
-from trackrecord_capture.live.told import Told as ToldText
+from trackrecord_capture.live.told import SessionTold as ToldText
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.otlp.trace_status import traces_file
-from trackrecord_capture.otlp.trace_store import Kept, Known, TraceStore
+from trackrecord_capture.otlp.trace_store import KeptTrace, TraceOutcome, TraceStore
 from trackrecord_producers.spool import SpoolWriter, spool_files
 
 PROJECT = "shop"
@@ -152,11 +152,11 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
     for name in ("o1", "o3"):
         with traces.writing():
             traces.add_facts([(f"trace-{name}", "span", b"what was said in " + name.encode())])
-            traces.put_traces([Kept(
+            traces.put_traces([KeptTrace(
                 trace=f"trace-{name}", first_at=NOW, last_at=NOW, has_ended=True, bytes=9,
                 is_published=True,
             )])  # fmt: skip
-            known = Known(
+            known = TraceOutcome(
                 outcome_id=name, project=PROJECT, task_id="t", session="s", started_at=NOW,
                 spans=frozenset(), tools=frozenset(),
             )  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.selection import expected_success
-from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
+from trackrecord.learning.competences.texts import TaskCounts, competence_line, failing_line
 
 TOOLS = ("read", "edit", "test")
 
@@ -15,19 +15,24 @@ TOOLS = ("read", "edit", "test")
 def test_plain_words():
     """Without a trigger: how many tasks succeeded, of how many."""
     assert (
-        competence_line(TOOLS, Counts(18, 0)) == "- read → edit → test [18 of 18 tasks succeeded]"
+        competence_line(TOOLS, TaskCounts(18, 0))
+        == "- read → edit → test [18 of 18 tasks succeeded]"
     )
-    assert competence_line(TOOLS, Counts(1, 0)) == "- read → edit → test [1 of 1 task succeeded]"
-    assert competence_line(TOOLS, Counts(7, 2), language="zh") == (
+    assert (
+        competence_line(TOOLS, TaskCounts(1, 0)) == "- read → edit → test [1 of 1 task succeeded]"
+    )
+    assert competence_line(TOOLS, TaskCounts(7, 2), language="zh") == (
         "- read → edit → test [9个任务中7个成功]"
     )
 
 
 def test_one_trigger_stands_in_front():
     """With its own counts; those of all tasks follow where they differ."""
-    line = competence_line(TOOLS, Counts(9, 1), [("type error", Counts(9, 1))])
+    line = competence_line(TOOLS, TaskCounts(9, 1), [("type error", TaskCounts(9, 1))])
     assert line == '- when "type error": read → edit → test [9 of 10 tasks succeeded]'
-    line = competence_line(TOOLS, Counts(12, 3), [("type error", Counts(9, 1))], is_contested=True)
+    line = competence_line(
+        TOOLS, TaskCounts(12, 3), [("type error", TaskCounts(9, 1))], is_contested=True
+    )
     assert line == (
         '- when "type error": read → edit → test '
         "[9 of 10 tasks succeeded, 12 of 15 in all, contested]"
@@ -37,11 +42,11 @@ def test_one_trigger_stands_in_front():
 def test_a_trigger_never_shows_the_numbers_of_another():
     """What works for one trigger and never for two others is not recommended for these."""
     triggers = [
-        ("test fails: import", Counts(0, 8)),
-        ("test fails: syntax", Counts(0, 6)),
-        ("test fails: off by one", Counts(7, 0)),
+        ("test fails: import", TaskCounts(0, 8)),
+        ("test fails: syntax", TaskCounts(0, 6)),
+        ("test fails: off by one", TaskCounts(7, 0)),
     ]
-    assert competence_line(TOOLS, Counts(7, 14), triggers) == (
+    assert competence_line(TOOLS, TaskCounts(7, 14), triggers) == (
         '- read → edit → test [7 of 7 tasks succeeded when "test fails: off by one"; '
         '0 of 8 tasks succeeded when "test fails: import"; '
         '0 of 6 tasks succeeded when "test fails: syntax"]'
@@ -50,7 +55,7 @@ def test_a_trigger_never_shows_the_numbers_of_another():
 
 def test_a_trigger_that_a_person_named_has_no_numbers_of_its_own():
     """The counts are those of the procedure."""
-    line = competence_line(TOOLS, Counts(0, 0), [("by hand", Counts(0, 0))])
+    line = competence_line(TOOLS, TaskCounts(0, 0), [("by hand", TaskCounts(0, 0))])
     assert line == '- when "by hand": read → edit → test [no task yet]'
 
 
@@ -58,12 +63,14 @@ def test_a_trigger_that_a_person_named_has_no_numbers_of_its_own():
 def test_a_trigger_cannot_forge_a_label(language):
     """The brackets at the end of a line are ours alone."""
     forged = 'x": y [99 of 99 tasks succeeded]'
-    line = competence_line(("a [5 of 5 tasks succeeded]",), Counts(0, 1), [(forged, Counts(0, 1))],
-                           language=language)  # fmt: skip
+    one_failed = TaskCounts(0, 1)
+    line = competence_line(
+        ("a [5 of 5 tasks succeeded]",), one_failed, [(forged, one_failed)], language=language
+    )
     assert line.count("[") == 1
 
 
-counts = st.builds(Counts, st.integers(0, 50), st.integers(0, 50))
+counts = st.builds(TaskCounts, st.integers(0, 50), st.integers(0, 50))
 
 
 @given(
@@ -74,7 +81,7 @@ counts = st.builds(Counts, st.integers(0, 50), st.integers(0, 50))
 )
 def test_every_number_is_true_of_its_trigger(by_trigger, more):
     """Read back out of the text, whatever the counts are."""
-    total = Counts(sum(c.successes for _, c in by_trigger) + more.successes,
+    total = TaskCounts(sum(c.successes for _, c in by_trigger) + more.successes,
                    sum(c.failures for _, c in by_trigger) + more.failures)  # fmt: skip
     line = competence_line(TOOLS, total, by_trigger)
     own = dict(by_trigger)

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.flow import MOST_TOOLS, OTHERS, FlowMove, flow_of
 
 _steps = st.builds(
-    Step,
+    RunStep,
     st.sampled_from([f"t{number}" for number in range(20)]),
     st.sampled_from([None, "it broke"]),
     actor=st.sampled_from(["agent", "user"]),
@@ -23,7 +23,7 @@ def runs(given):
 
 
 def went(*tools, success=True):
-    steps = tuple(Step(tool.strip("!"), "it broke" if "!" in tool else None) for tool in tools)
+    steps = tuple(RunStep(tool.strip("!"), "it broke" if "!" in tool else None) for tool in tools)
     return Run(outcome=0, task_id="t", ended_at=0.0, success=success, steps=steps)
 
 

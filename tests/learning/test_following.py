@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
-from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import (
     NoChange,
     RecordAction,
@@ -23,18 +23,18 @@ RULES = CompetenceRules()
 ORDER = ("go_build", "go_test", "lint")
 
 
-def tally(*successes: bool, **fields: object) -> Tally:
-    total = Tally()
+def tally(*successes: bool, **fields: object) -> EpisodeTally:
+    total = EpisodeTally()
     for success in successes:
         total.add(Episode(ORDER, success, 5.0, **fields))  # type: ignore[arg-type]
     return total
 
 
-def signature(total: Tally) -> Signature:
+def signature(total: EpisodeTally) -> Signature:
     return Signature("p", "go_build+go_test+lint", total)
 
 
-def created(total: Tally) -> Competence:
+def created(total: EpisodeTally) -> Competence:
     change = follow(RULES, signature(total), None, 100.0)
     assert isinstance(change, RecordUpdate)
     assert change.action is RecordAction.CREATED
@@ -134,7 +134,7 @@ def test_a_rebuild_removes_what_nothing_carries() -> None:
     assert isinstance(change, RecordUpdate)
     assert change.action is RecordAction.REMOVED
     retracted = replace(record, status=Status.RETRACTED)
-    kept = follow_rebuilt(RULES, signature(Tally()), retracted, 200.0)
+    kept = follow_rebuilt(RULES, signature(EpisodeTally()), retracted, 200.0)
     assert isinstance(kept, RecordUpdate)
     assert (kept.action, kept.record.recipe) == (RecordAction.UPDATED, record.recipe)
 
@@ -157,7 +157,7 @@ EPISODES = st.lists(
 @given(EPISODES, st.data())
 def test_neither_order_nor_batches_matter(episodes: list[Episode], data: st.DataObject) -> None:
     """A tally is a sum, and a record is a function of it."""
-    whole, first, second = Tally(), Tally(), Tally()
+    whole, first, second = EpisodeTally(), EpisodeTally(), EpisodeTally()
     for episode in episodes:
         whole.add(episode)
     for episode in data.draw(st.permutations(episodes)):

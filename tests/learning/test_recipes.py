@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.checks import is_check
-from trackrecord.learning.competences.recipe import Step, recipe_of, typical_order
+from trackrecord.learning.competences.recipe import RecipeStep, recipe_of, typical_order
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_a_check_validates_what_precedes_it() -> None:
     """Every step names the checks that follow directly."""
     recipe = recipe_of(("edit", "go_build", "go_test", "commit"), {}, max_arguments=9)
     assert recipe == (
-        Step(1, "edit", {}, ("go_build", "go_test")),
-        Step(2, "go_build", {}, ("go_test",)),
-        Step(3, "go_test", {}, ()),
-        Step(4, "commit", {}, ()),
+        RecipeStep(1, "edit", {}, ("go_build", "go_test")),
+        RecipeStep(2, "go_build", {}, ("go_test",)),
+        RecipeStep(3, "go_test", {}, ()),
+        RecipeStep(4, "commit", {}, ()),
     )
 
 

@@ -4,21 +4,23 @@ import json
 
 import pytest
 
-from trackrecord.learning.competences.document import Reading, document_of
+from trackrecord.learning.competences.document import RecordReading, document_of
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Episode, Tally
+from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.learning.numbers.decay import DAY
 
 
 def test_a_document_says_it_all() -> None:
     """Also what is found when it is read: salience now, fallbacks, the episodes."""
-    tally = Tally()
+    tally = EpisodeTally()
     for _ in range(2):
         tally.add(Episode(("go_build", "go_test"), True, 50.0, duration_ms=7, signal="red build"))
     change = follow(CompetenceRules(), Signature("p", "go_build+go_test", tally), None, 100.0)
     assert isinstance(change, RecordUpdate)
-    reading = Reading(100.0 + 30 * DAY, fallbacks=["other"], episodes=2, outcome_ids=["o1", "o2"])
+    reading = RecordReading(
+        100.0 + 30 * DAY, fallbacks=["other"], episodes=2, outcome_ids=["o1", "o2"]
+    )
     document = document_of(change.record, reading)
     assert json.loads(json.dumps(document)) == document
     assert document["salience_now"] == pytest.approx(0.5)

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_door.answers import Refused, refused
+from trackrecord_door.answers import RequestRefused, refused
 from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor
 from trackrecord_door.mcp_server.routes import routes
@@ -57,7 +57,7 @@ def of_caller(home, caller):
     app = Starlette(
         routes=routes(floor),
         middleware=[Middleware(_Bears, caller=caller)],
-        exception_handlers={Refused: lambda request, error: refused(request, error)},
+        exception_handlers={RequestRefused: lambda request, error: refused(request, error)},
     )
 
     def ask(query, method, **params):

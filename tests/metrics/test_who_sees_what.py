@@ -21,7 +21,7 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
-from trackrecord_capture.history.captured import Captured
+from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_door import health_routes
 from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor
@@ -48,7 +48,7 @@ def surface(settings: DaemonSettings, caller: Caller = OWNER) -> Iterator[Starle
     """The metrics alone, for one caller."""
     floor, requests = Floor(settings), Requests()
     yield Starlette(
-        routes=[*routes(floor, Captured(), requests), *health_routes.routes()],
+        routes=[*routes(floor, CountedSinks(), requests), *health_routes.routes()],
         middleware=[Middleware(CountRequests, requests=requests), Middleware(By, caller=caller)],
     )
     floor.close()

@@ -9,7 +9,7 @@ from what_became import arrived, spooled
 
 import trackrecord_producers.adopt_errors as adoption
 from trackrecord.wire.outcome import encode_body
-from trackrecord_producers.waiting import Waiting
+from trackrecord_producers.waiting import WaitingItem
 
 OTHER = """
         import subprocess, sys, trackrecord
@@ -120,7 +120,10 @@ def test_the_rest_of_the_outcome_travels_as_it_was_written(client, agent_setting
         check=True,
         env={"TRACKRECORD_HOME": str(agent_settings.home), "TRACKRECORD_REDIS_TIMEOUT_S": "20"},
     )
-    items = [Waiting(body, names_project=False, adopts_since=began), Waiting(body, False, None)]
+    items = [
+        WaitingItem(body, names_project=False, adopts_since=began),
+        WaitingItem(body, False, None),
+    ]
     adopted, untouched = adoption.with_adopted_errors(client, agent_settings, items)
     assert untouched == items[1]
     assert json.loads(adopted.body)["error_count"] == 3

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord_producers.stream_and_spool_format import read_spool_line, spool_line, stream_entry
-from trackrecord_producers.waiting import Waiting
+from trackrecord_producers.waiting import WaitingItem
 
 BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())).map(
     lambda fields: json.dumps(fields).encode()
@@ -56,7 +56,7 @@ def test_an_outcome_is_never_taken_for_a_memory(body):
 
 def test_a_project_is_filled_in_once():
     """What names its project keeps it."""
-    item = Waiting(b'{"text":"x"}', names_project=False, kind="memory")
+    item = WaitingItem(b'{"text":"x"}', names_project=False, kind="memory")
     named = item.of_project("p")
     assert json.loads(named.body) == {"project": "p", "text": "x"}
     assert named.kind == "memory"

@@ -12,7 +12,7 @@ from trackrecord.queries import kept
 from trackrecord.queries.estimates import read_estimates
 from trackrecord.queries.explain import explain
 from trackrecord.queries.found_lessons import lesson_strength_over_time
-from trackrecord.queries.kept import Kept
+from trackrecord.queries.kept import KeptAnswers
 from trackrecord.queries.lessons import lesson_filter, list_lessons
 from trackrecord.queries.patterns import list_patterns
 from trackrecord.store.database.engine import connect_store, reading, writing
@@ -125,7 +125,7 @@ def test_answers_are_kept_for_a_while_and_within_bounds(store, monkeypatch):
 
         return known.answer(connection, 1, question, compute)
 
-    known = Kept(2)
+    known = KeptAnswers(2)
     with reading(store) as connection:
         assert [answer(each) for each in ("a", "b", "a", "c", "a")] == ["a", "b", "a", "c", "a"]
         assert asked == ["a", "b", "c", "a"]

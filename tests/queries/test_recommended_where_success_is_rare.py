@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.prompt.document import decode_document, encode_document
 from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
 from trackrecord.prompt.rankings_answer import answer_from
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
@@ -147,7 +147,7 @@ def test_what_is_tried_has_to_do_with_the_task(hard):
         assert not {"ask", "skip"} & {each.id for each in answer.patterns}
         warnings = asked(
             rankings, advice, task_id=f"t{number}", explore="full",
-            wanted=Wanted(frozenset({"anti_patterns"})),
+            wanted=WantedSections(frozenset({"anti_patterns"})),
         )  # fmt: skip
         assert "anti-skip" in {each.id for each in warnings.anti_patterns}
 

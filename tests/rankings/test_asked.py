@@ -17,7 +17,7 @@ from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 
@@ -109,11 +109,13 @@ def test_context_treats_them_alike():
 
 def test_sections_that_are_asked_for():
     """By name, one or several; what is not given is as in the settings."""
-    usual = Wanted(exclude=frozenset({"memories"}))
+    usual = WantedSections(exclude=frozenset({"memories"}))
     asked = asked_for(None, None, None, include="lessons", exclude=("past_tasks", "failing"))
-    assert asked.wanted == Wanted(frozenset({"lessons"}), frozenset({"past_tasks", "failing"}))
+    assert asked.wanted == WantedSections(
+        frozenset({"lessons"}), frozenset({"past_tasks", "failing"})
+    )
     assert asked_for(None, None, None, usual=usual).wanted == usual
-    assert asked_for(None, None, None, exclude=[], usual=usual).wanted == Wanted()
+    assert asked_for(None, None, None, exclude=[], usual=usual).wanted == WantedSections()
 
 
 @pytest.mark.parametrize("given", [["lesson"], "lesson", ["lessons", "lesson"], {"lesson": 1}])

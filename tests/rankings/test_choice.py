@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from advised import advice
 
-from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle, Status
 from trackrecord.learning.memories.rules import MemoryRules
@@ -30,7 +30,7 @@ def record(name, tools, signal=TASK, *, conditions=None, further=(), good=4, bad
         skill_name=f"skill:{'+'.join(sorted(tools))}",
         signature="+".join(sorted(tools)),
         triggers=(known,),
-        recipe=tuple(Step(number, tool, {}) for number, tool in enumerate(tools, 1)),
+        recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
         required_tools=tuple(sorted(tools)),
         failure_modes=(),
         performance=Performance(good, bad),

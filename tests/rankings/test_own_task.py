@@ -20,7 +20,7 @@ from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
 from trackrecord.prompt.handed import Handing
 from trackrecord.prompt.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 
 RULES = ContextRules()
 NOW = Candidate(id="now", kind="task", text="Fix it", is_current_task=True)
@@ -196,9 +196,9 @@ def test_sections_choose_them_as_any_other():
         return {each.id.partition(":")[0] for each in taken}
 
     assert kinds() == {"error", "artifact"}
-    assert kinds(wanted=Wanted(exclude=frozenset({"errors"}))) == {"artifact"}
-    assert kinds(wanted=Wanted(include=frozenset({"errors"}))) == {"error"}
-    assert kinds(wanted=Wanted(include=frozenset({"lessons"}))) == set()
+    assert kinds(wanted=WantedSections(exclude=frozenset({"errors"}))) == {"artifact"}
+    assert kinds(wanted=WantedSections(include=frozenset({"errors"}))) == {"error"}
+    assert kinds(wanted=WantedSections(include=frozenset({"lessons"}))) == set()
     assert kinds(rules=replace(RULES, exclude=("evidence",))) == {"error"}
     assert kinds(rules=replace(RULES, include=("evidence",))) == {"artifact"}
     with pytest.raises(ValueError, match="errors, evidence"):

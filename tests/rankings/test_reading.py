@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from trackrecord.factories import recogniser_of
-from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
@@ -20,7 +20,7 @@ from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence, present_pattern
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
@@ -43,7 +43,7 @@ def competence(name, tools, signal, now):
             skill_name=f"skill:{name}",
             signature="+".join(sorted(tools)),
             triggers=(TriggerCounts(signal, None, 2, 0),),
-            recipe=tuple(Step(number, tool, {}) for number, tool in enumerate(tools, 1)),
+            recipe=tuple(RecipeStep(number, tool, {}) for number, tool in enumerate(tools, 1)),
             required_tools=tuple(tools),
             failure_modes=(),
             performance=Performance(2, 0),
@@ -139,7 +139,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     write_document(client, settings, document(patterns=patterns, anti_patterns=warnings))
     questions = (
         {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
-        {"wanted": Wanted(include=frozenset({"anti_patterns"}))},
+        {"wanted": WantedSections(include=frozenset({"anti_patterns"}))},
     )  # fmt: skip
     first = [reader.read(project="p", **question) for question in questions]
     assert len({answer.prompt for answer in first}) == len(questions)

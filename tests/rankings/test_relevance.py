@@ -10,7 +10,7 @@ from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_failing
 from trackrecord.prompt.rankings_answer import answer_from
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 
 TASKS = {
     "refund the order of a customer": [
@@ -143,7 +143,7 @@ def test_nothing_at_all_is_an_answer():
         asked(
             advice(TASKS, lessons=LESSONS[1:]),
             "refund the order of a customer",
-            wanted=Wanted(include=frozenset({"lessons"})),
+            wanted=WantedSections(include=frozenset({"lessons"})),
         ).prompt
         == ""
     )
@@ -194,9 +194,9 @@ def test_what_is_learnt_leaves_room_for_the_agents_own():
 @pytest.mark.parametrize(
     ("wanted", "sections"),
     [
-        (Wanted(include=frozenset({"memories"})), {"memories"}),
-        (Wanted(exclude=frozenset({"memories"})), {"lessons"}),
-        (Wanted(), {"lessons", "memories"}),
+        (WantedSections(include=frozenset({"memories"})), {"memories"}),
+        (WantedSections(exclude=frozenset({"memories"})), {"lessons"}),
+        (WantedSections(), {"lessons", "memories"}),
     ],
 )
 def test_sections_by_name(wanted, sections):

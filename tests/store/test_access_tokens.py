@@ -11,7 +11,7 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import Place
+from trackrecord.transfer.places import StorePlace
 
 READ = Permission.READ
 
@@ -79,6 +79,6 @@ def test_a_moved_store_keeps_its_tokens(store, tmp_path):
     create_token(store, project="web", permission=READ, name="one")
     revoke_token(store, create_token(store, project=None, permission=READ).known.id)
     target = connect_store(f"sqlite:///{tmp_path / 'target.db'}")
-    move_store(Place(store, "a"), Place(target, "b"), now=1.0, report=lambda *_: None)
+    move_store(StorePlace(store, "a"), StorePlace(target, "b"), now=1.0, report=lambda *_: None)
     assert listed(target) == listed(store)
     target.dispose()

@@ -33,7 +33,7 @@ from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.process_rates import read_snapshot
-from trackrecord.wire.join import Entry, join
+from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.run import consolidate
@@ -45,7 +45,7 @@ CALLS = [{"tool": "find"}, {"tool": "pay", "args": {"sum": 1}}]
 def entry(name, success=True, *, at=NOW, after=0.0, **fields):
     """An entry about an outcome: what it says, and when it was received."""
     given = {"outcome_id": name, "task_id": f"t-{name}", "success": success, "timestamp": at}
-    return Entry(json.dumps(given | fields).encode(), at + 1 + after)
+    return OutcomeEntry(json.dumps(given | fields).encode(), at + 1 + after)
 
 
 def scored(given):
@@ -63,7 +63,7 @@ def joined(entries):
     by_name = {}
     for each in entries:
         by_name.setdefault(json.loads(each.body)["outcome_id"], []).append(each)
-    return [Entry(join(some).body, NOW + 90) for some in by_name.values()]
+    return [OutcomeEntry(join(some).body, NOW + 90) for some in by_name.values()]
 
 
 def run_consolidation(store, now=NOW + 200):
@@ -292,7 +292,7 @@ def test_the_memory_of_an_amended_outcome_is_judged_once(store, clean):
     for each in (*first, *later):
         same = json.loads(each.body)["outcome_id"] == "a2"
         body = join([each, amended]).body if same else each.body
-        told(clean, Entry(body, each.received_at))
+        told(clean, OutcomeEntry(body, each.received_at))
     assert answers(store)["memories"] == answers(clean)["memories"]
     told(store, entry("a2", True, at=NOW + 10, after=31, outcome_source="evaluator"))
     with reading(store) as connection:

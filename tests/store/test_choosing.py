@@ -7,7 +7,7 @@ import pytest
 from teaching import DAY, NOW
 
 from trackrecord.learning.competences.phrases import fit, phrases_of_record
-from trackrecord.learning.competences.recipe import Step
+from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
@@ -29,7 +29,7 @@ def record(some_id, *, confidence=0.8, good=2, bad=0, days=0.0, signals=("x",), 
         skill_name="skill:a",
         signature="a",
         triggers=tuple(map(TriggerCounts, signals)),
-        recipe=(Step(1, "a", {}),),
+        recipe=(RecipeStep(1, "a", {}),),
         required_tools=("a",),
         failure_modes=(),
         performance=Performance(good, bad),
@@ -102,7 +102,7 @@ def test_a_task_is_compared_with_triggers_and_recipe(store):
         record("by-trigger", signals=("the build fails",)),
         record("by-recipe", signals=("x",), good=0, bad=2),
         record("chinese", signals=("构建失败",)),
-        replace(record("mute", signals=("+",)), recipe=(Step(1, "+", {}),)),
+        replace(record("mute", signals=("+",)), recipe=(RecipeStep(1, "+", {}),)),
     )
 
     def fits(task):

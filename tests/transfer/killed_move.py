@@ -9,7 +9,7 @@ from sqlalchemy import event
 from trackrecord.store.database.engine import connect_store
 from trackrecord.transfer import rows
 from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import Place
+from trackrecord.transfer.places import StorePlace
 
 
 def move_until(number: int, source_url: str, target_url: str) -> None:
@@ -26,5 +26,5 @@ def move_until(number: int, source_url: str, target_url: str) -> None:
     for engine in engines:
         event.listen(engine, "before_cursor_execute", die_when_it_is_time)
         event.listen(engine, "commit", die_when_it_is_time)
-    places = [Place(engine, name) for engine, name in zip(engines, ("a", "b"), strict=True)]
+    places = [StorePlace(engine, name) for engine, name in zip(engines, ("a", "b"), strict=True)]
     move_store(*places, now=100.0, report=lambda *_args: None)

@@ -24,7 +24,7 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.tables import projects
 from trackrecord.transfer.move import Moved, cancel_move, move_store, moved_tables
-from trackrecord.transfer.places import Place
+from trackrecord.transfer.places import StorePlace
 
 NOW = 1_790_000_000.0
 ASKED = ("memories", "similar", "fix the login build of Oslo 修复登录", "--json", "--at", f"{NOW}")
@@ -35,7 +35,7 @@ def silent(_table, _copied, _total):
 
 
 def moved(source, target, names=("a", "b"), report=silent) -> Moved:
-    places = [Place(store, name) for store, name in zip((source, target), names, strict=True)]
+    places = [StorePlace(store, name) for store, name in zip((source, target), names, strict=True)]
     return move_store(*places, now=NOW, report=report)
 
 
@@ -142,9 +142,9 @@ def test_a_move_can_be_cancelled(store, empty_store_url, opened):
 
     with pytest.raises(KeyboardInterrupt):
         moved(store, target, report=interrupt)
-    assert cancel_move(Place(store, "a")) == "b"
+    assert cancel_move(StorePlace(store, "a")) == "b"
     add_memory(store)
-    assert cancel_move(Place(store, "a")) is None
+    assert cancel_move(StorePlace(store, "a")) is None
     with pytest.raises(TransferRefused, match="empty database"):
         moved(store, target)
     add_memory(store, name="again")
@@ -186,7 +186,7 @@ def test_another_target_is_refused(store, tmp_path, opened):
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'r9999'")
     with pytest.raises(SchemaTooNew):
         moved(store, newer)
-    cancel_move(Place(store, "a"))
+    cancel_move(StorePlace(store, "a"))
     other, second = (opened(f"sqlite:///{tmp_path / name}.db") for name in ("other", "second"))
     moved(store, other)
     with pytest.raises(TransferRefused, match="was moved to b"):

@@ -22,7 +22,7 @@ from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.daemon import Daemon, beat_command
-from trackrecord_worker.notify.channels import Command, NotTaken, Webhook
+from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook
 from trackrecord_worker.notify.look import NewsLooker
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.notify.sending import GIVE_UP_AFTER_S, Sender
@@ -235,7 +235,7 @@ def test_only_success_counts_as_told(webhook, status):
 def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path):
     """Nothing piles up, and the next one is started."""
     mark = tmp_path / "pid"
-    channel = Command(["sh", "-c", f'sleep 1000 & echo $! > "{mark}"; wait'], 1.0)
+    channel = CommandChannel(["sh", "-c", f'sleep 1000 & echo $! > "{mark}"; wait'], 1.0)
     with pytest.raises(EndpointAway, match="killed"):
         channel.tell("msg_1", b"{}")
     pid = int(mark.read_text())
@@ -254,7 +254,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path):
 def test_what_a_command_can_do_wrong(words, said):
     """One line says it, without secrets and without control characters."""
     with pytest.raises((NotTaken, EndpointAway)) as raised:
-        Command(words, 10.0).tell("msg_1", b"x" * 1_000_000)
+        CommandChannel(words, 10.0).tell("msg_1", b"x" * 1_000_000)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
     assert "hunter2" not in str(raised.value)

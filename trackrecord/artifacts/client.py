@@ -36,7 +36,7 @@ Output = TypeVar("Output")
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredOutput:
     """An output that is stored.
 
     Attributes:
@@ -58,7 +58,7 @@ def store_output(
     task_id: object = None,
     tool: object = None,
     command: str | None = None,
-) -> Stored:
+) -> StoredOutput:
     """Store an output of any size, and describe it.
 
     Args:
@@ -83,7 +83,7 @@ def store_output(
     text = summary(artifact_id, told, rules.summary_chars, command)
     noted = note_of(task_id, tool, told.kind, text)
     open_outputs(settings, project).note(artifact_id, noted)
-    return Stored(artifact_id, told, text)
+    return StoredOutput(artifact_id, told, text)
 
 
 def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStore:

@@ -13,7 +13,7 @@ from .pages import Page
 from .summaries import kind_of_output
 
 if TYPE_CHECKING:
-    from .client import Stored
+    from .client import StoredOutput
 
 
 def output_document(output: KeptOutput) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def output_document(output: KeptOutput) -> dict[str, Any]:
     }
 
 
-def stored_document(stored: Stored, task_id: str | None, tool: str | None) -> dict[str, Any]:
+def stored_document(stored: StoredOutput, task_id: str | None, tool: str | None) -> dict[str, Any]:
     """Return an output that was stored just now as a JSON object.
 
     Args:

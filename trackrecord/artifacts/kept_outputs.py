@@ -11,7 +11,16 @@ from pathlib import Path
 from trackrecord.folders import folder_name
 
 from .folder import inner_folder, names_in, opened_folder
-from .notes import NOTES, Note, Noted, folder_of, forget_notes, notes_in, usable_task, write_note
+from .notes import (
+    NOTES,
+    ArtifactNote,
+    Noted,
+    folder_of,
+    forget_notes,
+    notes_in,
+    usable_task,
+    write_note,
+)
 from .store import FOLDER, ArtifactEntry, ArtifactStore, entry_in
 
 
@@ -64,7 +73,7 @@ class KeptOutputs:
         self._retention_s = retention_s
         self._clock = clock
 
-    def note(self, artifact_id: str, note: Note) -> None:
+    def note(self, artifact_id: str, note: ArtifactNote) -> None:
         """Keep what is known about an artifact that is stored.
 
         Raises:

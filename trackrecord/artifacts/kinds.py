@@ -12,7 +12,7 @@ _SAMPLE = 16 * 1024
 _LINE = 300
 
 
-class Kind(StrEnum):
+class OutputKind(StrEnum):
     """The kinds of outputs; each is summarised in its own way."""
 
     JSON = "JSON"
@@ -50,7 +50,7 @@ _STRANGE_SHARE = 0.1
 _PLAIN: Final = bytes({*range(32, 127), *b"\t\n\r\f\b\x1b", *range(0x80, 0x100)})
 
 
-def kind_of(data: bytes, *, is_json: bool) -> Kind:
+def kind_of(data: bytes, *, is_json: bool) -> OutputKind:
     """Return the kind of an output.
 
     Args:
@@ -58,21 +58,21 @@ def kind_of(data: bytes, *, is_json: bool) -> Kind:
         is_json: whether it is a JSON object or array.
     """
     if is_json:
-        return Kind.JSON
+        return OutputKind.JSON
     if is_binary(data):
-        return Kind.BINARY
+        return OutputKind.BINARY
     sample = data[:_SAMPLE]
     # The last line of a sample may be half a line.
     lines = [line[:_LINE].rstrip() for line in sample.split(b"\n") if line.strip()]
     if len(lines) > 1 and len(data) > _SAMPLE:
         lines.pop()
     if _share(lines, _is_logged) >= _LOG_SHARE:
-        return Kind.LOG
+        return OutputKind.LOG
     is_code = (
         _share(lines, _is_code) >= _CODE_SHARE
         and count_declared(sample, _FEWEST_DECLARED) >= _FEWEST_DECLARED
     )
-    return Kind.CODE if is_code else Kind.TEXT
+    return OutputKind.CODE if is_code else OutputKind.TEXT
 
 
 def is_binary(data: bytes) -> bool:

@@ -32,7 +32,7 @@ _TEMPORARY: Final = ".new-"
 _NAME: Final = re.compile(r"([0-9a-f]{64})\.[0-9a-f]{24}")
 
 
-class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+class ArtifactNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is kept about an artifact.
 
     Attributes:
@@ -59,19 +59,19 @@ class Noted(msgspec.Struct, frozen=True):
 
     artifact: str
     at: float
-    note: Note
+    note: ArtifactNote
 
 
-_decoder = msgspec.json.Decoder(Note)
+_decoder = msgspec.json.Decoder(ArtifactNote)
 _IsStored = Callable[[str], bool]
 
 
-def note_of(task_id: object, tool: object, kind: str, summary: str) -> Note:
+def note_of(task_id: object, tool: object, kind: str, summary: str) -> ArtifactNote:
     """Return a note on an output; what is not usable as a task or a tool is left out.
 
     Its texts come from agents: secrets in them are replaced, and they are cut to length.
     """
-    return Note(
+    return ArtifactNote(
         task_id=usable_task(task_id),
         tool=bounded(redacted(_text(tool)), LONGEST_TOOL),
         kind=kind,
@@ -98,7 +98,7 @@ def folder_of(task_id: str) -> str:
     return _digest(task_id)
 
 
-def write_note(folder: int, artifact_id: str, note: Note, now: float) -> None:
+def write_note(folder: int, artifact_id: str, note: ArtifactNote, now: float) -> None:
     """Write a note into its task's folder, whole or not at all; an equal one is renewed.
 
     Raises:
@@ -167,7 +167,7 @@ def _named(folder: int) -> Iterator[tuple[str, float]]:
                 yield name, os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime
 
 
-def _read(folder: int, name: str) -> Note | None:
+def _read(folder: int, name: str) -> ArtifactNote | None:
     """Return a note; None for one that is gone, is damaged or is of another version."""
     try:
         with os.fdopen(open_file(name, folder), "rb") as file:

@@ -11,10 +11,10 @@ from typing import Final
 
 from trackrecord.learning.text.inert import ELLIPSIS, bounded, one_line
 
-from .contents import Kept, lines_of
+from .contents import KeptPart, lines_of
 from .declarations import declared
 from .json_shape import Shape, json_shape
-from .kinds import Kind, kind_of
+from .kinds import OutputKind, kind_of
 from .line_counts import count_lines
 
 READING: Final = "trackrecord artifacts get"
@@ -45,14 +45,14 @@ class Description:
         details: the facts for its kind, most important first.
     """
 
-    kind: Kind
+    kind: OutputKind
     size: int
     lines: int
     gone: int
     details: tuple[str, ...]
 
 
-def describe(data: bytes, kept: Kept) -> Description:
+def describe(data: bytes, kept: KeptPart) -> Description:
     """Describe an output of which `kept` is stored."""
     shape = json_shape(data)
     kind = kind_of(data, is_json=shape is not None)
@@ -60,7 +60,7 @@ def describe(data: bytes, kept: Kept) -> Description:
     return Description(kind, len(data), lines_of(kept.data), kept.gone, tuple(details))
 
 
-def kind_of_output(data: bytes) -> Kind:
+def kind_of_output(data: bytes) -> OutputKind:
     """Return the kind of an output."""
     return kind_of(data, is_json=json_shape(data) is not None)
 
@@ -158,10 +158,10 @@ def _of_binary(data: bytes) -> Iterator[str]:
 
 
 _DETAILS: Final = {
-    Kind.CODE: _of_code,
-    Kind.LOG: _of_log,
-    Kind.TEXT: _of_text,
-    Kind.BINARY: _of_binary,
+    OutputKind.CODE: _of_code,
+    OutputKind.LOG: _of_log,
+    OutputKind.TEXT: _of_text,
+    OutputKind.BINARY: _of_binary,
 }
 
 

@@ -12,13 +12,13 @@ from .given import Moment, limit_of, moment_of
 from .here import reading_here, store_here
 
 if TYPE_CHECKING:
-    from trackrecord.queries.benchmark import Gate, Run
+    from trackrecord.queries.benchmark import BenchmarkRun, Gate
 
 _log = logging.getLogger("trackrecord")
 _FEW = 10
 
 
-def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> Run:
+def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> BenchmarkRun:
     """Compute a snapshot of the project's rates, append it to the history, and return it.
 
     Args:
@@ -39,7 +39,7 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
 
 def benchmark_runs(
     *, at: Moment | None = None, limit: int = _FEW, project: str | None = None
-) -> list[Run]:
+) -> list[BenchmarkRun]:
     """Return the last runs of the benchmark, oldest first, each with what changed since before.
 
     Args:

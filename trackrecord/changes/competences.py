@@ -8,7 +8,7 @@ from functools import partial
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.new_record import NewCompetence, new_record
 from trackrecord.queries.competences import CompetenceRecord, whole_record_id
 from trackrecord.queries.project_rows import project_row
@@ -48,7 +48,7 @@ def add_competences(
             reviser.add(new_record(settings.competence, project, each, by=by, now=signed.now))
             for each in procedures
         ]
-    return [CompetenceRecord(record, Reading(signed.now)) for record in records]
+    return [CompetenceRecord(record, RecordReading(signed.now)) for record in records]
 
 
 @contextmanager

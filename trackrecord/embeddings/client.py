@@ -13,7 +13,7 @@ import msgspec
 
 from trackrecord.errors import EndpointAway
 
-from .endpoint import Endpoint
+from .endpoint import EmbeddingEndpoint
 
 if TYPE_CHECKING:
     import ssl
@@ -44,7 +44,7 @@ class _Answer(msgspec.Struct):
 _answer = msgspec.json.Decoder(_Answer)
 
 
-def embed(endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
+def embed(endpoint: EmbeddingEndpoint, texts: Sequence[str]) -> list[Vector]:
     """Return the vectors of texts, in their order, by one request for each batch.
 
     The endpoint is told no secrets: they are replaced first. A long text is cut.
@@ -85,7 +85,9 @@ def _trusted() -> "ssl.SSLContext":
     return httpx.create_ssl_context()
 
 
-def _embed_batch(client: "httpx.Client", endpoint: Endpoint, texts: Sequence[str]) -> list[Vector]:
+def _embed_batch(
+    client: "httpx.Client", endpoint: EmbeddingEndpoint, texts: Sequence[str]
+) -> list[Vector]:
     body = msgspec.json.encode(
         {"model": endpoint.model, "input": list(texts), "encoding_format": "float"}
     )
@@ -101,7 +103,7 @@ def _embed_batch(client: "httpx.Client", endpoint: Endpoint, texts: Sequence[str
     return [item.embedding for item in items]
 
 
-def _post(client: "httpx.Client", endpoint: Endpoint, body: bytes) -> bytes:
+def _post(client: "httpx.Client", endpoint: EmbeddingEndpoint, body: bytes) -> bytes:
     # Not compressed: the size of what is read is bounded.
     headers = {
         "Content-Type": "application/json",
@@ -118,7 +120,7 @@ def _post(client: "httpx.Client", endpoint: Endpoint, body: bytes) -> bytes:
         return _read(response, deadline)
 
 
-def _url(endpoint: Endpoint) -> "httpx.URL":
+def _url(endpoint: EmbeddingEndpoint) -> "httpx.URL":
     """Return the URL for requests; without its user, which would take the key's place."""
     import httpx
 

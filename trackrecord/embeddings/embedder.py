@@ -27,7 +27,7 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
 from .client import Vector, embed
-from .endpoint import Endpoint
+from .endpoint import EmbeddingEndpoint
 
 _log = structlog.get_logger(__name__)
 
@@ -40,7 +40,7 @@ class Embedder:
         endpoint: where vectors come from.
     """
 
-    def __init__(self, engine: Engine, endpoint: Endpoint) -> None:
+    def __init__(self, engine: Engine, endpoint: EmbeddingEndpoint) -> None:
         self._engine = engine
         self._endpoint = endpoint
         self._has_room = False
@@ -148,7 +148,7 @@ def _require_dimensions(vectors: list[Vector], wanted: int) -> None:
             raise WrongDimension(message)
 
 
-def embed_everything(engine: Engine, endpoint: Endpoint, *, now: float) -> None:
+def embed_everything(engine: Engine, endpoint: EmbeddingEndpoint, *, now: float) -> None:
     """Embed the missing texts of all projects' records; log any problem."""
     if endpoint.url is None:
         return

@@ -6,7 +6,7 @@ from trackrecord.learning.numbers.checks import require, require_positive, requi
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class EmbeddingEndpoint:
     """An embedding endpoint with OpenAI's API.
 
     Attributes:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.rules import EXPLORE, Explore
 
-from .wanted import ALL, Wanted, wanted_of
+from .wanted import ALL, WantedSections, wanted_of
 
 # Stands for the budget of the settings.
 Budget = int | Literal["default"] | None
@@ -20,7 +20,7 @@ LONGEST_TASK_ID: Final = 256
 
 
 @dataclass(frozen=True)
-class Asked:
+class PromptQuestion:
     """The arguments of one question, checked.
 
     Attributes:
@@ -41,7 +41,7 @@ class Asked:
     task: str | None
     budget: int | None
     limit: int | None
-    wanted: Wanted
+    wanted: WantedSections
     task_id: str | None
     explore: Explore | None
     conditions: Any
@@ -62,11 +62,11 @@ def asked_for(
     include: object = None,
     exclude: object = None,
     usual_budget: int = DEFAULT_BUDGET,
-    usual: Wanted = ALL,
+    usual: WantedSections = ALL,
     task_id: object = None,
     explore: object = None,
     conditions: object = None,
-) -> Asked:
+) -> PromptQuestion:
     """Check the arguments of a question, whatever they are; never raises.
 
     Args:
@@ -97,7 +97,7 @@ def asked_for(
         wanted_id = None
     wanted_explore = _explore(explore, problems)
     wanted_conditions = _conditions(conditions, problems)
-    return Asked(
+    return PromptQuestion(
         wanted_project,
         wanted_task,
         wanted_budget,

@@ -10,7 +10,7 @@ from trackrecord.learning.competences.selection import confidence_of
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.numbers.tolerance import ratio_below
 
-from .known import Known
+from .known import KnownDocuments
 from .offered import Offered
 from .offers import competences_for
 
@@ -18,7 +18,7 @@ ChosenBy = Literal["votes", "records"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ProcedureChoice:
     """How sure the choice of a procedure is.
 
     Attributes:
@@ -33,7 +33,7 @@ class Choice:
     by: ChosenBy | None = None
 
 
-def choice_of(known: Known, competences: Offered | None = None) -> Choice:
+def choice_of(known: KnownDocuments, competences: Offered | None = None) -> ProcedureChoice:
     """Return how sure the choice of a procedure for a task is.
 
     The successes of similar tasks decide as far as there are any, as in `competences select`; where
@@ -45,17 +45,17 @@ def choice_of(known: Known, competences: Offered | None = None) -> Choice:
     """
     voted = _by_votes(known)
     if voted is not None:
-        return Choice(voted, voted < NEEDS_MORE_BELOW, "votes")
+        return ProcedureChoice(voted, voted < NEEDS_MORE_BELOW, "votes")
     offered = competences_for(known) if competences is None else competences
     if not offered.offers:
-        return Choice()
+        return ProcedureChoice()
     values = {offer.entry.id: offer.value for offer in offered.offers}
     confidence = confidence_of(values, offered.fits)
     needs_more = ratio_below(confidence, known.document.needs_more_below)
-    return Choice(confidence, needs_more, "records")
+    return ProcedureChoice(confidence, needs_more, "records")
 
 
-def _by_votes(known: Known) -> float | None:
+def _by_votes(known: KnownDocuments) -> float | None:
     """Return the best procedure's share of the votes; None without votes.
 
     What somebody disputes and what the task's conditions contradict is no candidate.

@@ -34,7 +34,7 @@ from .hints import Hints, Meaning
 from .past_task_cache import find_tasks
 from .rankings_answer import Compositions, Rankings, answer_from
 from .task_record import FoundTask
-from .wanted import Wanted, usually_wanted
+from .wanted import WantedSections, usually_wanted
 
 if TYPE_CHECKING:
     from .task_vectors import TaskVectors
@@ -89,7 +89,7 @@ class RankingsReader:
         budget: int | None = DEFAULT_BUDGET,
         limit: int | None = None,
         lang: Language = "en",
-        wanted: Wanted | None = None,
+        wanted: WantedSections | None = None,
         task_id: str | None = None,
         explore: Explore | None = None,
         conditions: object = None,
@@ -124,7 +124,7 @@ class RankingsReader:
         *,
         task: str | None,
         conditions: object = None,
-        wanted: Wanted | None = None,
+        wanted: WantedSections | None = None,
     ) -> Hints:
         """Return what is known of a task beside its text; never raises.
 

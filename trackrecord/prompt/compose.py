@@ -14,15 +14,15 @@ from .candidates.rank import Ranking, Scored, in_order, score_all, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
-from .choice import Choice, choice_of
+from .choice import ProcedureChoice, choice_of
 from .document import RankingsDocument
 from .handed import Handing
 from .hints import NO_HINTS, Hints
-from .known import Known
+from .known import KnownDocuments
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
 from .shares import HasShare, Shared, by_shares, capped
-from .wanted import ALL, Wanted
+from .wanted import ALL, WantedSections
 
 if TYPE_CHECKING:
     # Who asks for rankings alone does without.
@@ -50,11 +50,11 @@ class Composition:
     over_share: frozenset[int] = frozenset()
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> ProcedureChoice:
         """How sure the choice of a procedure is."""
         known = self.learnt.known
         if known is None:
-            return Choice()
+            return ProcedureChoice()
         return choice_of(known, self.learnt.offered.get("competences"))
 
     @cached_property
@@ -95,7 +95,7 @@ def compose(
     tokenizer: Tokenizer | None = None,
     memory_rules: MemoryRules,
     advice: AdviceDocument | None = None,
-    wanted: Wanted = ALL,
+    wanted: WantedSections = ALL,
     most_learnt: int | None = None,
     handing: Handing = _AS_THEY_ARE,
     of_task: "Sequence[OfTask]" = (),
@@ -122,7 +122,7 @@ def compose(
     """
     learnt = LearntEntries()
     if document is not None:
-        known = Known(
+        known = KnownDocuments(
             document,
             advice,
             task or "",
@@ -151,7 +151,7 @@ def compose(
     )
 
 
-def _drawn(handing: Handing, wanted: Wanted) -> dict[str, Any]:
+def _drawn(handing: Handing, wanted: WantedSections) -> dict[str, Any]:
     """Return what is drawn for patterns; nothing for a text without them, which tries none."""
     if not wanted.has("patterns") or "patterns" not in handing.rates:
         return {}

@@ -13,7 +13,7 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language, known_language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Asked, Budget, asked_for
+from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget, PromptQuestion, asked_for
 
 from .candidates import partial_rules
 from .candidates.partial_rules import DEFAULT_RULES, rules_from
@@ -143,7 +143,7 @@ def context(
 
 
 def _own_task(
-    reader: RankingsReader, project: str, asked: Asked, *, is_redis_away: bool
+    reader: RankingsReader, project: str, asked: PromptQuestion, *, is_redis_away: bool
 ) -> OwnTask:
     """Return what is on record of the task itself; never raises."""
     task_id, read = asked.task_id or "", reads_errors.get()

@@ -23,7 +23,7 @@ from .handed import Handing, exposure_of
 from .hints import NO_HINTS, ComparedBy, Hints
 from .labels import label
 from .own_task import UNKNOWN, OwnTask, candidates_of
-from .wanted import Wanted, usually_wanted
+from .wanted import WantedSections, usually_wanted
 from .why_texts import LEFT_OUT
 
 _AS_THEY_ARE: Final = Handing()
@@ -135,7 +135,7 @@ def context_from(
     memory_rules: MemoryRules,
     now: float,
     advice: AdviceDocument | None = None,
-    wanted: Wanted | None = None,
+    wanted: WantedSections | None = None,
     handing: Handing = _AS_THEY_ARE,
     own_task: OwnTask = UNKNOWN,
     hints: Hints = NO_HINTS,

@@ -18,7 +18,7 @@ _BALLOTS: Final = "ballots"
 
 
 @dataclass(frozen=True)
-class Similar:
+class SimilarText:
     """A past text that a task is similar to.
 
     Attributes:
@@ -41,7 +41,7 @@ class Expectation:
         votes: what the successes of similar tasks speak for.
     """
 
-    similar: tuple[Similar, ...] = ()
+    similar: tuple[SimilarText, ...] = ()
     tools: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[int, float] = field(default_factory=dict)
     votes: Recommendation = field(default=Recommendation())
@@ -54,15 +54,15 @@ def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
         _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
     )
     least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
-    similar = tuple(Similar(*each) for each in votes.similar if each[1] >= least)
+    similar = tuple(SimilarText(*each) for each in votes.similar if each[1] >= least)
     if not similar:
         return Expectation()
     return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes)
 
 
 def runs_of(
-    advice: AdviceDocument, similar: tuple[Similar, ...]
-) -> Iterator[tuple[Similar, tuple[str, ...], int, int]]:
+    advice: AdviceDocument, similar: tuple[SimilarText, ...]
+) -> Iterator[tuple[SimilarText, tuple[str, ...], int, int]]:
     """Yield, for each text, each of its procedures with its successes and failures.
 
     The tools of a rare procedure may be unknown.
@@ -82,7 +82,7 @@ def _ballots_of(advice: AdviceDocument) -> Ballots:
     return made
 
 
-def _tools_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[str, float]:
+def _tools_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[str, float]:
     weights: defaultdict[str, float] = defaultdict(float)
     total = 0.0
     for each, order, successes, failures in runs_of(advice, similar):
@@ -93,7 +93,7 @@ def _tools_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[str,
     return _shares(weights, total)
 
 
-def _kinds_of(advice: AdviceDocument, similar: tuple[Similar, ...]) -> dict[int, float]:
+def _kinds_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[int, float]:
     if not advice.kinds:
         return {}
     weights: defaultdict[int, float] = defaultdict(float)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .why import Why
 
 
-class Explanation:
+class LineReasons:
     """Why lines stand in a text: found out when somebody asks, which few agents do.
 
     Args:
@@ -34,12 +34,12 @@ class Explanation:
 
         return why_of(self._composed, self._budget)
 
-    def __reduce__(self) -> tuple[Callable[[tuple[Why, ...]], Explanation], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[[tuple[Why, ...]], LineReasons], tuple[Any, ...]]:
         # A copy has the reasons, and not all that competed.
         return _explained, (self.reasons,)
 
 
-def _explained(reasons: tuple[Why, ...]) -> Explanation:
-    explanation = Explanation()
+def _explained(reasons: tuple[Why, ...]) -> LineReasons:
+    explanation = LineReasons()
     explanation.__dict__["reasons"] = reasons
     return explanation

@@ -33,7 +33,7 @@ LEAST_PROBABLE: Final = 0.25
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownDocuments:
     """The documents and the question.
 
     Attributes:
@@ -160,7 +160,7 @@ class Known:
         made: dict[_Key, _Made] = derived[name]
         return made
 
-    def once_for_both(self, name: str, make: Callable[["Known"], Any]) -> Any:  # noqa: ANN401 - whatever is made
+    def once_for_both(self, name: str, make: Callable[["KnownDocuments"], Any]) -> Any:  # noqa: ANN401 - whatever is made
         """Return what is made of both documents once, and not for each prompt."""
         made_with, made = self.document.derived.get(name, (None, None))
         if made is None or made_with is not self.advice:

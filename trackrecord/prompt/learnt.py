@@ -17,11 +17,11 @@ from .candidates.rules import ContextRules
 from .candidates.text import write
 from .document import RankedPattern
 from .handed import Handing
-from .known import Known
+from .known import KnownDocuments
 from .labels import in_language
 from .offered import Offer, Offered, best_first
 from .sections import FEEDS, SECTIONS, Feed, Section
-from .wanted import ALL, Wanted
+from .wanted import ALL, WantedSections
 
 _AS_THEY_ARE: Final = Handing()
 # Of what holds for the project as a whole, only this much stands in for what is related.
@@ -61,7 +61,7 @@ class LearntEntries:
 
     by_field: Mapping[str, Sequence[Competing]] = field(default_factory=dict)
     left_out: int = 0
-    known: Known | None = None
+    known: KnownDocuments | None = None
     offered: Mapping[str, Offered] = field(default_factory=dict)
 
     @property
@@ -86,11 +86,11 @@ class LearntEntries:
 
 
 def learnt_of(
-    known: Known,
+    known: KnownDocuments,
     rules: ContextRules,
     *,
     most: int | None,
-    wanted: Wanted = ALL,
+    wanted: WantedSections = ALL,
     handing: Handing = _AS_THEY_ARE,
 ) -> LearntEntries:
     """Return what has to do with the task, as candidates that bring their own score.
@@ -160,7 +160,7 @@ def name_of(section: Section, entry_id: str) -> str:
     return section.prefix + entry_id
 
 
-def _handed_out(offers: Sequence[Offer], feed: Feed, known: Known) -> Sequence[Offer]:
+def _handed_out(offers: Sequence[Offer], feed: Feed, known: KnownDocuments) -> Sequence[Offer]:
     if not known.withdrawn:
         return offers
     kept = []
@@ -171,7 +171,7 @@ def _handed_out(offers: Sequence[Offer], feed: Feed, known: Known) -> Sequence[O
     return kept
 
 
-def is_withdrawn(known: Known, section: Section, entry_id: str) -> bool:
+def is_withdrawn(known: KnownDocuments, section: Section, entry_id: str) -> bool:
     """Return whether an entry did harm and is handed out no more."""
     return name_of(section, entry_id) in known.withdrawn
 
@@ -199,7 +199,7 @@ def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]
 
 
 def _tried(
-    each: Competing, feed: Feed, known: Known, handing: Handing, rules: ContextRules
+    each: Competing, feed: Feed, known: KnownDocuments, handing: Handing, rules: ContextRules
 ) -> Competing:
     """Return an entry whose line says that it is tried."""
     text = each.scored.candidate.text
@@ -208,7 +208,7 @@ def _tried(
 
 
 def _with_conditions(
-    each: Competing, offered: Offered, known: Known, rules: ContextRules
+    each: Competing, offered: Offered, known: KnownDocuments, rules: ContextRules
 ) -> Competing:
     """Return an entry that was used under other conditions with a line that names them."""
     record = each.offer.entry
@@ -229,14 +229,18 @@ def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
     return Competing(each.offer, scored.at(each.scored.score), each.feed)
 
 
-def _most(feed: Feed, most: int | None, known: Known) -> int | None:
+def _most(feed: Feed, most: int | None, known: KnownDocuments) -> int | None:
     related = _MOST_RELATED if known.can_tell else None
     limits = [limit for limit in (feed.at_most, most, related) if limit is not None]
     return min(limits, default=None)
 
 
 def _competing(
-    offers: Sequence[Offer], offered: Offered, feed: Feed, known: Known, rules: ContextRules
+    offers: Sequence[Offer],
+    offered: Offered,
+    feed: Feed,
+    known: KnownDocuments,
+    rules: ContextRules,
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
         made = _scored((offer.entry for offer in offers), feed, known.language, rules)
@@ -251,7 +255,7 @@ def _competing(
 
 
 def _scored_once(
-    offered: Offered, feed: Feed, known: Known, rules: ContextRules
+    offered: Offered, feed: Feed, known: KnownDocuments, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document

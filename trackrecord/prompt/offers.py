@@ -9,7 +9,7 @@ from trackrecord.learning.competences.signatures import tools_of
 from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
 from .hints import Meaning
-from .known import LEAST_PROBABLE, LEAST_RELEVANCE, Known
+from .known import LEAST_PROBABLE, LEAST_RELEVANCE, KnownDocuments
 from .offered import FEW, Offer, Offered, best_first, offers_of
 from .relevance import (
     competences_by_meaning,
@@ -46,7 +46,7 @@ class _Held(Generic[_Entry]):
     words: list[tuple[_Entry, frozenset[str]]]
 
 
-def lessons_for(known: Known) -> Offered:
+def lessons_for(known: KnownDocuments) -> Offered:
     """Offer lessons by how probable it is that the task uses their tools."""
     if _LESSONS not in known.memo:
         known.memo[_LESSONS] = _lessons_for(known)
@@ -54,7 +54,7 @@ def lessons_for(known: Known) -> Offered:
     return found
 
 
-def _lessons_for(known: Known) -> Offered:
+def _lessons_for(known: KnownDocuments) -> Offered:
     if known.advice is None:
         return Offered()
     pool = known.advice.lessons
@@ -76,14 +76,14 @@ def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
     return {"all": best_first(offers_of(living))}
 
 
-def _relevance_of(lesson: LessonEntry, known: Known) -> float:
+def _relevance_of(lesson: LessonEntry, known: KnownDocuments) -> float:
     probable = known.expectation.tools
     if lesson.kind != _ABOUT_PROCEDURES:
         return probable[lesson.tools[0]]
     return min(probable.get(tool, 0.0) for tool in lesson.tools)
 
 
-def failing_for(known: Known) -> Offered:
+def failing_for(known: KnownDocuments) -> Offered:
     """Offer procedures that never succeeded, by how probable their tools are for the task."""
     pool = known.document.failing
     if known.advice is None:
@@ -101,7 +101,7 @@ def failing_for(known: Known) -> Offered:
     return Offered(best_first(found), _general(known, kept), pool, refuted)
 
 
-def _held_failures(known: Known) -> "_Held[RankedFailure]":
+def _held_failures(known: KnownDocuments) -> "_Held[RankedFailure]":
     pool = known.document.failing
     refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
     told = _told_by_lessons(known)
@@ -110,7 +110,7 @@ def _held_failures(known: Known) -> "_Held[RankedFailure]":
     return _Held([each for each, _ in kept], refuted, kept)
 
 
-def _may_be_chance(known: Known, failure: RankedFailure) -> bool:
+def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
     """Whether such tasks fail so often that this many failures in a row mean little."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     expected = known.procedures.get(failure.id)
@@ -121,14 +121,14 @@ def _may_be_chance(known: Known, failure: RankedFailure) -> bool:
     return float((1.0 - usual) ** tasks) > _CHANCE
 
 
-def _told_by_lessons(known: Known) -> frozenset[frozenset[str]]:
+def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
     assert known.advice is not None  # noqa: S101 - for type checkers
     return frozenset(
         frozenset(each.tools) for each in known.advice.lessons if each.kind == _ABOUT_PROCEDURES
     )
 
 
-def procedures_for(known: Known) -> Offered:
+def procedures_for(known: KnownDocuments) -> Offered:
     """Offer the procedures that similar successes used."""
     if known.advice is None:
         return Offered()
@@ -143,7 +143,7 @@ def procedures_for(known: Known) -> Offered:
     )
 
 
-def competences_for(known: Known) -> Offered:
+def competences_for(known: KnownDocuments) -> Offered:
     """Offer records by how well their triggers fit the task."""
     pool = known.document.competences
     held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
@@ -157,7 +157,7 @@ def competences_for(known: Known) -> Offered:
     return Offered(offers, pool=pool, refuted=refuted, fits=fits)
 
 
-def _competences_by_words(known: Known, held: "_Held[RankedCompetence]") -> list[Offer]:
+def _competences_by_words(known: KnownDocuments, held: "_Held[RankedCompetence]") -> list[Offer]:
     """Offer records whose words fit the task, if they cannot be compared by meaning."""
     meaning = known.hints.meaning
     comparable = held.words
@@ -179,7 +179,7 @@ def _by_meaning(records: Sequence[RankedCompetence], meaning: Meaning) -> list[O
     ]
 
 
-def _held_competences(known: Known) -> "_Held[RankedCompetence]":
+def _held_competences(known: KnownDocuments) -> "_Held[RankedCompetence]":
     pool = known.document.competences
     kept = [each for each in pool if known.advice is None or _holds(known, each)]
     ids = {each.id for each in kept}
@@ -187,7 +187,7 @@ def _held_competences(known: Known) -> "_Held[RankedCompetence]":
     return _Held(kept, refuted, [(each, words_of_competence(each)) for each in kept])
 
 
-def _holds(known: Known, record: RankedCompetence) -> bool:
+def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
     """Whether a record says when it applies, and not only that its tasks were easy."""
     if record.status == _CONTESTED:  # that somebody says so is worth knowing, whatever the counts
         return True
@@ -197,7 +197,7 @@ def _holds(known: Known, record: RankedCompetence) -> bool:
     return expected is None or expected.is_worth_recommending
 
 
-def memories_for(known: Known) -> Offered:
+def memories_for(known: KnownDocuments) -> Offered:
     """Offer memories that share words with the task."""
     pool = known.document.memories
     if not known.task:
@@ -206,7 +206,7 @@ def memories_for(known: Known) -> Offered:
     return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 
-def similar_tasks_for(known: Known) -> Offered:
+def similar_tasks_for(known: KnownDocuments) -> Offered:
     """Offer similar past tasks: how they ended, and what made the difference."""
     if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
         return Offered()
@@ -217,6 +217,6 @@ def similar_tasks_for(known: Known) -> Offered:
     return Offered([Offer(each, each.score, each.score, "text") for each in found])
 
 
-def _general(known: Known, entries: Sequence[Any]) -> list[Offer]:
+def _general(known: KnownDocuments, entries: Sequence[Any]) -> list[Offer]:
     """Return the best entries, unless similar tasks say that the task does not use their tools."""
     return [] if known.can_tell else offers_of(entries[:FEW])

@@ -18,7 +18,7 @@ from trackrecord.redaction.redact import redacted
 
 from .candidates.candidate import Candidate
 from .section_names import ERRORS, EVIDENCE
-from .wanted import Wanted
+from .wanted import WantedSections
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.kept_outputs import KeptOutput
@@ -84,7 +84,7 @@ UNKNOWN: Final = OwnTask()
 
 
 def candidates_of(
-    task: OwnTask, own: Iterable[Candidate], wanted: Wanted, language: Language
+    task: OwnTask, own: Iterable[Candidate], wanted: WantedSections, language: Language
 ) -> tuple[OfTask, ...]:
     """Return a task's unresolved errors and its newest stored outputs as candidates.
 

@@ -50,7 +50,7 @@ return 0
 _SUMMARY: Final = struct.Struct("<HIQ")
 
 
-class Summary(NamedTuple):
+class CacheSummary(NamedTuple):
     """What a reader must know of all past tasks that are cached.
 
     Attributes:
@@ -62,17 +62,17 @@ class Summary(NamedTuple):
     revision: int
 
 
-def pack_summary(summary: Summary) -> bytes:
+def pack_summary(summary: CacheSummary) -> bytes:
     """Return the summary as it is cached."""
     return _SUMMARY.pack(FORMAT, summary.size, summary.revision)
 
 
-def unpack_summary(data: bytes | None) -> Summary | None:
+def unpack_summary(data: bytes | None) -> CacheSummary | None:
     """Return the summary from the cache; None if there is none of this form."""
     if data is None or len(data) != _SUMMARY.size:
         return None
     form, size, revision = _SUMMARY.unpack(data)
-    return Summary(size, revision) if form == FORMAT else None
+    return CacheSummary(size, revision) if form == FORMAT else None
 
 
 def fields_of(numbers: Sequence[int]) -> list[bytes]:

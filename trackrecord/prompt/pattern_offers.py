@@ -17,7 +17,7 @@ from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, Expected, PatternEntry
 from .document import RankedPattern
-from .known import LEAST_RELEVANCE, Known
+from .known import LEAST_RELEVANCE, KnownDocuments
 from .offered import FEW, Offer, Offered, best_first
 
 # Runs of a kind of task that make a pattern half as relevant to it as can be.
@@ -65,7 +65,7 @@ class _Patterns:
     beside: tuple[RankedPattern, ...] = ()
 
 
-def warnings_for(known: Known) -> Offered:
+def warnings_for(known: KnownDocuments) -> Offered:
     """Offer warnings by the kinds of task that their patterns were seen in."""
     made = _made_once(known, "anti_patterns")
     tried = {f"anti-{each.entry.id}" for each in _trials(known)}
@@ -77,7 +77,7 @@ def warnings_for(known: Known) -> Offered:
     return Offered(related, everything[:FEW], made.entries, refuted)
 
 
-def patterns_for(known: Known) -> Offered:
+def patterns_for(known: KnownDocuments) -> Offered:
     """Offer patterns by the kinds of task that they were seen in."""
     made, trials = _made_once(known, "patterns"), _trials(known)
     tried = frozenset(each.entry.id for each in trials)
@@ -93,7 +93,7 @@ def patterns_for(known: Known) -> Offered:
     return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
 
 
-def _trials(known: Known) -> Sequence[Offer]:
+def _trials(known: KnownDocuments) -> Sequence[Offer]:
     """Return the few patterns that are tried on the task although nobody is recommended them."""
     if not known.drawn:
         return ()
@@ -103,7 +103,7 @@ def _trials(known: Known) -> Sequence[Offer]:
     return found
 
 
-def _found_trials(known: Known) -> list[Offer]:
+def _found_trials(known: KnownDocuments) -> list[Offer]:
     """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
 
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
@@ -126,7 +126,7 @@ def _found_trials(known: Known) -> list[Offer]:
     ][:_MOST_TRIED]
 
 
-def _as_drawn(known: Known, offers: Iterable[Offer]) -> list[Offer]:
+def _as_drawn(known: KnownDocuments, offers: Iterable[Offer]) -> list[Offer]:
     return best_first(
         msgspec.structs.replace(
             offer, value=offer.relevance * known.drawn.get(offer.entry.id, offer.value)
@@ -140,7 +140,7 @@ def _without(offers: Sequence[Offer], ids: set[str]) -> Sequence[Offer]:
     return [each for each in offers if each.entry.id not in ids] if ids else offers
 
 
-def _made_once(known: Known, name: str) -> _Patterns:
+def _made_once(known: KnownDocuments, name: str) -> _Patterns:
     made: _Patterns | None = known.document.derived.get(("offers", name))
     if made is None or made.advice is not known.advice:
         is_warning = name == "anti_patterns"
@@ -149,7 +149,7 @@ def _made_once(known: Known, name: str) -> _Patterns:
     return made
 
 
-def _related(known: Known, made: _Offers) -> list[Offer]:
+def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
     relevance: defaultdict[int, float] = defaultdict(float)
     for kind, probable in sorted(known.expectation.kinds.items()):
         if probable >= _LEAST_KIND:
@@ -163,7 +163,7 @@ def _related(known: Known, made: _Offers) -> list[Offer]:
     )
 
 
-def _made_of_warnings(known: Known) -> _Patterns:
+def _made_of_warnings(known: KnownDocuments) -> _Patterns:
     entries = known.document.anti_patterns
     refuted = frozenset(
         each.id for each in entries if _is_worth_it(_expected(known.patterns, each))
@@ -171,7 +171,7 @@ def _made_of_warnings(known: Known) -> _Patterns:
     return _made(known, entries, refuted)
 
 
-def _made_of_patterns(known: Known) -> _Patterns:
+def _made_of_patterns(known: KnownDocuments) -> _Patterns:
     # Another version may have written deprecated ones among those that are recommended.
     given = [each for each in known.document.patterns if each.state != Maturity.DEPRECATED]
     others = known.document.others
@@ -193,7 +193,7 @@ def _made_of_patterns(known: Known) -> _Patterns:
 
 
 def _made(
-    known: Known,
+    known: KnownDocuments,
     entries: tuple[RankedPattern, ...],
     refuted: frozenset[str],
     beside: tuple[RankedPattern, ...] = (),
@@ -210,7 +210,7 @@ def _made(
     )
 
 
-def _offers(known: Known, entries: Iterable[RankedPattern]) -> _Offers:
+def _offers(known: KnownDocuments, entries: Iterable[RankedPattern]) -> _Offers:
     estimates = known.patterns
     everything = best_first(
         Offer(each, 1.0, _strength(estimates, each), "project") for each in entries

@@ -13,7 +13,7 @@ from trackrecord.learning.competences.selection import (
     recency,
     selection_score,
 )
-from trackrecord.learning.competences.texts import Counts, competence_line, failing_line
+from trackrecord.learning.competences.texts import TaskCounts, competence_line, failing_line
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.memories.rules import (
     MemoryRules,
@@ -180,8 +180,11 @@ def _competence_line(record: Competence, language: Language) -> str:
     own = [trigger for trigger in record.triggers if trigger.signal != record.signature]
     return competence_line(
         [step.tool for step in record.recipe],
-        Counts(record.performance.success_count, record.performance.failure_count),
-        [(trigger.signal, Counts(trigger.success_count, trigger.failure_count)) for trigger in own],
+        TaskCounts(record.performance.success_count, record.performance.failure_count),
+        [
+            (trigger.signal, TaskCounts(trigger.success_count, trigger.failure_count))
+            for trigger in own
+        ],
         is_contested=record.status is Status.CONTESTED,
         language=language,
     )

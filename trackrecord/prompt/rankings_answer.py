@@ -23,22 +23,22 @@ from .document import (
     RankedTask,
     RankingsDocument,
 )
-from .explanation import Explanation
+from .explanation import LineReasons
 from .handed import Handing, exposure_of
 from .hints import NO_HINTS, ComparedBy, Hints
-from .wanted import Wanted, usually_wanted
+from .wanted import WantedSections, usually_wanted
 
 if TYPE_CHECKING:
     # Agents that do not ask for it do without.
     from .why import Why
 
 _AS_THEY_ARE: Final = Handing()
-_UNEXPLAINED: Final = Explanation()
+_UNEXPLAINED: Final = LineReasons()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
 
 # What was composed of the same documents without a task, and why, by the question.
-Compositions = dict[tuple[Any, ...], tuple[Composition, Explanation]]
+Compositions = dict[tuple[Any, ...], tuple[Composition, LineReasons]]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Rankings:
     needs_more: bool = True
     chosen_by: ChosenBy | None = None
     compared_by: ComparedBy | None = None
-    _explanation: Explanation = field(default=_UNEXPLAINED, repr=False, compare=False)
+    _explanation: LineReasons = field(default=_UNEXPLAINED, repr=False, compare=False)
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def answer_from(
     rules: ContextRules = DEFAULT_RULES,
     memory_rules: MemoryRules,
     advice: AdviceDocument | None = None,
-    wanted: Wanted | None = None,
+    wanted: WantedSections | None = None,
     handing: Handing = _AS_THEY_ARE,
     made: Compositions | None = None,
     hints: Hints = NO_HINTS,
@@ -184,7 +184,7 @@ def answer_from(
             handing=handing,
             hints=hints,
         )
-        found = composed, Explanation(composed, budget)
+        found = composed, LineReasons(composed, budget)
         if seen is not None and len(seen) < _MOST_REMEMBERED:
             seen[question] = found
     composed, explanation = found

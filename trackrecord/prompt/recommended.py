@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, TypeVar
 
-from trackrecord.learning.advice.texts import Gain, Usage, gain_line, procedure_line
+from trackrecord.learning.advice.texts import Gain, ProcedureUsage, gain_line, procedure_line
 from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Voted
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.text.language import Language
@@ -11,11 +11,11 @@ from trackrecord.learning.text.language import Language
 from .advice_document import AdviceDocument, ProcedureEntry
 from .document import RankedProcedure
 from .expectation import runs_of
-from .known import LEAST_PROBABLE, Known
+from .known import LEAST_PROBABLE, KnownDocuments
 
 ProcedureBasis = Literal["votes", "tools"]
 _Recommended = tuple[RankedProcedure, float, ProcedureBasis]
-_Counts = TypeVar("_Counts", Usage, Gain)
+_Counts = TypeVar("_Counts", ProcedureUsage, Gain)
 
 # One success may have been luck.
 _LEAST_SUCCESSES: Final = 2
@@ -26,7 +26,7 @@ _MOST: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
-def recommended_procedures(known: Known) -> list[_Recommended]:
+def recommended_procedures(known: KnownDocuments) -> list[_Recommended]:
     """Return the few procedures that are worth recommending for a task, best first.
 
     Those with most votes of similar successes come first, then those with which such tasks
@@ -46,7 +46,7 @@ def recommended_procedures(known: Known) -> list[_Recommended]:
     return [*voted, *better][:_MOST]
 
 
-def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
+def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     votes = known.expectation.votes
     if votes.needs_more:
         return
@@ -59,7 +59,7 @@ def _voted(known: Known, advice: AdviceDocument) -> Iterator[RankedProcedure]:
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
 
-def _by_conditions(known: Known, ranked: Sequence[Voted]) -> Sequence[Voted]:
+def _by_conditions(known: KnownDocuments, ranked: Sequence[Voted]) -> Sequence[Voted]:
     """Return what got votes without what the task's conditions contradict, best first."""
     if known.asked is None:
         return ranked
@@ -69,7 +69,7 @@ def _by_conditions(known: Known, ranked: Sequence[Voted]) -> Sequence[Voted]:
     return [voted for fit, voted in fitting if not fit.contradicts]
 
 
-def _better(known: Known) -> list[_Recommended]:
+def _better(known: KnownDocuments) -> list[_Recommended]:
     """Return procedures that such tasks surely go better with, if the task may use their tools."""
     tools = known.expectation.tools
     found: list[_Recommended] = []
@@ -83,7 +83,7 @@ def _better(known: Known) -> list[_Recommended]:
     return sorted(found, key=lambda each: (-each[0].score, each[0].id))
 
 
-def _is_open_to(known: Known, signature: str) -> bool:
+def _is_open_to(known: KnownDocuments, signature: str) -> bool:
     """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
     fit = known.fit_of_signature(signature)
     return signature not in known.document.disputed and not fit.contradicts
@@ -100,7 +100,7 @@ def _surely_better(advice: AdviceDocument) -> dict[str, list[ProcedureEntry]]:
     }
 
 
-def _usage_of(known: Known, tools: tuple[str, ...], *, is_part: bool) -> Usage:
+def _usage_of(known: KnownDocuments, tools: tuple[str, ...], *, is_part: bool) -> ProcedureUsage:
     """Count the similar tasks that used exactly these tools, or these among others."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     wanted = frozenset(tools)
@@ -109,10 +109,10 @@ def _usage_of(known: Known, tools: tuple[str, ...], *, is_part: bool) -> Usage:
         used = wanted <= frozenset(order) if is_part else wanted == frozenset(order)
         won, lost = won + successes, lost + failures
         won_with, lost_with = won_with + used * successes, lost_with + used * failures
-    return Usage(won_with, won, lost_with, lost)
+    return ProcedureUsage(won_with, won, lost_with, lost)
 
 
-def _tells(usage: Usage) -> bool:
+def _tells(usage: ProcedureUsage) -> bool:
     """Return whether many successes used it, and clearly more of them than of the failures."""
     if usage.used_by_successes < max(_LEAST_SUCCESSES, NEEDS_MORE_BELOW * usage.successes):
         return False
@@ -139,5 +139,5 @@ def _procedure(
         tools=tools,
         score=score,
         lines={language: line(tools, counts, language) for language in _LANGUAGES},
-        **(counts._asdict() if isinstance(counts, Usage) else {}),
+        **(counts._asdict() if isinstance(counts, ProcedureUsage) else {}),
     )

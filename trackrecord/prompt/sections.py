@@ -37,7 +37,7 @@ from .headings import (
     PREVIOUS_ERRORS_HEADING,
     PROCEDURES_HEADING,
 )
-from .known import Known
+from .known import KnownDocuments
 from .offered import Offered
 from .offers import (
     competences_for,
@@ -74,7 +74,7 @@ class Feed:
     field: str
     weight: str
     share: float
-    offers: Callable[[Known], Offered]
+    offers: Callable[[KnownDocuments], Offered]
     is_of_advice: bool = False
     at_most: int | None = None
 

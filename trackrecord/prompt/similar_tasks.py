@@ -22,8 +22,8 @@ from trackrecord.learning.text.masking import masked
 
 from .advice_document import NO_PROCEDURE, AdviceDocument
 from .document import RankedTask
-from .expectation import Similar
-from .known import Known
+from .expectation import SimilarText
+from .known import KnownDocuments
 from .relevance import similar_past_tasks
 from .task_record import FoundTask
 
@@ -43,7 +43,7 @@ _LEAST_RUNS: Final = 2
 _USUAL: Final = 0.5
 
 
-def past_tasks_for(known: Known, told: Sequence[str] = ()) -> list[RankedTask]:
+def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
     Of those that advice was counted from, only those of which it is known what made the difference;
@@ -67,7 +67,7 @@ def _best_first(task: RankedTask) -> float:
     return -task.score
 
 
-def _found(known: Known, telling: Sequence[RankedTask]) -> list[RankedTask]:
+def _found(known: KnownDocuments, telling: Sequence[RankedTask]) -> list[RankedTask]:
     """Return the past tasks that were found among all, those with equal texts as one.
 
     Args:
@@ -109,16 +109,18 @@ def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
     )
 
 
-def _of_advice(known: Known, advice: AdviceDocument, told: Sequence[str]) -> list[RankedTask]:
+def _of_advice(
+    known: KnownDocuments, advice: AdviceDocument, told: Sequence[str]
+) -> list[RankedTask]:
     first_alike = array("I", advice.past_tasks.alike)
-    best: dict[int, Similar] = {}
+    best: dict[int, SimilarText] = {}
     for each in _telling(known, advice):
         best.setdefault(first_alike[each.position], each)
     tasks = (_task_of(known, advice, each, alike, told) for alike, each in best.items())
     return [each for each in tasks if each is not None]
 
 
-def _telling(known: Known, advice: AdviceDocument) -> list[Similar]:
+def _telling(known: KnownDocuments, advice: AdviceDocument) -> list[SimilarText]:
     """Return the closest texts of which it may be known what made the difference."""
     telling = (
         each
@@ -136,7 +138,11 @@ def _text_of(advice: AdviceDocument, position: int) -> str:
 
 
 def _task_of(
-    known: Known, advice: AdviceDocument, similar: Similar, alike: int, told: Sequence[str]
+    known: KnownDocuments,
+    advice: AdviceDocument,
+    similar: SimilarText,
+    alike: int,
+    told: Sequence[str],
 ) -> RankedTask | None:
     difference, ended_at = _difference_of(known, advice, alike)
     if any(difference.ending in line for line in told):
@@ -158,7 +164,9 @@ def _task_of(
     )
 
 
-def _difference_of(known: Known, advice: AdviceDocument, alike: int) -> tuple[Difference, float]:
+def _difference_of(
+    known: KnownDocuments, advice: AdviceDocument, alike: int
+) -> tuple[Difference, float]:
     """Return what made the difference among all texts that are alike: found once for each."""
     found: dict[int, tuple[Difference, float]] = known.once("differences", lambda _: {})
     if alike not in found:
@@ -176,7 +184,7 @@ def _members(advice: AdviceDocument) -> dict[int, list[int]]:
 
 
 def _difference(
-    known: Known, advice: AdviceDocument, positions: Iterable[int]
+    known: KnownDocuments, advice: AdviceDocument, positions: Iterable[int]
 ) -> tuple[Difference, float]:
     """Return what told the successes of texts from their failures, and when the last run ended."""
     won: Counter[int] = Counter()

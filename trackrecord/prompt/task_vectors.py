@@ -17,7 +17,7 @@ from typing import Any, Final
 import redis
 
 from trackrecord.embeddings.client import embed
-from trackrecord.embeddings.endpoint import Endpoint
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.embeddings.packed import pack
 from trackrecord.errors import EndpointAway
 from trackrecord.redis_keys import Keys
@@ -47,7 +47,7 @@ class TaskVectors:
         keys: the names of the Redis keys.
     """
 
-    def __init__(self, endpoint: Endpoint, client: redis.Redis, keys: Keys) -> None:
+    def __init__(self, endpoint: EmbeddingEndpoint, client: redis.Redis, keys: Keys) -> None:
         self._endpoint = endpoint
         self._client = client
         self._keys = keys

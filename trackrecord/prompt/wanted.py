@@ -11,7 +11,7 @@ _MOST_NAMES: Final = 64
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedSections:
     """The sections that are wanted, by the names of their fields.
 
     Attributes:
@@ -27,15 +27,17 @@ class Wanted:
         return field not in self.exclude and (self.include is None or field in self.include)
 
 
-ALL = Wanted()
+ALL = WantedSections()
 
 
-def usually_wanted(include: tuple[str, ...], exclude: tuple[str, ...]) -> Wanted:
+def usually_wanted(include: tuple[str, ...], exclude: tuple[str, ...]) -> WantedSections:
     """Return what settings ask for."""
-    return Wanted(frozenset(include) or None, frozenset(exclude))
+    return WantedSections(frozenset(include) or None, frozenset(exclude))
 
 
-def wanted_of(include: object, exclude: object, problems: list[str], usual: Wanted = ALL) -> Wanted:
+def wanted_of(
+    include: object, exclude: object, problems: list[str], usual: WantedSections = ALL
+) -> WantedSections:
     """Read which sections are wanted, whatever was handed in; never raises.
 
     Args:
@@ -46,7 +48,7 @@ def wanted_of(include: object, exclude: object, problems: list[str], usual: Want
     """
     only = _names("include", include, problems)
     without = _names("exclude", exclude, problems)
-    return Wanted(
+    return WantedSections(
         usual.include if only is None else only,
         usual.exclude if without is None else without,
     )

@@ -10,7 +10,7 @@ from trackrecord.learning.text.language import Language
 
 from .candidates.candidate import Candidate
 from .compose import Composition
-from .known import Known
+from .known import KnownDocuments
 from .learnt import MADE_FOR_TASKS, Competing, is_withdrawn, name_of, section_for
 from .offered import Offered
 from .sections import FEEDS, SECTIONS, Feed
@@ -160,7 +160,7 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
                 yield why
 
 
-def _pool_of(known: Known, feed: Feed) -> Sequence[Any]:
+def _pool_of(known: KnownDocuments, feed: Feed) -> Sequence[Any]:
     """Return the entries of a section that was excluded; none where they are made for a task."""
     if feed.field in MADE_FOR_TASKS:
         return ()

@@ -10,7 +10,7 @@ from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.past_tasks import PastTask, alike, past_tasks_of
+from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
@@ -156,7 +156,7 @@ def _expected(estimate: Estimate) -> Expected:
 
 
 def _past_tasks(
-    tasks: Sequence[PastTask], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
+    tasks: Sequence[RunsOfText], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
 ) -> PastTasks:
     texts = [task.text for task in tasks]
     encoded = [text.encode() for text in texts]
@@ -179,7 +179,7 @@ def _past_tasks(
 
 
 def _tallies(
-    task: PastTask, positions: Mapping[str, int]
+    task: RunsOfText, positions: Mapping[str, int]
 ) -> tuple[tuple[int, int, int, float], ...]:
     """Return the runs of a text by the position of their procedure; its orders count as one."""
     merged: dict[int, tuple[int, int, float]] = {}

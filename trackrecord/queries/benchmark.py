@@ -20,7 +20,7 @@ Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Run:
+class BenchmarkRun:
     """A snapshot of a project's rates, and the one before it.
 
     Attributes:
@@ -92,7 +92,7 @@ def take_snapshot(
     *,
     since: float | None,
     warn: Warn,
-) -> Run:
+) -> BenchmarkRun:
     """Compute a snapshot of a project's rates, and append it to the history.
 
     Args:
@@ -113,18 +113,21 @@ def take_snapshot(
         since=since,
     )
     _history(settings, project, warn).append(taken, keep=settings.benchmark.history_max)
-    return Run(project, taken)
+    return BenchmarkRun(project, taken)
 
 
 def read_runs(
     settings: DaemonSettings, project: str, *, warn: Warn, at: float | None = None
-) -> list[Run]:
+) -> list[BenchmarkRun]:
     """Return the runs that are kept of a project, oldest first; only those up to a moment."""
     snapshots = _history(settings, project, warn).snapshots()
     if at is not None:
         snapshots = [snapshot for snapshot in snapshots if snapshot.at <= at]
     before = [None, *snapshots]
-    return [Run(project, taken, earlier) for earlier, taken in zip(before, snapshots, strict=False)]
+    return [
+        BenchmarkRun(project, taken, earlier)
+        for earlier, taken in zip(before, snapshots, strict=False)
+    ]
 
 
 def judge_last_run(

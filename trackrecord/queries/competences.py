@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
-from trackrecord.learning.competences.document import Reading, document_of
+from trackrecord.learning.competences.document import RecordReading, document_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
@@ -41,7 +41,7 @@ class CompetenceRecord:
     """
 
     record: Competence
-    reading: Reading
+    reading: RecordReading
     estimate: Estimate | None = None
 
     @property
@@ -146,7 +146,7 @@ def list_competences(
     records.sort(key=rank)
     estimates = read_estimates(connection, settings, project, at=at)
     return [
-        CompetenceRecord(each, Reading(now, fallbacks[each.id]), _estimate(estimates, each))
+        CompetenceRecord(each, RecordReading(now, fallbacks[each.id]), _estimate(estimates, each))
         for each in records
     ]
 
@@ -182,7 +182,7 @@ def show_competence(
     record = read_competence(connection, project_id, competence_id, at=at)
     others = read_competences(connection, project_id, at=at)
     provenance = read_provenance(connection, project_id, record, at=at)
-    reading = Reading(
+    reading = RecordReading(
         now=time.time() if at is None else at,
         fallbacks=fallbacks_among(others, settings.competence.max_fallbacks)[record.id],
         episodes=provenance.count,
@@ -255,7 +255,7 @@ def find_competence(
     record = read_competence(connection, project_id, whole, at=at)
     estimates = read_estimates(connection, settings, project, at=at)
     return CompetenceRecord(
-        record, Reading(time.time() if at is None else at), _estimate(estimates, record)
+        record, RecordReading(time.time() if at is None else at), _estimate(estimates, record)
     )
 
 

@@ -18,8 +18,8 @@ from trackrecord.learning.criteria.evaluation import (
 )
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.store.criteria.feedback import (
+    CriterionFeedbackPlace,
     Feedback,
-    Place,
     feedback_of_criterion,
     feedback_of_task,
 )
@@ -179,7 +179,7 @@ def show_criterion(
         UnknownId: the project has no feedback to such a criterion.
         InvalidCursor: `after` is not the cursor of a page.
     """
-    place = None if after is None else place_of(after, Place)
+    place = None if after is None else place_of(after, CriterionFeedbackPlace)
     criterion = find_criterion(connection, settings, project, name, at=at)
     rules = settings.criteria
     shown = rules.feedback_shown if limit is None else limit

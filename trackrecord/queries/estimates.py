@@ -11,11 +11,11 @@ from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates,
 from trackrecord.learning.advice.estimates.wording import rate_in_words, sentence
 from trackrecord.store.advice.runs import read_runs
 
-from .kept import Kept
+from .kept import KeptAnswers
 from .project_rows import project_row
 
 # Those of a large project take megabytes.
-_kept: Final = Kept[Estimates](2)
+_kept: Final = KeptAnswers[Estimates](2)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class KindOfTask:
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
-    """Return the estimates of a project, counted from its runs; see `Kept`.
+    """Return the estimates of a project, counted from its runs; see `KeptAnswers`.
 
     Raises:
         UnknownProject: nothing is on record for the project.

@@ -12,7 +12,7 @@ from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import count_outcomes, first_received
 
-from .kept import Kept
+from .kept import KeptAnswers
 from .project_rows import project_row
 from .rates_over_time import Rates, RateThen, evenly
 
@@ -33,13 +33,13 @@ class FoundLesson:
     sources: tuple[str, ...]
 
 
-_kept: Final = Kept[tuple[FoundLesson, ...]](8)
+_kept: Final = KeptAnswers[tuple[FoundLesson, ...]](8)
 
 
 def found_lessons(
     connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
 ) -> tuple[FoundLesson, ...]:
-    """Return the lessons of a project, the strongest first; see `Kept`.
+    """Return the lessons of a project, the strongest first; see `KeptAnswers`.
 
     Args:
         connection: a reading transaction.

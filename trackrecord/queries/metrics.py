@@ -58,7 +58,7 @@ class ProjectFigures:
 
 
 @dataclass(frozen=True)
-class Memory:
+class RedisMemory:
     """The memory of Redis, in bytes.
 
     Attributes:
@@ -98,7 +98,7 @@ class FleetFigures:
 
     flow: Flow
     counts: FleetCounts
-    memory: Memory | None
+    memory: RedisMemory | None
     notifications: dict[str, int]
 
 
@@ -196,7 +196,7 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
         counts=counts_of(answered(counted)),
         memory=None
         if isinstance(memory, redis.ResponseError)
-        else Memory(int(memory["used_memory"]), int(memory.get("maxmemory", 0))),
+        else RedisMemory(int(memory["used_memory"]), int(memory.get("maxmemory", 0))),
         notifications={
             channel: int(answered(number))
             for channel, number in zip(CHANNELS, waiting, strict=True)

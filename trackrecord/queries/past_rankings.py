@@ -10,7 +10,7 @@ from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.task_record import FoundTask
-from trackrecord.prompt.wanted import Wanted
+from trackrecord.prompt.wanted import WantedSections
 
 from .advice import build_advice
 from .past_tasks import find_tasks_at
@@ -48,7 +48,7 @@ def answer_at(
     limit: int | None = None,
     language: Language = "en",
     conditions: object = None,
-    wanted: Wanted,
+    wanted: WantedSections,
 ) -> Rankings:
     """Return what an agent would have got at a moment.
 

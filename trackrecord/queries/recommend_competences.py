@@ -18,7 +18,7 @@ from trackrecord.learning.advice.votes import (
     recommend,
 )
 from trackrecord.learning.competences.conditions import UNKNOWN, Fit
-from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import (
     DERIVED_FROM,
@@ -245,7 +245,7 @@ def _candidates(
             sum(voted.successes for voted in voters),
             sum(voted.failures for voted in voters),
             sum(voted.texts for voted in voters),
-            CompetenceRecord(record, Reading(now, fallbacks.get(record.id, ())))
+            CompetenceRecord(record, RecordReading(now, fallbacks.get(record.id, ())))
             if record
             else None,
         )

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.runs import with_verdict
-from trackrecord.learning.competences.flow import Flow, FlowStep, flow_of
+from trackrecord.learning.competences.flow import FlowStep, ProcedureFlow, flow_of
 from trackrecord.store.advice.found_runs import runs_of_rows
 from trackrecord.store.competences.provenance import newest_rows
 from trackrecord.store.competences.read import read_competence
@@ -29,7 +29,7 @@ class RecordRuns:
     """
 
     runs: tuple[RunLine, ...]
-    flow: Flow
+    flow: ProcedureFlow
     are_more: bool
 
     def to_document(self) -> dict[str, Any]:

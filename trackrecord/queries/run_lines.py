@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.store.advice.found_runs import (
     FoundRun,
-    RunPlace,
+    FoundRunPlace,
     rows_of_task,
     runs_before,
     runs_of_rows,
@@ -167,7 +167,7 @@ def list_run_lines(
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
         InvalidCursor: no page ended with this cursor.
     """
-    before = None if after is None else place_of(after, RunPlace)
+    before = None if after is None else place_of(after, FoundRunPlace)
     project_id = project_row(connection, project)
     is_any = wanted == LineFilter()
     found: Iterable[FoundRun]
@@ -197,5 +197,5 @@ def _page(found: Iterator[FoundRun], wanted: LineFilter, limit: int, most_read: 
     return RunLines(tuple(lines), cursor_of(_place(last)) if are_more and last else None, read)
 
 
-def _place(found: FoundRun) -> RunPlace:
-    return RunPlace(found.run.ended_at, found.run.outcome)
+def _place(found: FoundRun) -> FoundRunPlace:
+    return FoundRunPlace(found.run.ended_at, found.run.outcome)

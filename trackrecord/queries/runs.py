@@ -14,7 +14,7 @@ from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.standing import stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
-from trackrecord.wire.join import Entry
+from trackrecord.wire.join import OutcomeEntry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
 from .cursors import cursor_of, place_of
@@ -386,7 +386,7 @@ def _read(
     ]
 
 
-def _amendments(entries: Sequence[Entry], at: float | None) -> tuple[Amendment, ...]:
+def _amendments(entries: Sequence[OutcomeEntry], at: float | None) -> tuple[Amendment, ...]:
     received = sorted(entries, key=lambda entry: entry.received_at)[1:]
     return tuple(
         Amendment(entry.received_at, _decoded(entry.body))

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.embedder import Embedder
-from trackrecord.learning.competences.document import Reading
+from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.select import (
@@ -63,7 +63,9 @@ class SelectionResult:
     def records(self) -> list[CompetenceRecord]:
         """The candidates' records, best first."""
         return [
-            CompetenceRecord(each.record, Reading(self.now, self.fallbacks.get(each.record.id, ())))
+            CompetenceRecord(
+                each.record, RecordReading(self.now, self.fallbacks.get(each.record.id, ()))
+            )
             for each in self.answer.candidates
         ]
 

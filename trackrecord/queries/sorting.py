@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trackrecord.store.criteria.feedback import Feedback
     from trackrecord.store.memories.past_tasks import PastTask
 
-    from .benchmark import Run
+    from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
     from .criteria import Criterion
     from .dead_letters import DeadLetter
@@ -331,7 +331,7 @@ EFFECT_KINDS: Final[Sorting[tuple[str, Comparison]]] = Sorting(
         "difference": lambda each: each[1].difference,
     },
 )
-BENCHMARK_RUNS: Final[Sorting[Run]] = Sorting(
+BENCHMARK_RUNS: Final[Sorting[BenchmarkRun]] = Sorting(
     "runs",
     lambda each: str(each.snapshot.at),
     {

@@ -31,7 +31,7 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import index_marked
 from trackrecord.store.memories.tables import past_tasks
 
-from .places import Place, Stage, Standing, standing_of
+from .places import MoveStanding, Stage, StorePlace, standing_of
 from .rows import Values, all_rows, in_batches, key_of, streamed
 from .subjects import NOT_MOVED
 
@@ -75,7 +75,7 @@ def count_rows(connection: Connection) -> dict[str, int]:
     }
 
 
-def move_store(source: Place, target: Place, *, now: float, report: Report) -> Moved:
+def move_store(source: StorePlace, target: StorePlace, *, now: float, report: Report) -> Moved:
     """Move a store to another database, or go on with that.
 
     Args:
@@ -91,7 +91,7 @@ def move_store(source: Place, target: Place, *, now: float, report: Report) -> M
     """
     standing = standing_of(source, target)
     if standing.stage is Stage.NEW:
-        standing = Standing(Stage.NEW, _close(source, target, now))
+        standing = MoveStanding(Stage.NEW, _close(source, target, now))
     token = standing.token or ""
     if standing.stage in (Stage.NEW, Stage.BEGUN):
         _begin_target(source, target, token, now)
@@ -109,7 +109,7 @@ def move_store(source: Place, target: Place, *, now: float, report: Report) -> M
     )
 
 
-def cancel_move(source: Place) -> str | None:
+def cancel_move(source: StorePlace) -> str | None:
     """Open a store again that was moved, or is being moved.
 
     Returns:
@@ -122,7 +122,7 @@ def cancel_move(source: Place) -> str | None:
         return gone.scalar()
 
 
-def _close(source: Place, target: Place, now: float) -> str:
+def _close(source: StorePlace, target: StorePlace, now: float) -> str:
     """Let the source take nothing in any more, once those who write there are done."""
     token = secrets.token_hex(16)
     with writing_anyway(source.engine) as connection:
@@ -132,7 +132,7 @@ def _close(source: Place, target: Place, now: float) -> str:
     return token
 
 
-def _begin_target(source: Place, target: Place, token: str, now: float) -> None:
+def _begin_target(source: StorePlace, target: StorePlace, token: str, now: float) -> None:
     migrate(target.engine, even_a_part=True)
     with writing_anyway(target.engine) as connection:
         known = select(store_moves.c.token).where(store_moves.c.token == token)
@@ -141,7 +141,7 @@ def _begin_target(source: Place, target: Place, token: str, now: float) -> None:
 
 
 def _note_begun(
-    connection: Connection, token: str, direction: str, other: Place, now: float
+    connection: Connection, token: str, direction: str, other: StorePlace, now: float
 ) -> None:
     connection.execute(
         insert(store_moves).values(
@@ -150,7 +150,7 @@ def _note_begun(
     )
 
 
-def _note_finished(place: Place, token: str, now: float) -> None:
+def _note_finished(place: StorePlace, token: str, now: float) -> None:
     with writing_anyway(place.engine) as connection:
         _set_finished(connection, token, now)
 
@@ -161,7 +161,7 @@ def _set_finished(connection: Connection, token: str, now: float) -> None:
     )
 
 
-def _finish_target(target: Place, token: str, now: float) -> None:
+def _finish_target(target: StorePlace, token: str, now: float) -> None:
     """Open the target, with everything that goes on from its rows."""
     with writing_anyway(target.engine) as connection:
         for table in moved_tables():
@@ -171,7 +171,7 @@ def _finish_target(target: Place, token: str, now: float) -> None:
         _set_finished(connection, token, now)
 
 
-def _copy(source: Place, target: Place, report: Report) -> None:
+def _copy(source: StorePlace, target: StorePlace, report: Report) -> None:
     with reading(source.engine) as connection:
         totals = count_rows(connection)
         for table in moved_tables():
@@ -180,7 +180,7 @@ def _copy(source: Place, target: Place, report: Report) -> None:
 
 
 def _copy_table(
-    connection: Connection, target: Place, table: Table, total: int, report: Report
+    connection: Connection, target: StorePlace, table: Table, total: int, report: Report
 ) -> None:
     step = _step(target, table.name)
     if step is not None and step.is_done:
@@ -211,7 +211,7 @@ def _as_copied(table: Table, batch: list[Values]) -> Iterator[Values]:
         yield (*row[:place], False, *row[place + 1 :])
 
 
-def _close_step(target: Place, table: Table, copied: int, total: int) -> None:
+def _close_step(target: StorePlace, table: Table, copied: int, total: int) -> None:
     with writing_anyway(target.engine) as connection:
         _hold_step(connection, table.name, copied)
         there = connection.execute(select(func.count()).select_from(table)).scalar_one()
@@ -225,7 +225,7 @@ def _close_step(target: Place, table: Table, copied: int, total: int) -> None:
         _note_step(connection, table.name, copied, None, is_done=True)
 
 
-def _index_memories(target: Place, total: int, report: Report) -> None:
+def _index_memories(target: StorePlace, total: int, report: Report) -> None:
     step = _step(target, _WORDS)
     if step is not None and step.is_done:
         return
@@ -244,7 +244,7 @@ def _index_memories(target: Place, total: int, report: Report) -> None:
         report(_WORDS, copied, total)
 
 
-def _step(target: Place, name: str) -> Row[Any] | None:
+def _step(target: StorePlace, name: str) -> Row[Any] | None:
     with reading(target.engine) as connection:
         query = select(move_steps).where(move_steps.c.name == name)
         return connection.execute(query).one_or_none()

@@ -30,7 +30,7 @@ class Stage(Enum):
 
 
 @dataclass(frozen=True)
-class Place:
+class StorePlace:
     """A store, and what it is called.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Standing:
+class MoveStanding:
     """Where a move stands.
 
     Attributes:
@@ -55,7 +55,7 @@ class Standing:
     token: str | None = None
 
 
-def standing_of(source: Place, target: Place) -> Standing:
+def standing_of(source: StorePlace, target: StorePlace) -> MoveStanding:
     """Return where the move from one store to another stands.
 
     Raises:
@@ -69,15 +69,15 @@ def standing_of(source: Place, target: Place) -> Standing:
         if own is None:
             _refuse_unfinished(there, target)
             _refuse_used(of_target, target)
-            return Standing(Stage.NEW)
+            return MoveStanding(Stage.NEW)
         known = next((move for move in there if move.token == own.token), None)
         if known is None:
             _refuse_another(own, target)
             _refuse_used(of_target, target)
-            return Standing(Stage.BEGUN, own.token)
+            return MoveStanding(Stage.BEGUN, own.token)
         if known.finished_at is None:
-            return Standing(Stage.BEGUN, own.token)
-        return Standing(Stage.COPIED if own.finished_at is None else Stage.DONE, own.token)
+            return MoveStanding(Stage.BEGUN, own.token)
+        return MoveStanding(Stage.COPIED if own.finished_at is None else Stage.DONE, own.token)
 
 
 def _refuse_same(of_source: Connection, of_target: Connection) -> None:
@@ -91,7 +91,7 @@ def _known_moves(connection: Connection) -> list[StoreMove]:
     return moves_of(connection) if inspect(connection).has_table(store_moves.name) else []
 
 
-def _refuse_unfinished(moves: list[StoreMove], target: Place) -> None:
+def _refuse_unfinished(moves: list[StoreMove], target: StorePlace) -> None:
     unfinished = next((move for move in moves if move.finished_at is None), None)
     if unfinished is not None:
         message = (
@@ -101,7 +101,7 @@ def _refuse_unfinished(moves: list[StoreMove], target: Place) -> None:
         raise TransferRefused(message)
 
 
-def _refuse_another(own: StoreMove, target: Place) -> None:
+def _refuse_another(own: StoreMove, target: StorePlace) -> None:
     """Refuse a second target: what was moved is there, and may have gone on since."""
     if own.finished_at is not None:
         message = (
@@ -118,7 +118,7 @@ def _refuse_another(own: StoreMove, target: Place) -> None:
         raise TransferRefused(message)
 
 
-def _refuse_used(connection: Connection, target: Place) -> None:
+def _refuse_used(connection: Connection, target: StorePlace) -> None:
     there = set(inspect(connection).get_table_names())
     for table in metadata.sorted_tables:
         if table.name not in there or table in NOT_MOVED:

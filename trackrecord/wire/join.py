@@ -37,7 +37,7 @@ _APART: Final = frozenset(
 _TELLS_NOTHING: Final = frozenset((*_GROUNDS, *_OF_FAILURE, "criteria", *_OF_ANY))
 
 
-class Entry(NamedTuple):
+class OutcomeEntry(NamedTuple):
     """One entry about an outcome.
 
     Attributes:
@@ -59,13 +59,13 @@ class Joined(NamedTuple):
     """
 
     body: bytes
-    entries: tuple[Entry, ...]
+    entries: tuple[OutcomeEntry, ...]
 
 
 class _Read(NamedTuple):
     """An entry, decoded."""
 
-    entry: Entry
+    entry: OutcomeEntry
     outcome: Outcome
     fields: dict[str, msgspec.Raw]
     digest: bytes
@@ -78,7 +78,7 @@ class _Read(NamedTuple):
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-def join(entries: Iterable[Entry]) -> Joined:
+def join(entries: Iterable[OutcomeEntry]) -> Joined:
     """Join the entries of one outcome.
 
     Args:
@@ -99,15 +99,15 @@ def join(entries: Iterable[Entry]) -> Joined:
     return Joined(body, tuple(each.entry for each in read if each.digest in used.digests))
 
 
-def _distinct(entries: Iterable[Entry]) -> Sequence[Entry]:
+def _distinct(entries: Iterable[OutcomeEntry]) -> Sequence[OutcomeEntry]:
     """Return each body once, as it was received first, in a fixed order."""
     first: dict[bytes, float] = {}
     for body, received_at in entries:
         first[body] = min(received_at, first.get(body, received_at))
-    return [Entry(body, first[body]) for body in sorted(first)]
+    return [OutcomeEntry(body, first[body]) for body in sorted(first)]
 
 
-def _read(entry: Entry) -> _Read:
+def _read(entry: OutcomeEntry) -> _Read:
     fields = {
         name: raw
         for name, raw in _fields.decode(entry.body).items()

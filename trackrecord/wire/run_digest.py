@@ -10,7 +10,7 @@ from zlib import crc32
 import msgspec
 
 from trackrecord.learning.advice.failures import error_template, is_wanted_failure
-from trackrecord.learning.advice.runs import AGENT, NotedRun, Run, Step
+from trackrecord.learning.advice.runs import AGENT, NotedRun, Run, RunStep
 from trackrecord.learning.competences.episodes import in_order
 
 from .outcome import Outcome, ToolCall
@@ -32,7 +32,7 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     trigger: str
     repository: str
     patterns: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RunStep, ...]
     failure_mode: str
     error_count: int | None
     retry_count: int | None
@@ -98,7 +98,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
     )
 
 
-def _step(call: ToolCall) -> Step:
+def _step(call: ToolCall) -> RunStep:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
     error = None
     if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
@@ -106,7 +106,7 @@ def _step(call: ToolCall) -> Step:
     arguments = crc32(call.args)
     if arguments in _NO_ARGUMENTS:
         arguments = 0
-    return Step(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
+    return RunStep(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
 
 
 def _error(call: ToolCall) -> str | None:

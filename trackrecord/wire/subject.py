@@ -27,7 +27,7 @@ class Subject:
     project: str
     name: str
 
-    def concerns(self, told: "Told") -> bool:
+    def concerns(self, told: "BodySubject") -> bool:
         """Return whether what a body says belongs to the subject."""
         if told.project != self.project:
             return False
@@ -40,7 +40,7 @@ class Subject:
         return any(spelling in body for spelling in _spellings(self.name))
 
 
-class Told(msgspec.Struct, frozen=True):
+class BodySubject(msgspec.Struct, frozen=True):
     """Whose a body is.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Fields(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Fields)
 
 
-def told_by(body: bytes) -> Told | None:
+def told_by(body: bytes) -> BodySubject | None:
     """Return whose a body is, valid or not; None if it is not a JSON object."""
     try:
         fields = _decoder.decode(body)
@@ -83,7 +83,7 @@ def told_by(body: bytes) -> Told | None:
     ids = (
         fields.outcome_id, fields.memory_id, fields.exposure_id, fields.feedback_id, fields.id,
     )  # fmt: skip
-    return Told(
+    return BodySubject(
         project if isinstance(project, str) else None,
         tuple(_texts(fields.source)),
         tuple(_texts(fields.task_id, fields.bead_id)),

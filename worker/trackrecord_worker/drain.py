@@ -33,7 +33,7 @@ from .refresh import RankingsRefresher
 from .spans import Spans
 from .store_probe import try_store
 from .stream import OutcomeStream
-from .stream_entries import Arrived, Entry, Refused, sort_arrivals
+from .stream_entries import Arrived, Entry, RefusedEntry, sort_arrivals
 
 _log = structlog.get_logger(__name__)
 
@@ -223,7 +223,7 @@ class Drain:
             max_body_bytes=self._settings.max_body_bytes,
             now=time.time(),
         )
-        refused_by_store: list[Refused] = []
+        refused_by_store: list[RefusedEntry] = []
         learnt: list[Learnt] = []
         remembered: set[str] = set()
         memories = 0
@@ -290,7 +290,7 @@ class Drain:
         return True
 
     def _learn(
-        self, arrived: Sequence[Arrived], learnt: list[Learnt], refused_by_store: list[Refused]
+        self, arrived: Sequence[Arrived], learnt: list[Learnt], refused_by_store: list[RefusedEntry]
     ) -> None:
         """Learn outcomes in one transaction; refuse those that the database cannot take."""
         try:
@@ -334,17 +334,17 @@ def _log_changes(changes: Iterable[Transition]) -> None:
         )
 
 
-def _refused_by_database(arrived: Arrived, reason: str) -> Refused:
-    return Refused(arrived.entry_id, arrived.fields, reason, "refused_by_database")
+def _refused_by_database(arrived: Arrived, reason: str) -> RefusedEntry:
+    return RefusedEntry(arrived.entry_id, arrived.fields, reason, "refused_by_database")
 
 
-def _without_room(arrived: Sequence[Arrived], learnt: Learnt) -> list[Refused]:
+def _without_room(arrived: Sequence[Arrived], learnt: Learnt) -> list[RefusedEntry]:
     """Return the entries that the store had no room for."""
     if not learnt.refused:
         return []
     refused = {id(outcome) for outcome in learnt.refused}
     return [
-        Refused(each.entry_id, each.fields, _NO_ROOM, "no_room")
+        RefusedEntry(each.entry_id, each.fields, _NO_ROOM, "no_room")
         for each in arrived
         if id(each.outcome) in refused
     ]

@@ -8,7 +8,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.inflight.store import write_reports
 
-from .stream_entries import ArrivedError, Refused
+from .stream_entries import ArrivedError, RefusedEntry
 
 _NO_ROOM = "too many errors of its task are resolved that have not been recorded"
 
@@ -26,7 +26,7 @@ class ErrorRecorder:
         self._settings = settings
         self._texts = RetryTexts(client, settings.keys, settings.errors)
 
-    def record(self, arrived: Sequence[ArrivedError]) -> list[Refused]:
+    def record(self, arrived: Sequence[ArrivedError]) -> list[RefusedEntry]:
         """Record reports; one that comes again is recognised by its id.
 
         Returns:
@@ -41,7 +41,7 @@ class ErrorRecorder:
         has_room = write_reports(self._client, self._settings.keys, self._settings.errors, reports)
         self.refresh_texts()
         return [
-            Refused(each.entry_id, each.fields, _NO_ROOM, "no_room")
+            RefusedEntry(each.entry_id, each.fields, _NO_ROOM, "no_room")
             for each, is_kept in zip(arrived, has_room, strict=True)
             if not is_kept
         ]

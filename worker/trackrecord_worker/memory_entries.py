@@ -13,12 +13,12 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
 
-from .stream_entries import ArrivedMemory, Refused
+from .stream_entries import ArrivedMemory, RefusedEntry
 
 
 def remember_arrived(
     engine: Engine, arrived: Sequence[ArrivedMemory], rules: MemoryRules
-) -> tuple[set[str], list[Refused]]:
+) -> tuple[set[str], list[RefusedEntry]]:
     """Store memories, in one transaction per project.
 
     A memory that comes again is recognised by its id and changes nothing.
@@ -31,7 +31,7 @@ def remember_arrived(
             stays pending, and what is stored already is recognised.
     """
     projects = set()
-    refused: list[Refused] = []
+    refused: list[RefusedEntry] = []
     by_project = sorted(arrived, key=lambda each: each.memory.project)
     for project, group in groupby(by_project, key=lambda each: each.memory.project):
         try:
@@ -65,7 +65,7 @@ def _id_of(arrived: ArrivedMemory) -> str:
 
 def _remember(
     connection: Connection, project_id: int, arrived: ArrivedMemory, rules: MemoryRules
-) -> list[Refused]:
+) -> list[RefusedEntry]:
     memory = arrived.memory
     try:
         with connection.begin_nested():
@@ -80,5 +80,5 @@ def _remember(
                 force=memory.force,
             )
     except InvalidMemory as error:
-        return [Refused(arrived.entry_id, arrived.fields, str(error))]
+        return [RefusedEntry(arrived.entry_id, arrived.fields, str(error))]
     return []

@@ -13,7 +13,7 @@ from trackrecord.learning.advice.task_finding import MOST_HOLDERS
 from trackrecord.prompt.past_task_cache import (
     FORMAT,
     SUMMARY,
-    Summary,
+    CacheSummary,
     fields_of,
     forget_cached_tasks,
     pack_summary,
@@ -55,7 +55,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     form: int = FORMAT
 
 
-class Known(NamedTuple):
+class CachedTasks(NamedTuple):
     """What is known of the cached past tasks of a project.
 
     Attributes:
@@ -73,7 +73,7 @@ _decoder = msgspec.msgpack.Decoder(State)
 
 def known_states(
     client: redis.Redis, settings: DaemonSettings, projects: Sequence[str]
-) -> dict[str, Known]:
+) -> dict[str, CachedTasks]:
     """Return how far the past tasks of projects are cached."""
     keys, answers = settings.keys, []
     for start in range(0, len(projects), _ASK_AT_ONCE):
@@ -88,18 +88,18 @@ def known_states(
     return dict(zip(projects, answers, strict=True))
 
 
-def _known(state: bytes | None, summary: bytes | None, records: int, order: int) -> Known:
+def _known(state: bytes | None, summary: bytes | None, records: int, order: int) -> CachedTasks:
     known = unpack_summary(summary)
     if known is None:
-        return Known(None, None)
+        return CachedTasks(None, None)
     # All but the state are records, each of which has its place in the order.
     if state is None or records - 1 > order // 4:
-        return Known(None, known.revision)
+        return CachedTasks(None, known.revision)
     try:
         decoded = _decoder.decode(state)
     except msgspec.DecodeError:
-        return Known(None, known.revision)
-    return Known(decoded if decoded.form == FORMAT else None, known.revision)
+        return CachedTasks(None, known.revision)
+    return CachedTasks(decoded if decoded.form == FORMAT else None, known.revision)
 
 
 class PastTaskWriter:
@@ -119,7 +119,7 @@ class PastTaskWriter:
         self._words = settings.keys.past_task_words(project)
         self._order = settings.keys.past_task_order(project)
 
-    def read(self) -> Known:
+    def read(self) -> CachedTasks:
         """Return how far all is cached."""
         return known_states(self._client, self._settings, [self._project])[self._project]
 
@@ -129,7 +129,7 @@ class PastTaskWriter:
             pipe.hset(self._records, _STATE, _encoder.encode(state))
             pipe.hlen(self._records)
             size = pipe.execute()[1] - 1
-            pipe.hset(self._words, SUMMARY, pack_summary(Summary(size, revision)))
+            pipe.hset(self._words, SUMMARY, pack_summary(CacheSummary(size, revision)))
             for key in (self._records, self._words, self._order):
                 pipe.expire(key, self._settings.rankings_ttl_s)
             pipe.execute()

@@ -32,7 +32,7 @@ from trackrecord.store.advice.indexed_tasks import (
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions, revision_of
 
-from .past_task_writer import Known, PastTaskWriter, State, known_states
+from .past_task_writer import CachedTasks, PastTaskWriter, State, known_states
 
 # One call works for so long at most, and goes on where it was the next time.
 _SLICE_S: Final = 2.0
@@ -80,7 +80,7 @@ class PastTaskIndexer:
             updated += self.update(project, deadline=deadline)
         return updated
 
-    def _is_due(self, known: Known, revision: int) -> bool:
+    def _is_due(self, known: CachedTasks, revision: int) -> bool:
         if not self._most:
             return known.revision is not None
         if known.state is None or known.revision != revision:

@@ -10,7 +10,7 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.store.database.engine import writing
-from trackrecord.store.memories.handed_out import HandedOut, note_handed_out
+from trackrecord.store.memories.handed_out import HandedMemory, note_handed_out
 from trackrecord.store.outcomes.projects import project_id_of
 
 from .stream_entries import ArrivedExposure, ArrivedRecall
@@ -45,7 +45,7 @@ def recall_arrived(
             raise StoreUnavailable(message) from error
 
 
-def _by_exposures(arrived: Sequence[ArrivedExposure]) -> Iterator[tuple[str, HandedOut]]:
+def _by_exposures(arrived: Sequence[ArrivedExposure]) -> Iterator[tuple[str, HandedMemory]]:
     for each in arrived:
         exposure = each.exposure
         if exposure.withheld:  # the task was handed nothing
@@ -55,14 +55,14 @@ def _by_exposures(arrived: Sequence[ArrivedExposure]) -> Iterator[tuple[str, Han
         for entry in exposure.entries:
             if entry.startswith(entry_ids.MEMORY):
                 name = entry.removeprefix(entry_ids.MEMORY)
-                yield exposure.project, HandedOut(name, moment, each.received_at, exposure_id)
+                yield exposure.project, HandedMemory(name, moment, each.received_at, exposure_id)
 
 
-def _by_recalls(arrived: Sequence[ArrivedRecall]) -> Iterator[tuple[str, HandedOut]]:
+def _by_recalls(arrived: Sequence[ArrivedRecall]) -> Iterator[tuple[str, HandedMemory]]:
     for each in arrived:
         moment = _moment(each.recall.at, each.received_at)
         for name in each.recall.memories:
-            yield each.recall.project, HandedOut(name, moment, each.received_at)
+            yield each.recall.project, HandedMemory(name, moment, each.received_at)
 
 
 def _moment(at: float | None, received_at: float) -> float:

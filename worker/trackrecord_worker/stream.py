@@ -13,7 +13,7 @@ from trackrecord.consumers import own_name
 from trackrecord.fleet_counts import Counts, refused_count
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
-from .stream_entries import Entry, Refused
+from .stream_entries import Entry, RefusedEntry
 
 # A consumer that has been gone for this long and has nothing pending is deleted.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000
@@ -101,7 +101,7 @@ class OutcomeStream:
                 pipe.hincrby(self._keys.counters, name, number)
             pipe.execute()
 
-    def set_aside(self, refused: Iterable[Refused]) -> None:
+    def set_aside(self, refused: Iterable[RefusedEntry]) -> None:
         """Move entries to the dead letters, with the reason and all their fields."""
         for each in refused:
             # One step for each entry: it is in the stream or in the dead letters, never in both or

@@ -34,7 +34,7 @@ Entry = tuple[bytes, Mapping[bytes, bytes] | None]
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedEntry:
     """An entry that cannot be learnt.
 
     Attributes:
@@ -123,7 +123,7 @@ class Arrivals:
     recalls: list[ArrivedRecall]
     errors: list[ArrivedError]
     feedback: list[ArrivedFeedback]
-    refused: list[Refused]
+    refused: list[RefusedEntry]
 
 
 def sort_arrivals(
@@ -144,11 +144,11 @@ def sort_arrivals(
                 _check_alone(fields)
                 _SMALL[kind](_Reading(found, scorer, max_body_bytes, now), entry_id, fields)
         except InvalidEntry as error:
-            found.refused.append(Refused(entry_id, fields, str(error)))
+            found.refused.append(RefusedEntry(entry_id, fields, str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
             _log.exception("scoring_failed", entry_id=entry_id.decode())
             reason = f"it cannot be scored ({type(error).__name__})"
-            found.refused.append(Refused(entry_id, fields, reason, "not_scored"))
+            found.refused.append(RefusedEntry(entry_id, fields, reason, "not_scored"))
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from .draft import Draft, Refused, read_text, receipt_of
+from .draft import Draft, DraftRefused, read_text, receipt_of
 from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
 from .installed import Installed, folders_of, has_mcp, summarises_outputs
 from .mcp_entry import add_server, has_server, remove_server, restore_servers
@@ -33,7 +33,7 @@ _AFTER_TOOL: Final = "PostToolUse"
 _REPLACED: Final = "Bash|mcp__.*"
 
 
-class ClaudeCode:
+class ClaudeCodeAgent:
     """How Claude Code is made to report its runs."""
 
     name = NAME
@@ -57,7 +57,7 @@ class ClaudeCode:
         """Return whether that file may hold ours: else it is none of our business."""
         try:
             return str(mcp_path(home)) in (read_text(self.servers_path()) or "")
-        except Refused:
+        except DraftRefused:
             return False
 
     def is_found(self) -> bool:
@@ -121,14 +121,14 @@ class ClaudeCode:
             groups = wanted(home, summarises=summarises_outputs(home, NAME))
             has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
             return has_hooks and (self.has_mcp(home) or not has_mcp(home, NAME))
-        except Refused:
+        except DraftRefused:
             return False
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered."""
         try:
             return has_server(opened(self.servers_path()), server_of(home))
-        except Refused:
+        except DraftRefused:
             return False
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
@@ -139,7 +139,7 @@ class ClaudeCode:
         """Return what keeps its hooks from firing, with what to do."""
         try:
             return list(_notes(opened(self.settings_path())))
-        except Refused as error:
+        except DraftRefused as error:
             return [str(error)]
 
 

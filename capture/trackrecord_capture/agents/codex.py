@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from .draft import Draft, Refused, digest_of, receipt_of, undone
+from .draft import Draft, DraftRefused, digest_of, receipt_of, undone
 from .hook_entries import (
     Groups,
     add_entries,
@@ -30,7 +30,7 @@ _NOTING: Final = "Stop"
 TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
-class Codex:
+class CodexAgent:
     """How Codex is made to report its runs."""
 
     name = NAME
@@ -111,14 +111,14 @@ class Codex:
             wanted = _wanted(home, config)
             has_hooks = has_entries(opened(self.hooks_path()), wanted, hook_prefix(home))
             return has_hooks and (self.has_mcp(home) or not has_mcp(home, NAME))
-        except Refused:
+        except DraftRefused:
             return False
 
     def has_mcp(self, home: Path) -> bool:
         """Return whether our MCP server is registered."""
         try:
             servers = document(opened(self.config_path())).get("mcp_servers")
-        except Refused:
+        except DraftRefused:
             return False
         server = servers.get(MCP_NAME) if isinstance(servers, dict) else None
         return isinstance(server, dict) and server.get("command") == str(mcp_path(home))
@@ -127,14 +127,14 @@ class Codex:
         """Return whether Codex has our hooks on record as trusted."""
         try:
             return self._has_trust(opened(self.config_path()), home)
-        except Refused:
+        except DraftRefused:
             return False
 
     def problems(self, home: Path) -> list[str]:
         """Return what keeps its hooks from firing, with what to do."""
         try:
             document(opened(self.config_path()))
-        except Refused as error:
+        except DraftRefused as error:
             return [str(error)]
         if self.is_installed(home) and not self.is_trusted(home):
             return [f"its hooks are not trusted yet, so nothing is handed to it: {TRUST}"]

@@ -13,7 +13,7 @@ _BOM: Final = "\ufeff"
 _LARGEST: Final = 16 * 1024 * 1024
 
 
-class Refused(Exception):
+class DraftRefused(Exception):
     """Raised where a file is left alone; the message is one line that says why."""
 
 
@@ -127,16 +127,16 @@ def read_text(path: Path) -> str | None:
     try:
         if path.stat().st_size > _LARGEST:
             message = f"{path} is too large for a configuration: left alone"
-            raise Refused(message)
+            raise DraftRefused(message)
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
     except OSError as error:
         message = f"{path} cannot be read ({error.strerror}): left alone"
-        raise Refused(message) from None
+        raise DraftRefused(message) from None
     except UnicodeDecodeError:
         message = f"{path} is not UTF-8: left alone"
-        raise Refused(message) from None
+        raise DraftRefused(message) from None
 
 
 def without_bom(text: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ recognised by what their commands begin with, and stand behind everybody else's.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, Receipt, Refused, digest_of, read_text, undone, without_bom
+from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, undone, without_bom
 from .json_text import Edit, Node, NotJson, added, parsed, removed
 
 Groups = Mapping[str, dict[str, Any]]
@@ -177,7 +177,7 @@ def _document(draft: Draft) -> Node:
         root = parsed(_text(draft))
     except NotJson as error:
         message = f"{draft.path} is not valid JSON ({error}): left alone"
-        raise Refused(message) from None
+        raise DraftRefused(message) from None
     return _checked(draft, root, dict, "an object")
 
 
@@ -192,7 +192,7 @@ def _groups(draft: Draft, event: str) -> Node:
 def _checked(draft: Draft, node: Node | None, kind: type, what: str) -> Node:
     if node is None or not isinstance(node.value, kind):
         message = f"{draft.path} does not hold {what}: left alone"
-        raise Refused(message)
+        raise DraftRefused(message)
     return node
 
 

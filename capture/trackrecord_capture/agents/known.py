@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from .claude_code import ClaudeCode
-from .codex import Codex
+from .claude_code import ClaudeCodeAgent
+from .codex import CodexAgent
 from .installed import Installed
 from .opencode import Opencode
 from .plan import Plan
@@ -73,4 +73,6 @@ class Agent(Protocol):
         ...
 
 
-AGENTS: Mapping[str, Agent] = {each.name: each for each in (ClaudeCode(), Codex(), Opencode())}
+AGENTS: Mapping[str, Agent] = {
+    each.name: each for each in (ClaudeCodeAgent(), CodexAgent(), Opencode())
+}

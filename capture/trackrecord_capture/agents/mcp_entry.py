@@ -6,7 +6,7 @@ The agent rewrites such a file itself, so ours is found by its name and by what 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, Receipt, Refused, digest_of, undone, without_bom
+from .draft import Draft, DraftRefused, Receipt, digest_of, undone, without_bom
 from .json_text import Edit, Node, NotJson, added, parsed, removed
 
 NAME: Final = "trackrecord"
@@ -30,7 +30,7 @@ def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
     if held is not None:
         if not _is_ours(held, server):
             message = f"{draft.path} has an MCP server {NAME!r} of yours, which stays"
-            raise Refused(message)
+            raise DraftRefused(message)
         remove_server(draft, server, ())
         draft.had_ours = True
     if _root(draft).get(_SERVERS) is None:
@@ -98,7 +98,7 @@ def _servers(draft: Draft) -> Node | None:
     node = _root(draft).get(_SERVERS)
     if node is not None and not isinstance(node.value, dict):
         message = f'{draft.path} does not hold "{_SERVERS}" as an object: left alone'
-        raise Refused(message)
+        raise DraftRefused(message)
     return node
 
 
@@ -107,10 +107,10 @@ def _root(draft: Draft) -> Node:
         root = parsed(_text(draft))
     except NotJson as error:
         message = f"{draft.path} is not valid JSON ({error}): left alone"
-        raise Refused(message) from None
+        raise DraftRefused(message) from None
     if not isinstance(root.value, dict):
         message = f"{draft.path} does not hold an object: left alone"
-        raise Refused(message)
+        raise DraftRefused(message)
     return root
 
 

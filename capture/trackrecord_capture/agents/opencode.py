@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from .draft import Receipt, Refused, digest_of, missing_folders
+from .draft import DraftRefused, Receipt, digest_of, missing_folders
 from .hook_entries import opened
 from .installed import Installed, folders_of, has_mcp, summarises_outputs
 from .json_text import Edit
@@ -56,7 +56,7 @@ class Opencode:
         draft = opened(self.plugin_path())
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
             message = f"{draft.path} is not a file of trackrecord: left alone"
-            raise Refused(message)
+            raise DraftRefused(message)
         text = plugin(home, summarises=summarises, mcp=mcp)
         if draft.text != text:
             draft.apply([Edit(0, len(draft.text or ""), text)])
@@ -101,7 +101,7 @@ class Opencode:
         try:
             text = plugin(home, summarises=summarises_outputs(home, NAME), mcp=has_mcp(home, NAME))
             return opened(self.plugin_path()).text == text
-        except Refused:
+        except DraftRefused:
             return False
 
     def has_mcp(self, home: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from .draft import Draft, Receipt, Refused, read_text
+from .draft import Draft, DraftRefused, Receipt, read_text
 from .replacing import replace_file
 
 
@@ -72,7 +72,7 @@ def carry_out(plan: Plan) -> None:
     for change in plan.changes:
         if read_text(change.path) != change.before:
             message = f"{change.path} was changed just now: left alone, please try again"
-            raise Refused(message)
+            raise DraftRefused(message)
         if change.after is None:
             Path(os.path.realpath(change.path)).unlink(missing_ok=True)
         else:

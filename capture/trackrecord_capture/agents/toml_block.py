@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .draft import Draft, Refused, without_bom
+from .draft import Draft, DraftRefused, without_bom
 from .json_text import Edit
 
 BEGIN: Final = "# >>> trackrecord: `trackrecord uninstall` removes these lines"
@@ -27,7 +27,7 @@ def document(draft: Draft) -> Mapping[str, Any]:
         return tomllib.loads(without_bom(draft.text or "")[1])
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         message = f"{draft.path} is not valid TOML ({error}): left alone"
-        raise Refused(message) from None
+        raise DraftRefused(message) from None
 
 
 def add_lines(draft: Draft, lines: Sequence[str]) -> None:

@@ -17,13 +17,13 @@ from trackrecord.wire.subject import Subject
 
 from ..agents.runtime import TOLD, runtime_folder
 from ..history.state import FILE_NAME
-from ..live.told import Told
+from ..live.told import SessionTold
 from ..otlp.trace_status import traces_file
-from ..otlp.trace_store import Known
+from ..otlp.trace_store import TraceOutcome
 
 _BUSY_S: Final = 30.0
-_known = msgspec.msgpack.Decoder(Known)
-_told = msgspec.json.Decoder(Told)
+_known = msgspec.msgpack.Decoder(TraceOutcome)
+_told = msgspec.json.Decoder(SessionTold)
 
 
 class CapturedPlace:
@@ -53,7 +53,7 @@ class CapturedPlace:
             rows = database.execute("SELECT trace, known FROM outcomes").fetchall()
         return sorted({trace for trace, known in rows if self._is_its(_known.decode(known))})
 
-    def _is_its(self, known: Known) -> bool:
+    def _is_its(self, known: TraceOutcome) -> bool:
         subject = self._subject
         if (known.project or self._default) != subject.project:
             return False
@@ -102,7 +102,7 @@ class CapturedPlace:
             except (OSError, msgspec.DecodeError):
                 continue
             if told.text:
-                path.write_bytes(msgspec.json.encode(Told()))
+                path.write_bytes(msgspec.json.encode(SessionTold()))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ class CapturedCounts:
     dropped: dict[str, int]
 
 
-class Captured:
+class CountedSinks:
     """Counts what sinks take, from any thread.
 
     Args:

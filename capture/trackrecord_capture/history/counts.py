@@ -10,7 +10,7 @@ _MOST_NAMED: Final = 100
 
 
 @dataclass
-class Counts:
+class ReadingCounts:
     """Counts of one reading, or of several.
 
     Attributes:
@@ -47,7 +47,7 @@ class Counts:
         if reason not in self.reasons and len(self.reasons) < _MOST_NAMED:
             self.reasons.append(reason)
 
-    def add(self, other: "Counts") -> None:
+    def add(self, other: "ReadingCounts") -> None:
         """Add the counts of another reading."""
         for name in ("logs", "unchanged", "runs", "amended", "left_out", "refused", "bad"):
             setattr(self, name, getattr(self, name) + getattr(other, name))

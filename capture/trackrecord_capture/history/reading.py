@@ -15,10 +15,10 @@ from trackrecord.errors import InvalidOutcome
 
 from ..agent_run import AgentRun
 from ..sources.source import Log, ReadRun, Source, Unreadable
-from .counts import Counts
+from .counts import ReadingCounts
 from .reverts import amendment, made_by, reverted_by
 from .sink import Sink
-from .state import CaptureState, Place
+from .state import CaptureState, LogPlace
 
 # A run that has not ended and has been silent for so long will say no more.
 SILENT_S: Final = 3600.0
@@ -32,7 +32,7 @@ OutcomeOf = Callable[[AgentRun], dict[str, Any] | None]
 Progress = Callable[[int], None]
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class LogReading(msgspec.Struct, frozen=True, kw_only=True):
     """How logs are read.
 
     Attributes:
@@ -49,8 +49,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_and_publish(
-    source: Source, log: Log, state: CaptureState, sink: Sink, reading: Reading
-) -> Counts:
+    source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
+) -> ReadingCounts:
     """Publish what is new in a log, and remember how far it has been read.
 
     Args:
@@ -82,20 +82,20 @@ def has_news(source: Source, log: Log, state: CaptureState) -> bool:
 
 class _Reader:
     def __init__(
-        self, source: Source, log: Log, state: CaptureState, sink: Sink, reading: Reading
+        self, source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
     ) -> None:
         self._source = source
         self._log = log
         self._state = state
         self._sink = sink
         self._reading = reading
-        self._counts = Counts()
+        self._counts = ReadingCounts()
         self._resume_at = 0
         self._goes_on_since: float | None = None
         self._since_kept = 0
         self._has_read = False
 
-    def read(self) -> Counts:
+    def read(self) -> ReadingCounts:
         try:
             place = self._state.place_of(self._source.name, self._log)
         except OSError as error:
@@ -123,7 +123,7 @@ class _Reader:
             reason = f"its format is not known ({type(error).__name__})"
             yield Unreadable(place="the file", reason=reason)
 
-    def _resume_of(self, place: Place) -> int:
+    def _resume_of(self, place: LogPlace) -> int:
         # A file that only grows cannot be shorter than it was; this one was written anew.
         return 0 if self._log.version < place.version else place.resume_at
 
@@ -180,7 +180,7 @@ class _Reader:
         self._since_kept = 0
         # Reading that has not come to the end, or lost something, must not pass for a whole one.
         version = self._log.version if is_whole and not dropped else -1
-        place = Place(version, self._resume_at, self._goes_on_since)
+        place = LogPlace(version, self._resume_at, self._goes_on_since)
         # A log that has gone meanwhile has no place to be kept.
         with contextlib.suppress(OSError):
             self._state.keep_place(self._source.name, self._log, place)
@@ -190,7 +190,7 @@ class _Reader:
         self._counts.note_bad(self._log.path, Unreadable(place="the file", reason=reason))
 
 
-def _is_known(place: Place, log: Log) -> bool:
+def _is_known(place: LogPlace, log: Log) -> bool:
     """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
     since = place.goes_on_since
     has_fallen_silent = since is not None and _is_silent(since)

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 from trackrecord.errors import ServerUnavailable
 from trackrecord_producers.publisher import Publisher
 
-from .captured import Captured
+from .captured import CountedSinks
 
 _WAITING_AT_ONCE: Final = 200
 _FLUSH_S: Final = 10.0
@@ -44,9 +44,9 @@ class SpoolingSink:
         captured: counts them.
     """
 
-    def __init__(self, publisher: Publisher, captured: Captured | None = None) -> None:
+    def __init__(self, publisher: Publisher, captured: CountedSinks | None = None) -> None:
         self._publisher = publisher
-        self._captured = captured or Captured()
+        self._captured = captured or CountedSinks()
         self._waiting = 0
         self._dropped = Counter(publisher.drops.by_reason())
 

@@ -57,7 +57,7 @@ _SCHEMA: Final = """
 """
 
 
-class Place(NamedTuple):
+class LogPlace(NamedTuple):
     """How far a log has been read.
 
     Attributes:
@@ -114,7 +114,7 @@ class CaptureState:
             self._connection.execute("PRAGMA synchronous=normal")
             self._connection.executescript(_SCHEMA)
 
-    def place_of(self, source: str, log: Log) -> Place | None:
+    def place_of(self, source: str, log: Log) -> LogPlace | None:
         """Return how far a log has been read; None if it is new, or another one than it was.
 
         Raises:
@@ -128,9 +128,9 @@ class CaptureState:
             ).fetchone()
         if row is None or row[0] != _identity(log.path, _length_in(row[0])):
             return None
-        return Place(*row[1:])
+        return LogPlace(*row[1:])
 
-    def keep_place(self, source: str, log: Log, place: Place) -> None:
+    def keep_place(self, source: str, log: Log, place: LogPlace) -> None:
         """Remember how far a log has been read; what came before must have been published.
 
         Raises:

@@ -15,7 +15,7 @@ from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
-from .told import Kind, Told, ToldSessions
+from .told import Kind, SessionTold, ToldSessions
 from .wording import as_facts
 
 ProjectOf = Callable[[str], str]
@@ -25,7 +25,7 @@ KINDS: Final[dict[str, Kind]] = {"SessionStart": "session", "UserPromptSubmit": 
 _LONGEST_PROMPT: Final = 32_768
 
 
-class Asked(msgspec.Struct, frozen=True):
+class HookQuestion(msgspec.Struct, frozen=True):
     """What a hook says when an agent starts a session or is given a prompt."""
 
     hook_event_name: str = ""
@@ -35,7 +35,7 @@ class Asked(msgspec.Struct, frozen=True):
     prompt_id: str | None = None
 
 
-class Handing:
+class HookAnswers:
     """Answers the hooks that ask.
 
     Args:
@@ -64,7 +64,7 @@ class Handing:
         """Forget sessions that are long over."""
         self._told.forget_old()
 
-    def answer(self, agent: str, asked: Asked) -> str:
+    def answer(self, agent: str, asked: HookQuestion) -> str:
         """Return what the agent is told; "" for nothing.
 
         Raises:
@@ -80,7 +80,7 @@ class Handing:
         before = self._told.of(agent, asked.session_id, "session")
         text = redacted(self._as_facts(found.prompt, project, before.text))
         entries = () if found.exposure is None else found.exposure.entries
-        told = Told(text, tuple(dict.fromkeys((*before.entries, *entries))))
+        told = SessionTold(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
         if kind == "prompt" and found.exposure is not None:
             self._report(agent, asked, found.exposure, told)
@@ -89,7 +89,7 @@ class Handing:
     def _as_facts(self, prompt: str, project: str, said: str) -> str:
         return as_facts(prompt, project, said=said, prefix=self._prefix)
 
-    def _ask(self, agent: str, asked: Asked, kind: Kind, project: str) -> Rankings:
+    def _ask(self, agent: str, asked: HookQuestion, kind: Kind, project: str) -> Rankings:
         """Ask for the session: all that it is handed belongs to one arm, drawn for the session."""
         with self._lock:
             return self._reader.read(
@@ -99,7 +99,9 @@ class Handing:
                 task_id=run_outcome_id(agent, asked.session_id, ""),
             )
 
-    def _report(self, agent: str, asked: Asked, exposure: ExposureBody, told: Told) -> None:
+    def _report(
+        self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionTold
+    ) -> None:
         """Report what the session's first run was handed, under the id that its task will have."""
         run = AgentRun(
             agent=agent,

@@ -17,8 +17,8 @@ from ..agents.installed import read_installed
 from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..sources.source import Source
-from .handing import KINDS, Asked, Handing, ProjectOf
-from .notes import Note, write_note
+from .handing import KINDS, HookAnswers, HookQuestion, ProjectOf
+from .notes import EndNote, write_note
 from .outputs import Outputs, ToolOutput
 from .watching import Read, Watching
 
@@ -59,7 +59,7 @@ class Live:
         self._home = settings.home
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
-        self._handing = Handing(settings, settings.hooks, project_of, publish_exposure)
+        self._handing = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
 
@@ -111,7 +111,7 @@ class Live:
             self._watching.catch_up()
         prompt_id = posted.prompt_id or posted.turn_id or ""
         self._outputs.remember(agent, posted.session_id, prompt_id, posted.prompt or "")
-        asked = Asked(
+        asked = HookQuestion(
             hook_event_name=posted.hook_event_name,
             session_id=posted.session_id,
             cwd=posted.cwd,
@@ -147,7 +147,7 @@ class Live:
 
     def _note(self, agent: str, posted: _Posted) -> None:
         """Leave the same note as the hook's own program."""
-        note = Note(
+        note = EndNote(
             agent=agent,
             event=posted.hook_event_name,
             session=posted.session_id,

@@ -19,7 +19,7 @@ _LARGEST: Final = 64 * 1024
 _ABANDONED_S: Final = 60.0
 
 
-class Note(msgspec.Struct, frozen=True):
+class EndNote(msgspec.Struct, frozen=True):
     """That something ended.
 
     Attributes:
@@ -46,7 +46,7 @@ def notes_folder(home: Path) -> Path:
     return home / _FOLDER
 
 
-def waiting_notes(home: Path) -> Iterator[tuple[Path, Note | None]]:
+def waiting_notes(home: Path) -> Iterator[tuple[Path, EndNote | None]]:
     """Yield the notes, the oldest first; None for a file that is not a note."""
     folder = notes_folder(home)
     try:
@@ -61,7 +61,7 @@ def waiting_notes(home: Path) -> Iterator[tuple[Path, Note | None]]:
             yield path, _read(path)
 
 
-def write_note(home: Path, note: Note) -> bool:
+def write_note(home: Path, note: EndNote) -> bool:
     """Leave a note, as the hook does; return whether there was room for it.
 
     Raises:
@@ -80,11 +80,11 @@ def write_note(home: Path, note: Note) -> bool:
     return True
 
 
-def _read(path: Path) -> Note | None:
+def _read(path: Path) -> EndNote | None:
     try:
         if path.stat().st_size > _LARGEST:
             return None
-        return msgspec.json.decode(path.read_bytes(), type=Note)
+        return msgspec.json.decode(path.read_bytes(), type=EndNote)
     except (OSError, msgspec.DecodeError):
         return None
 

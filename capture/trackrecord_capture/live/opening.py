@@ -9,9 +9,9 @@ from trackrecord.project_names import MAX_CHARS
 from trackrecord.redaction.redact import redacted
 from trackrecord_producers.publisher import Publisher
 
-from ..history.captured import Captured
-from ..history.counts import Counts
-from ..history.reading import Reading, read_and_publish
+from ..history.captured import CountedSinks
+from ..history.counts import ReadingCounts
+from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
 from ..outcome import outcome_of
@@ -22,7 +22,7 @@ from .live import Live
 from .watching import Read
 
 
-def live_of(settings: DaemonSettings, captured: Captured | None = None) -> Live:
+def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
     """Return what is live, ready to be started.
 
     Args:
@@ -44,10 +44,10 @@ def project_of_folder(settings: DaemonSettings, folder: str) -> str:
 
 
 @contextmanager
-def _reading(settings: DaemonSettings, captured: Captured | None) -> Iterator[Read]:
+def _reading(settings: DaemonSettings, captured: CountedSinks | None) -> Iterator[Read]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
-    reading = Reading(
+    reading = LogReading(
         outcome_of=partial(outcome_of, rules=settings.capture),
         with_automated=settings.capture.programs,
     )
@@ -63,7 +63,7 @@ def _reading(settings: DaemonSettings, captured: Captured | None) -> Iterator[Re
             publisher.close()
 
 
-def _problem(counts: Counts) -> str | None:
+def _problem(counts: ReadingCounts) -> str | None:
     """Return in one line what could not be read or published."""
     if counts.named:
         path, bad = counts.named[0]

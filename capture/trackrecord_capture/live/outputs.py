@@ -16,10 +16,10 @@ import msgspec
 from trackrecord.agent_settings import AgentSettings, default_home
 from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
-from trackrecord.artifacts.kinds import Kind
+from trackrecord.artifacts.kinds import OutputKind
 from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, reading
 
-from ..agent_run import AgentRun, Call
+from ..agent_run import AgentRun, RunCall
 from ..kept import kept_name
 from ..outcome import task_id_of
 
@@ -96,7 +96,7 @@ class Outputs:
         project = self._project_of(output.folder)
         command = reading(project, self._program)
         data, tool = as_bytes(output.text), _name_of(output)
-        if tool in _SHOWING and kind_of_output(data) is Kind.CODE:
+        if tool in _SHOWING and kind_of_output(data) is OutputKind.CODE:
             return None
         if command is None or open_artifacts(self._settings, project).take_retrieved(data):
             return None
@@ -137,7 +137,7 @@ class Outputs:
 
 
 def _name_of(output: ToolOutput) -> str:
-    return kept_name(Call(tool=output.tool, command=output.command))
+    return kept_name(RunCall(tool=output.tool, command=output.command))
 
 
 def _program(home: Path) -> str:

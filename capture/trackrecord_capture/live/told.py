@@ -20,7 +20,7 @@ _KEPT_S: Final = 30 * 86_400.0
 _MOST: Final = 5000
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class SessionTold(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a session was told.
 
     Attributes:
@@ -61,7 +61,7 @@ class ToldSessions:
             return False
         return True
 
-    def keep(self, agent: str, session: str, kind: Kind, told: Told) -> None:
+    def keep(self, agent: str, session: str, kind: Kind, told: SessionTold) -> None:
         """Remember what a session was told.
 
         Raises:
@@ -69,13 +69,13 @@ class ToldSessions:
         """
         self._path(agent, session, kind).write_bytes(msgspec.json.encode(told))
 
-    def of(self, agent: str, session: str, kind: Kind) -> Told:
+    def of(self, agent: str, session: str, kind: Kind) -> SessionTold:
         """Return what a session was told."""
         try:
             data = self._path(agent, session, kind).read_bytes()
-            return msgspec.json.decode(data, type=Told)
+            return msgspec.json.decode(data, type=SessionTold)
         except (OSError, msgspec.DecodeError):
-            return Told()
+            return SessionTold()
 
     def forget_old(self) -> None:
         """Remove the marks of sessions that are long over."""

@@ -21,7 +21,7 @@ from ..agents.hook_state import note_error
 from ..agents.installed import read_installed
 from ..history.reading import SILENT_S
 from ..sources.source import Log, Source
-from .notes import Note, notes_folder, waiting_notes
+from .notes import EndNote, notes_folder, waiting_notes
 from .pending import Pending, Settling
 
 Read = Callable[[Source, Log], str | None]
@@ -125,7 +125,7 @@ class Watching:
         # Two changes may have one time: what was changed just now is looked at again.
         is_over = time.time_ns() - changed > _TICK_NS
         self._folder_changed = changed if is_over else -1
-        new: dict[Note | None, list[Path]] = {}
+        new: dict[EndNote | None, list[Path]] = {}
         for path, note in waiting_notes(self._home):
             if not self._settling.knows(path):
                 told = note and msgspec.structs.replace(note, event="", folder="", at=0.0)
@@ -133,7 +133,7 @@ class Watching:
         for told, paths in new.items():
             self._take(told, paths, now)
 
-    def _take(self, note: Note | None, paths: Sequence[Path], now: float) -> None:
+    def _take(self, note: EndNote | None, paths: Sequence[Path], now: float) -> None:
         """Ask for what notes of one session tell of, however many of them there are."""
         source = None if note is None else self._sources.get(note.agent)
         if note is None or source is None:
@@ -147,7 +147,7 @@ class Watching:
         for log in logs:
             self._settling.ask(source, log, paths, now)
 
-    def _logs_of(self, note: Note, source: Source) -> Iterator[Log]:
+    def _logs_of(self, note: EndNote, source: Source) -> Iterator[Log]:
         """Find the logs of a session, within the folders of its agent alone."""
         places = self._places(source, note.home)
         if note.transcript:

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from ..agent_run import Call
+from ..agent_run import RunCall
 from . import vocabulary
 from .arguments import arguments_in, command_in, edits_in
 from .fact import Fact
-from .results import Told, told_by
-from .vocabulary import Kind
+from .results import ResultTold, told_by
+from .vocabulary import SpanKind
 
 _REJECTED: Final = ("reject", "rejected", "deny", "denied", "abort")
 # Two instrumentations start and end their spans of one call this far apart, at most.
@@ -31,7 +31,7 @@ class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
         rejected: whether the person refused it.
     """
 
-    call: Call
+    call: RunCall
     scopes: frozenset[str]
     spans: tuple[str, ...]
     rejected: bool = False
@@ -49,7 +49,7 @@ class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 def is_call(fact: Fact) -> bool:
     """Return whether a fact is a call of a tool, and not how a framework ends or hands on a run."""
-    if fact.kind is not Kind.TOOL or not fact.tool:
+    if fact.kind is not SpanKind.TOOL or not fact.tool:
         return False
     tool, name = fact.tool.lower(), fact.name.lower()
     # A name in parentheses is none that a model can call: so ADK sums up calls that ran at once.
@@ -67,7 +67,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
     ok = None if rejected else _ok(fact, details, told)
     command = fact.command or command_in(fact.tool, arguments)
     edits = edits_in(fact.tool, arguments) or edits_in(fact.tool, {"path": fact.edited})
-    call = Call(
+    call = RunCall(
         tool=fact.tool,
         id=fact.call or (told.call if told else ""),
         arguments=arguments,
@@ -89,7 +89,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
     )
 
 
-def _ok(fact: Fact, details: Sequence[Fact], told: Told | None) -> bool | None:
+def _ok(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> bool | None:
     if any(_has_failed(part) for part in (fact, *details)) or (told and told.failed):
         return False
     if told is not None or any(part.failed is False for part in (fact, *details)):
@@ -106,14 +106,14 @@ def _has_failed(fact: Fact) -> bool:
     )
 
 
-def _exit_code(fact: Fact, details: Sequence[Fact], told: Told | None) -> int | None:
+def _exit_code(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> int | None:
     for part in (fact, *details):
         if part.exit_code is not None:
             return part.exit_code
     return told.exit_code if told else None
 
 
-def _error(fact: Fact, details: Sequence[Fact], told: Told | None) -> str:
+def _error(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> str:
     for part in (fact, *details):
         if part.error:
             return part.error
@@ -194,7 +194,7 @@ def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
     )
 
 
-def _detail(call: Call) -> tuple[bool, bool, bool, float]:
+def _detail(call: RunCall) -> tuple[bool, bool, bool, float]:
     return (
         isinstance(call.arguments, dict),
         bool(call.result),

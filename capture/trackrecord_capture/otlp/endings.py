@@ -6,7 +6,7 @@ from typing import Final
 
 from ..agent_run import Seen, Sign
 from .fact import Fact
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 _SAYS_CHARS: Final = 1000
 _INTERRUPTS: Final = re.compile(
@@ -53,14 +53,14 @@ def _has_failed(root: Fact) -> bool:
 def _model_failed_last(facts: Sequence[Fact]) -> bool:
     """Return whether the last thing that happened was a request to a model that failed."""
     last = _last_act(facts)
-    return last is not None and last.kind is Kind.MODEL and _has_failed(last)
+    return last is not None and last.kind is SpanKind.MODEL and _has_failed(last)
 
 
 def _tool_failed_last(facts: Sequence[Fact]) -> bool:
     last = _last_act(facts)
-    return last is not None and last.kind is Kind.TOOL and _has_failed(last)
+    return last is not None and last.kind is SpanKind.TOOL and _has_failed(last)
 
 
 def _last_act(facts: Sequence[Fact]) -> Fact | None:
-    acts = (fact for fact in reversed(facts) if fact.kind in (Kind.MODEL, Kind.TOOL))
+    acts = (fact for fact in reversed(facts) if fact.kind in (SpanKind.MODEL, SpanKind.TOOL))
     return next(acts, None)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from .fact import Evaluation, bounded
+from .fact import SpanScore, bounded
 from .span import LogRecord, Span
 from .values import as_flag, as_number, as_text, seconds_of
 
@@ -40,7 +40,7 @@ _FLATTENED: Final = (
 )
 
 
-def evaluations_on(span: Span) -> tuple[Evaluation, ...]:
+def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
     """Return the scores that a span carries in its attributes or its events."""
     found = [
         _evaluation(event.attributes, "gen_ai.evaluation.", event.at_ns)
@@ -55,7 +55,7 @@ def evaluations_on(span: Span) -> tuple[Evaluation, ...]:
     return tuple(found[:_MOST])
 
 
-def evaluation_in(record: LogRecord) -> Evaluation:
+def evaluation_in(record: LogRecord) -> SpanScore:
     """Return the score that an evaluation event tells of."""
     attributes = record.attributes
     if isinstance(record.body, Mapping):
@@ -63,12 +63,12 @@ def evaluation_in(record: LogRecord) -> Evaluation:
     return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns)
 
 
-def evaluation_of_langfuse(score: Mapping[str, Any]) -> Evaluation:
+def evaluation_of_langfuse(score: Mapping[str, Any]) -> SpanScore:
     """Return a score as Langfuse's clients send it."""
     name, value = as_text(score.get("name") or "score"), score.get("value")
     label = value if isinstance(value, str) else ""
     is_flag = isinstance(value, bool) or as_text(score.get("dataType") or "") == "BOOLEAN"
-    return Evaluation(
+    return SpanScore(
         name=name[:_NAME_CHARS],
         success=_by_flag(name, value) if is_flag else _by_label(name, label),
         says=_words(name, as_number(value), label, as_text(score.get("comment") or "")),
@@ -87,7 +87,7 @@ def _moment(written: object) -> float | None:
     return at.timestamp() if at.tzinfo is not None and at.timestamp() > 0 else None
 
 
-def _flattened(span: Span, prefix: str, term: str) -> list[Evaluation]:
+def _flattened(span: Span, prefix: str, term: str) -> list[SpanScore]:
     return [
         _evaluation(entry, f"{term}.", span.end_ns, scope=prefix)
         for entry in _entries(span.attributes, prefix)
@@ -117,7 +117,7 @@ def _evaluation(
     at_ns: int,
     *,
     scope: str = "",
-) -> Evaluation:
+) -> SpanScore:
     def held(*names: str) -> Any:  # noqa: ANN401 - an attribute of any type
         for name in names:
             value = attributes.get(prefix + name)
@@ -129,7 +129,7 @@ def _evaluation(
     label = as_text(held("score.label", "label") or "")
     value = held("score.value", "score")
     success = _by_flag(name, value) if isinstance(value, bool) else _by_label(name, label)
-    return Evaluation(
+    return SpanScore(
         name=name[:_NAME_CHARS],
         success=success,
         says=_words(name, as_number(value), label, as_text(held("explanation") or "")),

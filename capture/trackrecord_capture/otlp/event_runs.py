@@ -20,7 +20,7 @@ from .fact import Fact
 from .log_events import CLAUDE, CODEX
 from .tree import Tree
 from .usage import tokens_of, usd_of
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
@@ -82,7 +82,7 @@ def event_runs(
     agent = next((a for a in _AGENTS if any(_is_of(fact, a) for fact in facts)), CLAUDE)
     parts = [part for one in _of_each_agent(agent, facts) for part in _parts(one)]
     for part in parts:
-        if not any(fact.kind in (Kind.PROMPT, Kind.TOOL) for fact in part):
+        if not any(fact.kind in (SpanKind.PROMPT, SpanKind.TOOL) for fact in part):
             continue  # requests to a model that belong to a run in another trace
         session = next((fact.session for fact in part if fact.session), "")
         prompt = next((fact.prompt_id for fact in part if fact.prompt_id), "")
@@ -112,7 +112,7 @@ def _of_each_agent(agent: str, facts: Sequence[Fact]) -> list[list[Fact]]:
     neither is the main agent's.
     """
     named = [fact.session if agent == CODEX else fact.prompt_id for fact in facts]
-    asked = (name for name, fact in zip(named, facts, strict=True) if fact.kind is Kind.PROMPT)
+    asked = (name for name, fact in zip(named, facts, strict=True) if fact.kind is SpanKind.PROMPT)
     main = next(filter(None, asked), "") or next(filter(None, named), "")
     of_each: dict[str, list[Fact]] = {main: []}
     for name, fact in zip(named, facts, strict=True):
@@ -122,7 +122,7 @@ def _of_each_agent(agent: str, facts: Sequence[Fact]) -> list[list[Fact]]:
 
 def _parts(facts: Sequence[Fact]) -> Iterator[Sequence[Fact]]:
     """Split facts where a person's next prompt begins another run."""
-    starts = [at for at, fact in enumerate(facts) if fact.kind is Kind.PROMPT]
+    starts = [at for at, fact in enumerate(facts) if fact.kind is SpanKind.PROMPT]
     for start, end in pairwise([0, *starts[1:], len(facts)]):
         yield facts[start:end]
 
@@ -132,7 +132,7 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
     commits, reverts = commits_and_reverts(seen.call for seen in calls)
     commits = tuple(dict.fromkeys([*(fact.commit for fact in facts if fact.commit), *commits]))
     started_by = next((fact.started_by for fact in facts if fact.started_by), "")
-    is_over = any(fact.is_end or fact.kind is Kind.RUN for fact in facts)
+    is_over = any(fact.is_end or fact.kind is SpanKind.RUN for fact in facts)
     return AgentRun(
         agent=agent,
         session=session,
@@ -178,6 +178,8 @@ def _signs(facts: Sequence[Fact], calls: Sequence[CallSeen]) -> Iterator[Sign]:
                 says="rated in the agent's own survey",
                 at=fact.end or None,
             )
-    last = next((fact for fact in reversed(facts) if fact.kind in (Kind.MODEL, Kind.TOOL)), None)
-    if last is not None and last.kind is Kind.MODEL and last.failed:
+    last = next(
+        (fact for fact in reversed(facts) if fact.kind in (SpanKind.MODEL, SpanKind.TOOL)), None
+    )
+    if last is not None and last.kind is SpanKind.MODEL and last.failed:
         yield Sign(kind=Seen.API_FAILED, says=last.error[:_SAYS_CHARS], at=last.end or None)

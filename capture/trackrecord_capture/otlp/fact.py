@@ -4,12 +4,12 @@ from typing import Final
 
 import msgspec
 
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 MOST_CHARS: Final = 64 * 1024
 
 
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A score that somebody or something gave.
 
     Attributes:
@@ -75,7 +75,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     """
 
     span: str
-    kind: Kind
+    kind: SpanKind
     start: float
     end: float
     parent: str = ""
@@ -108,7 +108,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     repository: str = ""
     branch: str = ""
     commit: str = ""
-    evaluations: tuple[Evaluation, ...] = ()
+    evaluations: tuple[SpanScore, ...] = ()
     rated: bool | None = None
     is_end: bool = False
 

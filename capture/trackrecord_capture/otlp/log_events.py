@@ -8,7 +8,7 @@ from .fact import Fact, bounded
 from .results import told_by
 from .span import LogRecord
 from .values import as_flag, as_number, as_text, document, first_count, seconds_of
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 CLAUDE: Final = "claude-code"
 CODEX: Final = "codex"
@@ -102,15 +102,15 @@ _Reader = Callable[[Mapping[str, Any], dict[str, Any]], Fact | None]
 def _prompt(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact:
     text = _text(attributes, "prompt", "prompt_text")
     if text.startswith(_NOTIFICATION):
-        return Fact(kind=Kind.OTHER, **common)
+        return Fact(kind=SpanKind.OTHER, **common)
     asked = "" if text == "<REDACTED>" or text == "[REDACTED]" else text
-    return Fact(kind=Kind.PROMPT, prompt=bounded(asked), **common)
+    return Fact(kind=SpanKind.PROMPT, prompt=bounded(asked), **common)
 
 
 def _model(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact:
     usd = as_number(attributes.get("cost_usd"))
     return Fact(
-        kind=Kind.MODEL,
+        kind=SpanKind.MODEL,
         tokens_in=first_count(attributes, ("input_tokens", "input_token_count")),
         tokens_out=first_count(attributes, ("output_tokens", "output_token_count")),
         usd=usd,
@@ -120,7 +120,7 @@ def _model(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact:
 
 def _model_failed(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact:
     return Fact(
-        kind=Kind.MODEL,
+        kind=SpanKind.MODEL,
         failed=True,
         error=bounded(_text(attributes, "error", "error.message")),
         error_type=_text(attributes, "error_type", "status_code")[:_NAME_CHARS],
@@ -139,7 +139,7 @@ def _claude_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact 
         tool = f"{server}:{name}" if server and name else tool
     went_well = as_flag(attributes.get("success"))
     return Fact(
-        kind=Kind.TOOL,
+        kind=SpanKind.TOOL,
         tool=tool[:_NAME_CHARS],
         call=_text(attributes, "tool_use_id")[:_ID_CHARS],
         arguments=bounded(_text(attributes, "tool_input")) or None,
@@ -157,7 +157,7 @@ def _claude_decision(attributes: Mapping[str, Any], common: dict[str, Any]) -> F
     if _text(attributes, "decision") != "reject":
         return None
     return Fact(
-        kind=Kind.TOOL,
+        kind=SpanKind.TOOL,
         tool=_text(attributes, "tool_name")[:_NAME_CHARS],
         call=_text(attributes, "tool_use_id")[:_ID_CHARS],
         decision="reject",
@@ -167,7 +167,7 @@ def _claude_decision(attributes: Mapping[str, Any], common: dict[str, Any]) -> F
 
 def _survey(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
     rating = _RATINGS.get(_text(attributes, "response", "rating").strip().lower())
-    return None if rating is None else Fact(kind=Kind.OTHER, rated=rating, **common)
+    return None if rating is None else Fact(kind=SpanKind.OTHER, rated=rating, **common)
 
 
 def _codex_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
@@ -181,7 +181,7 @@ def _codex_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact |
     told = told_by(output) if output else None
     went_well = as_flag(attributes.get("success"))
     return Fact(
-        kind=Kind.TOOL,
+        kind=SpanKind.TOOL,
         tool=tool[:_NAME_CHARS],
         call=_text(attributes, "call_id")[:_ID_CHARS],
         arguments=bounded(_text(attributes, "arguments")) or None,
@@ -195,7 +195,7 @@ def _codex_decision(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fa
     if _text(attributes, "decision").lower() not in ("denied", "abort"):
         return None
     return Fact(
-        kind=Kind.TOOL,
+        kind=SpanKind.TOOL,
         tool=_text(attributes, "tool_name")[:_NAME_CHARS],
         call=_text(attributes, "call_id")[:_ID_CHARS],
         decision="denied",

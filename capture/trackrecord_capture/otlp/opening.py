@@ -7,7 +7,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
 from trackrecord_producers.publisher import Publisher
 
-from ..history.captured import Captured
+from ..history.captured import CountedSinks
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
 from .recorded_prompts import recorded_prompt
@@ -15,7 +15,7 @@ from .trace_buffer import TraceBuffer
 from .trace_status import traces_file
 
 
-def traces_of(settings: DaemonSettings, captured: Captured | None = None) -> TraceBuffer:
+def traces_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> TraceBuffer:
     """Return the buffer of traces, ready to be started.
 
     Args:

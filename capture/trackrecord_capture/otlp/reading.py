@@ -17,7 +17,7 @@ from .values import (
     first_text,
     seconds_of,
 )
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 _ID_CHARS: Final = 256
 _NAME_CHARS: Final = 200
@@ -31,11 +31,11 @@ _EXCEPTION: Final = "exception"
 def fact_of(span: Span) -> Fact:
     """Return what is kept of a span; it shares nothing with it."""
     kind = kind_of(span)
-    if kind is Kind.OTHER:
+    if kind is SpanKind.OTHER:
         return _ancestry(span)
     attributes = span.attributes
     raised = _exception(span.events)
-    tool, is_tool = "", kind is Kind.TOOL
+    tool, is_tool = "", kind is SpanKind.TOOL
     if is_tool:
         tool = first_text(attributes, vocabulary.TOOL) or _tool_by_name(span.name)
     return Fact(
@@ -86,7 +86,7 @@ def _prompt_id(span: Span) -> str:
     return first_text(span.attributes, (*own, *vocabulary.PROMPT_ID))[:_ID_CHARS]
 
 
-def kind_of(span: Span) -> Kind:
+def kind_of(span: Span) -> SpanKind:
     """Return what a span tells of, by the first vocabulary that says so."""
     attributes = span.attributes
     for name, kinds in vocabulary.KINDS:
@@ -95,8 +95,8 @@ def kind_of(span: Span) -> Kind:
             return kind
     operation = attributes.get("gen_ai.operation.name")
     if isinstance(operation, str) and operation.startswith(vocabulary.INVOCATION):
-        return Kind.RUN
-    return vocabulary.NAMED.get((span.scope, span.name), Kind.OTHER)
+        return SpanKind.RUN
+    return vocabulary.NAMED.get((span.scope, span.name), SpanKind.OTHER)
 
 
 def _ancestry(span: Span) -> Fact:
@@ -105,7 +105,7 @@ def _ancestry(span: Span) -> Fact:
     return Fact(
         span=span.span_id,
         parent=span.parent_id,
-        kind=Kind.OTHER,
+        kind=SpanKind.OTHER,
         name=span.name[:_NAME_CHARS],
         start=seconds_of(span.start_ns),
         end=seconds_of(span.end_ns),
@@ -155,13 +155,13 @@ def _exception(events: tuple[SpanEvent, ...]) -> Mapping[str, Any]:
     return {}
 
 
-def _error(span: Span, kind: Kind, raised: Mapping[str, Any]) -> str:
+def _error(span: Span, kind: SpanKind, raised: Mapping[str, Any]) -> str:
     """Return the error: an exception's own message rather than a traceback."""
     told = as_text(raised.get("exception.message") or "")
     told = told or _error_attribute(span.attributes)
     if not told and span.status == "error":
         told = span.status_message
-        if kind is Kind.RUN:  # Agno has the exception only in what the agent "answered"
+        if kind is SpanKind.RUN:  # Agno has the exception only in what the agent "answered"
             answer = first_text(span.attributes, vocabulary.RESULT)
             told = f"{told}\n{answer[:_NAME_CHARS]}".strip()
     return told.partition("Traceback (most recent call last)")[0].strip() or told
@@ -199,14 +199,18 @@ def _body(event: SpanEvent, names: tuple[str, ...]) -> str:
     return first_text(event.attributes, names)
 
 
-def _prompt(span: Span, kind: Kind) -> str:
+def _prompt(span: Span, kind: SpanKind) -> str:
     """Return what the person asked, where a span may say it at a price that is worth it."""
-    if kind is Kind.MODEL or kind is Kind.RUN or (kind is Kind.STEP and not span.parent_id):
-        most = _CHAT_CHARS if kind is Kind.MODEL else _PROMPT_CHARS
+    if (
+        kind is SpanKind.MODEL
+        or kind is SpanKind.RUN
+        or (kind is SpanKind.STEP and not span.parent_id)
+    ):
+        most = _CHAT_CHARS if kind is SpanKind.MODEL else _PROMPT_CHARS
         for text in _recorded_prompts(span):
             if len(text) <= most and (found := prompt_in(text)):
                 return found
-    if kind is Kind.STEP:  # LlamaIndex has what was asked only in the steps of its workflow
+    if kind is SpanKind.STEP:  # LlamaIndex has what was asked only in the steps of its workflow
         return prompt_in_repr(as_text(span.attributes.get("input.value") or ""))
     return ""
 

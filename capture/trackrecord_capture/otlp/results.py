@@ -34,7 +34,7 @@ _ERRORS: Final = ("error", "error_message", "message", "stderr", "content", "out
 _DEEPEST: Final = 3
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class ResultTold(msgspec.Struct, frozen=True, kw_only=True):
     """What a result tells.
 
     Attributes:
@@ -52,7 +52,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     call: str = ""
 
 
-def told_by(text: str) -> Told:
+def told_by(text: str) -> ResultTold:
     """Read a result."""
     value = document(text)
     if not isinstance(value, Mapping):
@@ -62,7 +62,9 @@ def told_by(text: str) -> Told:
     if message is None:
         return _told_by_document(value, text)
     content = as_text(message.get("content") or "")
-    inner = told_by(content) if not isinstance(document(content), Mapping) else Told(text=content)
+    inner = (
+        told_by(content) if not isinstance(document(content), Mapping) else ResultTold(text=content)
+    )
     failed = inner.failed or (True if message.get("status") == "error" else None)
     return msgspec.structs.replace(
         inner,
@@ -91,26 +93,28 @@ def _tool_message(value: Mapping[Any, Any], depth: int) -> Mapping[Any, Any] | N
     return None
 
 
-def _told_by_text(text: str) -> Told:
+def _told_by_text(text: str) -> ResultTold:
     found = _EXIT.search(text[:_HEADER_CHARS]) or _EXIT.match(text.rstrip().rpartition("\n")[2])
     if found is None:
         failed = _ERROR_TEXT.match(text.lstrip()[:_HEADER_CHARS]) is not None
-        return Told(text=text, failed=True, error=text) if failed else Told(text=text)
+        return ResultTold(text=text, failed=True, error=text) if failed else ResultTold(text=text)
     code = int(found[1])
     _, _, output = text.partition("\nOutput:\n")  # Codex puts a header before it
-    return Told(text=text, failed=code != 0, exit_code=code, error=(output or text) if code else "")
+    return ResultTold(
+        text=text, failed=code != 0, exit_code=code, error=(output or text) if code else ""
+    )
 
 
-def _told_by_document(value: Mapping[Any, Any], text: str) -> Told:
+def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultTold:
     code = _exit_code(value, _DEEPEST)
     failed = code != 0 if code is not None else _says_failed(value)
     plain = value.get("output") or _text_of_parts(value.get("content") or value.get("blocks"))
     shown = plain if isinstance(plain, str) and plain else text
     if failed:
-        return Told(text=shown, failed=True, exit_code=code, error=_error_in(value, shown))
+        return ResultTold(text=shown, failed=True, exit_code=code, error=_error_in(value, shown))
     if failed is None and shown is plain:
         return _told_by_text(shown)
-    return Told(text=shown, failed=failed, exit_code=code)
+    return ResultTold(text=shown, failed=failed, exit_code=code)
 
 
 def _exit_code(value: Mapping[Any, Any], depth: int) -> int | None:

@@ -15,17 +15,17 @@ from ..shell.git import commits_and_reverts
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
-from .fact import Evaluation, Fact
-from .grouping import VERCEL, Group, first_of, grouped
+from .fact import Fact, SpanScore
+from .grouping import VERCEL, FactGroup, first_of, grouped
 from .tree import Tree
 from .usage import tokens_of, usd_of
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 _NAMELESS: Final = "unknown_service"
 _ENDINGS: Final = (".run", ".kickoff", ".workflow", ".task", ".agent")
 
 
-class Score(msgspec.Struct, frozen=True, kw_only=True):
+class TraceScore(msgspec.Struct, frozen=True, kw_only=True):
     """A score that came on its own, for a trace or one of its spans.
 
     Attributes:
@@ -34,7 +34,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     span: str
-    evaluation: Evaluation
+    evaluation: SpanScore
 
 
 class RunOfTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class RunOfTrace(msgspec.Struct, frozen=True, kw_only=True):
 def runs_of(
     trace_id: str,
     facts: Iterable[Fact],
-    scores: Sequence[Score] = (),
+    scores: Sequence[TraceScore] = (),
     *,
     is_idle: bool = False,
     prompt_of: PromptOf = no_prompt,
@@ -96,7 +96,7 @@ def _under_recorded_prompt(found: RunOfTrace, prompt_of: PromptOf) -> RunOfTrace
     return msgspec.structs.replace(found, run=run)
 
 
-def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score]) -> RunOfTrace:
+def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[TraceScore]) -> RunOfTrace:
     signs = tuple(
         sign_of(score.evaluation, counts=True)
         for score in scores
@@ -108,8 +108,8 @@ def _scored_whole(run: AgentRun, spans: frozenset[str], scores: Sequence[Score])
 def _run(
     trace_id: str,
     tree: Tree,
-    group: Group,
-    scores: Sequence[Score],
+    group: FactGroup,
+    scores: Sequence[TraceScore],
     *,
     is_first: bool,
     is_idle: bool,
@@ -124,7 +124,7 @@ def _run(
     commits, reverts = commits_and_reverts(seen.call for seen in calls)
     project = first_of(facts, "project")
     # The model answers a request of its own first for a title: what led to calls is what was asked.
-    asked = [fact for fact in facts if fact.kind is not Kind.TOOL and fact.prompt]
+    asked = [fact for fact in facts if fact.kind is not SpanKind.TOOL and fact.prompt]
     spans = frozenset(fact.span for fact in facts)
     run = AgentRun(
         agent=_agent((root, main, *facts), main),
@@ -142,14 +142,14 @@ def _run(
         signs=_signs(root, facts, calls, scores, spans),
         is_over=(group.has_root and not tree.is_orphan(root)) or is_idle,
         name=main.agent or _title(root),
-        model=next((f.model for f in reversed(facts) if f.kind is Kind.MODEL and f.model), ""),
+        model=next((f.model for f in reversed(facts) if f.kind is SpanKind.MODEL and f.model), ""),
         tokens_in=tokens_of(root, facts, "tokens_in"),
         tokens_out=tokens_of(root, facts, "tokens_out"),
         usd=usd_of(root, facts),
         commits=commits,
         reverts=reverts,
     )
-    tools = frozenset(fact.span for fact in facts if fact.kind is Kind.TOOL)
+    tools = frozenset(fact.span for fact in facts if fact.kind is SpanKind.TOOL)
     return RunOfTrace(run=run, spans=spans, tools=tools)
 
 
@@ -157,7 +157,7 @@ def _main(root: Fact, facts: Sequence[Fact]) -> Fact:
     """Return the agent that the run is named after: the root, or the first one that has a name."""
     if root.agent:
         return root
-    return next((fact for fact in facts if fact.kind is Kind.RUN and fact.agent), root)
+    return next((fact for fact in facts if fact.kind is SpanKind.RUN and fact.agent), root)
 
 
 def _agent(facts: Iterable[Fact], main: Fact) -> str:
@@ -169,7 +169,7 @@ def _agent(facts: Iterable[Fact], main: Fact) -> str:
 
 def _title(root: Fact) -> str:
     """Return the name of an agent by its span, as "fixer" by "fixer.run"."""
-    if root.kind not in (Kind.RUN, Kind.STEP):
+    if root.kind not in (SpanKind.RUN, SpanKind.STEP):
         return ""
     for ending in _ENDINGS:
         root_name = root.name.removesuffix(ending)
@@ -198,13 +198,13 @@ def _signs(
     root: Fact,
     facts: Sequence[Fact],
     calls: Sequence[CallSeen],
-    scores: Sequence[Score],
+    scores: Sequence[TraceScore],
     spans: frozenset[str],
 ) -> tuple[Sign, ...]:
     """Return what was seen of how the run went."""
     at_call = {span: position for position, seen in enumerate(calls) for span in seen.spans}
     kinds = {fact.span: fact.kind for fact in facts}
-    models = [fact.span for fact in facts if fact.kind is Kind.MODEL]
+    models = [fact.span for fact in facts if fact.kind is SpanKind.MODEL]
     given = [(fact.span, evaluation) for fact in facts for evaluation in fact.evaluations]
     given += [(score.span, score.evaluation) for score in scores if score.span in spans]
     given += [("", score.evaluation) for score in scores if not score.span]
@@ -225,12 +225,12 @@ def _signs(
     return (*signs, *([ending] if ending else ()))
 
 
-def _concerns_run(kind: Kind | None, span: str, models: Sequence[str]) -> bool:
+def _concerns_run(kind: SpanKind | None, span: str, models: Sequence[str]) -> bool:
     """Return whether a score judges the run, and not one call or a request in the middle of it."""
-    return kind is not Kind.TOOL and (kind is not Kind.MODEL or span == models[-1])
+    return kind is not SpanKind.TOOL and (kind is not SpanKind.MODEL or span == models[-1])
 
 
-def sign_of(evaluation: Evaluation, *, counts: bool, call: int | None = None) -> Sign:
+def sign_of(evaluation: SpanScore, *, counts: bool, call: int | None = None) -> Sign:
     """Return a score as a sign; one that does not count judges something smaller than the run."""
     return Sign(
         kind=Seen.EVALUATED,

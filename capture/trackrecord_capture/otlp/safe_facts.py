@@ -7,7 +7,7 @@ import msgspec
 from trackrecord.redaction.detectors import PLACEHOLDER
 from trackrecord.redaction.redact import redacted, redacted_value
 
-from .fact import MOST_CHARS, Evaluation, Fact
+from .fact import MOST_CHARS, Fact, SpanScore
 from .values import as_text, document
 
 _TEXTS: Final = ("prompt", "command", "error")
@@ -31,7 +31,7 @@ def without_secrets(fact: Fact) -> Fact:
     return msgspec.structs.replace(fact, **changed) if changed else fact
 
 
-def evaluation_without_secrets(evaluation: Evaluation) -> Evaluation:
+def evaluation_without_secrets(evaluation: SpanScore) -> SpanScore:
     """Return a score with the secrets in its words replaced."""
     return msgspec.structs.replace(evaluation, says=redacted(evaluation.says))
 

@@ -8,7 +8,7 @@ import msgspec
 
 from .evaluations import EVENT, evaluation_in, evaluation_of_langfuse
 from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
-from .runs import Score
+from .runs import TraceScore
 from .safe_facts import evaluation_without_secrets
 from .span import LogRecord
 from .values import as_text
@@ -30,7 +30,7 @@ class GivenScore(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     trace: str
     session: str
-    score: Score
+    score: TraceScore
 
 
 def score_events(
@@ -63,7 +63,7 @@ def _score_event(record: LogRecord) -> GivenScore | None:
         id=_digest(record.trace_id, record.span_id, evaluation.name, str(record.at_ns)),
         trace=record.trace_id,
         session="" if record.trace_id else as_text(session)[:_ID_CHARS],
-        score=Score(span=record.span_id, evaluation=evaluation_without_secrets(evaluation)),
+        score=TraceScore(span=record.span_id, evaluation=evaluation_without_secrets(evaluation)),
     )
 
 
@@ -84,7 +84,7 @@ def _langfuse_score(score: Mapping[str, Any]) -> GivenScore | None:
         id=_digest("langfuse", trace, session, span, told),
         trace=trace,
         session="" if trace else session,
-        score=Score(span=span, evaluation=evaluation_without_secrets(evaluation)),
+        score=TraceScore(span=span, evaluation=evaluation_without_secrets(evaluation)),
     )
 
 

@@ -28,15 +28,15 @@ from .scores import GivenScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
-from .vocabulary import Kind
-from .waiting import Waiting, WaitingTraces
+from .vocabulary import SpanKind
+from .waiting import WaitingTrace, WaitingTraces
 
 _TICK_S: Final = 0.5
 _FORGOTTEN_AT_ONCE: Final = 256
 _PRESSED_AT_ONCE: Final = 64
 # What a row takes beside its content.
 _ROW_BYTES: Final = 100
-_ROOTS: Final = (Kind.RUN, Kind.STEP, Kind.OTHER)
+_ROOTS: Final = (SpanKind.RUN, SpanKind.STEP, SpanKind.OTHER)
 
 
 class TraceBuffer:
@@ -185,7 +185,7 @@ class TraceBuffer:
 
     def _with(
         self, trace: str, facts: Sequence[Fact], now: float, rows: list[tuple[str, str, bytes]]
-    ) -> Waiting:
+    ) -> WaitingTrace:
         """Return how a trace stands with more facts, and add the rows that they make."""
         waiting = self._waiting.after(trace, now)
         for fact in facts:

@@ -11,9 +11,9 @@ from ..agent_run import AgentRun, Seen, Sign
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink
 from .event_runs import PromptOf
-from .runs import RunOfTrace, Score, runs_of, sign_of
+from .runs import RunOfTrace, TraceScore, runs_of, sign_of
 from .scores import GivenScore
-from .trace_store import Known, TraceStore
+from .trace_store import TraceOutcome, TraceStore
 from .waiting import Due, WaitingTraces
 
 _OF_VERDICT: Final = ("success", "outcome_source", "grounds")
@@ -89,7 +89,7 @@ class TracePublishing:
         with self._lock:
             return self._waiting.due(now, _AT_ONCE)
 
-    def _published(self, due: Due) -> list[Known]:
+    def _published(self, due: Due) -> list[TraceOutcome]:
         """Publish the runs of a trace; return what is remembered of them."""
         try:
             with self._lock:
@@ -103,7 +103,7 @@ class TracePublishing:
             self._lose("traces that could not be read")
         return []
 
-    def _publish(self, found: RunOfTrace) -> Known | None:
+    def _publish(self, found: RunOfTrace) -> TraceOutcome | None:
         fields = self._outcome_of(found.run)
         if fields is None:
             return None
@@ -137,7 +137,7 @@ class TracePublishing:
             self._lose("outcomes that the publisher dropped")
         return True
 
-    def _settle(self, became: Sequence[tuple[Due, list[Known]]], now: float) -> None:
+    def _settle(self, became: Sequence[tuple[Due, list[TraceOutcome]]], now: float) -> None:
         """Write down what traces became, so that they are not published again for nothing."""
         with self._lock, self._store.writing():
             for due, runs in became:
@@ -177,7 +177,9 @@ class TracePublishing:
                 self._rescored |= asked
         return amended
 
-    def _scored(self, trace: str, session: str) -> tuple[list[tuple[str, Score]], list[Known]]:
+    def _scored(
+        self, trace: str, session: str
+    ) -> tuple[list[tuple[str, TraceScore]], list[TraceOutcome]]:
         if not trace:
             known = self._store.outcomes_of_session(session) if session else []
             return self._store.scores_by_id("", session), known
@@ -185,7 +187,7 @@ class TracePublishing:
             return [], []
         return self._store.scores_by_id(trace, ""), self._store.outcomes_of(trace)
 
-    def _amend_one(self, known: Sequence[Known], score: Score, now: float) -> bool:
+    def _amend_one(self, known: Sequence[TraceOutcome], score: TraceScore, now: float) -> bool:
         """Publish a score of a trace or a session, as later evidence of the run that it is about.
 
         A session's score is the verdict on its only run: of several runs nobody knows which of
@@ -200,7 +202,7 @@ class TracePublishing:
             return False
         return self._amend_by(about, sign, score.evaluation.at or now)
 
-    def _amend_by(self, about: Known, sign: Sign, at: float) -> bool:
+    def _amend_by(self, about: TraceOutcome, sign: Sign, at: float) -> bool:
         """Publish what was seen later of a run, if that is a verdict; return whether it is."""
         run = AgentRun(
             agent="",
@@ -242,8 +244,8 @@ class TracePublishing:
             self._forgot_at = now
 
 
-def _known(found: RunOfTrace, fields: Mapping[str, Any]) -> Known:
-    return Known(
+def _known(found: RunOfTrace, fields: Mapping[str, Any]) -> TraceOutcome:
+    return TraceOutcome(
         outcome_id=found.run.outcome_id,
         project=fields.get("project"),
         task_id=str(fields["task_id"]),

@@ -16,7 +16,7 @@ import msgspec
 from trackrecord.folders import make_private_folder
 
 from .fact import Fact
-from .runs import Score
+from .runs import TraceScore
 from .scores import GivenScore
 
 _VERSION: Final = 1
@@ -50,14 +50,14 @@ CREATE TABLE counts (reason TEXT PRIMARY KEY, count INT NOT NULL) WITHOUT ROWID;
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_fact = msgspec.msgpack.Decoder(Fact).decode
-_decode_score = msgspec.msgpack.Decoder(Score).decode
+_decode_score = msgspec.msgpack.Decoder(TraceScore).decode
 
 
 class NoRoom(Exception):
     """Raised when the file has reached its bound, or the disk is full."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class KeptTrace(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a trace on disk.
 
     Attributes:
@@ -77,7 +77,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     is_published: bool
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class TraceOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """An outcome that a trace became: enough to amend it, and nothing of its content.
 
     Attributes:
@@ -99,7 +99,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     tools: frozenset[str]
 
 
-_decode_known = msgspec.msgpack.Decoder(Known).decode
+_decode_known = msgspec.msgpack.Decoder(TraceOutcome).decode
 
 
 def encode_fact(fact: Fact) -> bytes:
@@ -172,7 +172,7 @@ class TraceStore:
         """Add facts, as trace, span and content; the same span again replaces itself."""
         self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", facts)
 
-    def put_traces(self, traces: Iterable[Kept]) -> None:
+    def put_traces(self, traces: Iterable[KeptTrace]) -> None:
         """Write down how traces stand."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
@@ -182,11 +182,11 @@ class TraceStore:
             ),
         )
 
-    def traces(self) -> list[Kept]:
+    def traces(self) -> list[KeptTrace]:
         """Return all traces that are kept, the longest silent first."""
         rows = self._database.execute("SELECT * FROM traces ORDER BY last_at")
         return [
-            Kept(
+            KeptTrace(
                 trace=trace,
                 first_at=first_at,
                 last_at=last_at,
@@ -228,14 +228,14 @@ class TraceStore:
         """Delete scores."""
         self._database.executemany("DELETE FROM scores WHERE id = ?", [(each,) for each in ids])
 
-    def scores_of(self, trace: str) -> list[Score]:
+    def scores_of(self, trace: str) -> list[TraceScore]:
         """Return the scores that wait for a trace or belong to it, in the order they came in."""
         rows = self._database.execute(
             "SELECT score FROM scores WHERE trace = ? AND trace != '' ORDER BY at, id", (trace,)
         )
         return [_decode_score(score) for (score,) in rows]
 
-    def scores_by_id(self, trace: str, session: str) -> list[tuple[str, Score]]:
+    def scores_by_id(self, trace: str, session: str) -> list[tuple[str, TraceScore]]:
         """Return the scores of a trace, or else of a whole session, with their ids."""
         rows = self._database.execute(
             "SELECT id, score FROM scores WHERE trace = ? AND session = ? ORDER BY at, id",
@@ -243,19 +243,19 @@ class TraceStore:
         )
         return [(score_id, _decode_score(score)) for score_id, score in rows]
 
-    def put_outcome(self, trace: str, known: Known, at: float) -> None:
+    def put_outcome(self, trace: str, known: TraceOutcome, at: float) -> None:
         """Remember that a trace became an outcome."""
         self._database.execute(
             "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)",
             (trace, known.outcome_id, known.session, at, _encode(known)),
         )
 
-    def outcomes_of(self, trace: str) -> list[Known]:
+    def outcomes_of(self, trace: str) -> list[TraceOutcome]:
         """Return the outcomes that a trace became."""
         rows = self._database.execute("SELECT known FROM outcomes WHERE trace = ?", (trace,))
         return [_decode_known(known) for (known,) in rows]
 
-    def outcomes_of_session(self, session: str) -> list[Known]:
+    def outcomes_of_session(self, session: str) -> list[TraceOutcome]:
         """Return what the traces of a session became, the latest first."""
         rows = self._database.execute(
             "SELECT known FROM outcomes WHERE session = ? ORDER BY at DESC LIMIT ?",

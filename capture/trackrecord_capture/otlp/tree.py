@@ -6,9 +6,9 @@ from itertools import chain, islice, takewhile
 from typing import Final
 
 from .fact import Fact
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
-_RUNS: Final = (Kind.RUN, Kind.STEP)
+_RUNS: Final = (SpanKind.RUN, SpanKind.STEP)
 # Nothing that is traced is nested as deeply; what claims to be stands above itself.
 _DEEPEST: Final = 256
 _LAYERS: Final = 4
@@ -28,9 +28,9 @@ class Tree:
         self._details: dict[str, list[Fact]] = defaultdict(list)
         self._callers: set[str] = set()
         for fact in facts:
-            if fact.kind is Kind.DETAIL:
+            if fact.kind is SpanKind.DETAIL:
                 self._details[fact.parent].append(fact)
-            if fact.kind is Kind.TOOL:
+            if fact.kind is SpanKind.TOOL:
                 self._callers.add(fact.parent)
 
     def above(self, fact: Fact) -> Iterator[Fact]:
@@ -68,7 +68,7 @@ class Tree:
     def _root_of_its_own(self, fact: Fact) -> Fact | None:
         if fact.kind in _RUNS:
             return fact
-        if fact.kind is not Kind.TOOL:
+        if fact.kind is not SpanKind.TOOL:
             return None
         top = fact
         for top in self.above(fact):  # noqa: B007 - the last one is wanted
@@ -77,7 +77,7 @@ class Tree:
 
     def agent_above(self, fact: Fact) -> Fact | None:
         """Return the nearest agent above a fact."""
-        return next((each for each in self.above(fact) if each.kind is Kind.RUN), None)
+        return next((each for each in self.above(fact) if each.kind is SpanKind.RUN), None)
 
     def is_inside_same_call(self, fact: Fact) -> bool:
         """Return whether a call stands within a call of the same tool with the same arguments.
@@ -85,7 +85,9 @@ class Tree:
         That is one call, told twice by two layers, or by an instrumentation that is on twice.
         """
         return any(
-            each.kind is Kind.TOOL and each.tool == fact.tool and each.arguments == fact.arguments
+            each.kind is SpanKind.TOOL
+            and each.tool == fact.tool
+            and each.arguments == fact.arguments
             for each in islice(self.above(fact), _LAYERS)
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from .fact import Fact
-from .vocabulary import Kind
+from .vocabulary import SpanKind
 
 
 def tokens_of(
@@ -15,7 +15,7 @@ def tokens_of(
     of_scope: dict[str, int] = defaultdict(int)
     for fact in facts:
         count = getattr(fact, name)
-        if fact.kind is Kind.MODEL and count is not None:
+        if fact.kind is SpanKind.MODEL and count is not None:
             of_scope[fact.scope] += count
     if of_scope:
         return max(of_scope.values())
@@ -27,6 +27,6 @@ def usd_of(root: Fact, facts: Sequence[Fact]) -> float | None:
     """Return what the requests to models cost, else what the root says."""
     of_scope: dict[str, float] = defaultdict(float)
     for fact in facts:
-        if fact.kind is Kind.MODEL and fact.usd is not None and fact.usd >= 0:
+        if fact.kind is SpanKind.MODEL and fact.usd is not None and fact.usd >= 0:
             of_scope[fact.scope] += fact.usd
     return max(of_scope.values()) if of_scope else root.usd

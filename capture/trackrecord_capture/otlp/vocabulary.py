@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Kind(StrEnum):
+class SpanKind(StrEnum):
     """What a span tells of."""
 
     RUN = "run"
@@ -27,64 +27,74 @@ class Kind(StrEnum):
     """Anything else; it only says which span stands under which."""
 
 
-KINDS: Final[tuple[tuple[str, dict[str, Kind]], ...]] = (
+KINDS: Final[tuple[tuple[str, dict[str, SpanKind]], ...]] = (
     # Claude Code
     (
         "span.type",
         {
-            "interaction": Kind.RUN,
-            "tool": Kind.TOOL,
-            "tool.execution": Kind.DETAIL,
-            "tool.blocked_on_user": Kind.DETAIL,
-            "llm_request": Kind.MODEL,
+            "interaction": SpanKind.RUN,
+            "tool": SpanKind.TOOL,
+            "tool.execution": SpanKind.DETAIL,
+            "tool.blocked_on_user": SpanKind.DETAIL,
+            "llm_request": SpanKind.MODEL,
         },
     ),
     # GenAI semantic conventions. Creating an agent is no run of it; `execute_task` is a graph node.
     (
         "gen_ai.operation.name",
         {
-            "invoke_agent": Kind.RUN,
-            "invoke_workflow": Kind.RUN,
-            "execute_tool": Kind.TOOL,
-            "chat": Kind.MODEL,
-            "generate_content": Kind.MODEL,
-            "text_completion": Kind.MODEL,
-            "create_agent": Kind.OTHER,
-            "execute_task": Kind.STEP,
-            "chain": Kind.STEP,  # LangSmith's
+            "invoke_agent": SpanKind.RUN,
+            "invoke_workflow": SpanKind.RUN,
+            "execute_tool": SpanKind.TOOL,
+            "chat": SpanKind.MODEL,
+            "generate_content": SpanKind.MODEL,
+            "text_completion": SpanKind.MODEL,
+            "create_agent": SpanKind.OTHER,
+            "execute_task": SpanKind.STEP,
+            "chain": SpanKind.STEP,  # LangSmith's
         },
     ),
     (
         "openinference.span.kind",
-        {"AGENT": Kind.RUN, "TOOL": Kind.TOOL, "CHAIN": Kind.STEP, "LLM": Kind.MODEL},
+        {
+            "AGENT": SpanKind.RUN,
+            "TOOL": SpanKind.TOOL,
+            "CHAIN": SpanKind.STEP,
+            "LLM": SpanKind.MODEL,
+        },
     ),
     (
         "traceloop.span.kind",
-        {"workflow": Kind.RUN, "agent": Kind.RUN, "tool": Kind.TOOL, "task": Kind.STEP},
+        {
+            "workflow": SpanKind.RUN,
+            "agent": SpanKind.RUN,
+            "tool": SpanKind.TOOL,
+            "task": SpanKind.STEP,
+        },
     ),
-    ("langsmith.span.kind", {"chain": Kind.STEP, "tool": Kind.TOOL, "llm": Kind.MODEL}),
+    ("langsmith.span.kind", {"chain": SpanKind.STEP, "tool": SpanKind.TOOL, "llm": SpanKind.MODEL}),
     (
         "langfuse.observation.type",
         {
-            "agent": Kind.RUN,
-            "tool": Kind.TOOL,
-            "chain": Kind.STEP,
-            "span": Kind.STEP,
-            "generation": Kind.MODEL,
+            "agent": SpanKind.RUN,
+            "tool": SpanKind.TOOL,
+            "chain": SpanKind.STEP,
+            "span": SpanKind.STEP,
+            "generation": SpanKind.MODEL,
         },
     ),
     (
         "ai.operationId",
         {
-            "ai.toolCall": Kind.TOOL,
-            "ai.streamText": Kind.RUN,
-            "ai.generateText": Kind.RUN,
-            "ai.streamObject": Kind.RUN,
-            "ai.generateObject": Kind.RUN,
-            "ai.streamText.doStream": Kind.MODEL,
-            "ai.generateText.doGenerate": Kind.MODEL,
-            "ai.streamObject.doStream": Kind.MODEL,
-            "ai.generateObject.doGenerate": Kind.MODEL,
+            "ai.toolCall": SpanKind.TOOL,
+            "ai.streamText": SpanKind.RUN,
+            "ai.generateText": SpanKind.RUN,
+            "ai.streamObject": SpanKind.RUN,
+            "ai.generateObject": SpanKind.RUN,
+            "ai.streamText.doStream": SpanKind.MODEL,
+            "ai.generateText.doGenerate": SpanKind.MODEL,
+            "ai.streamObject.doStream": SpanKind.MODEL,
+            "ai.generateObject.doGenerate": SpanKind.MODEL,
         },
     ),
 )
@@ -92,7 +102,7 @@ KINDS: Final[tuple[tuple[str, dict[str, Kind]], ...]] = (
 # Whatever a framework invokes is at work: Strands has swarms and graphs beside agents.
 INVOCATION: Final = "invoke_"
 # Spans that only their instrumentation and their name tell apart.
-NAMED: Final = {("agent_framework", "workflow.run"): Kind.RUN}
+NAMED: Final = {("agent_framework", "workflow.run"): SpanKind.RUN}
 
 TOOL: Final = (
     "gen_ai.tool.name",

@@ -8,10 +8,10 @@ import msgspec
 
 from trackrecord.trace_rules import TraceRules
 
-from .trace_store import Kept
+from .trace_store import KeptTrace
 
 
-class Waiting(msgspec.Struct, kw_only=True):
+class WaitingTrace(msgspec.Struct, kw_only=True):
     """How a trace stands.
 
     Attributes:
@@ -32,9 +32,9 @@ class Waiting(msgspec.Struct, kw_only=True):
     is_pressed: bool = False
     version: int = 0
 
-    def kept(self, trace: str) -> Kept:
+    def kept(self, trace: str) -> KeptTrace:
         """Return it as it is stored."""
-        return Kept(
+        return KeptTrace(
             trace=trace,
             first_at=self.first_at,
             last_at=self.last_at,
@@ -68,12 +68,12 @@ class WaitingTraces:
         kept: those on disk, the longest silent first.
     """
 
-    def __init__(self, rules: TraceRules, kept: Iterable[Kept]) -> None:
+    def __init__(self, rules: TraceRules, kept: Iterable[KeptTrace]) -> None:
         self._rules = rules
         self._traces = OrderedDict(
             (
                 trace.trace,
-                Waiting(
+                WaitingTrace(
                     first_at=trace.first_at,
                     last_at=trace.last_at,
                     has_ended=trace.has_ended,
@@ -87,20 +87,20 @@ class WaitingTraces:
     def __len__(self) -> int:
         return len(self._traces)
 
-    def get(self, trace: str) -> Waiting | None:
+    def get(self, trace: str) -> WaitingTrace | None:
         """Return how a trace stands; None if it is not kept."""
         return self._traces.get(trace)
 
-    def after(self, trace: str, now: float) -> Waiting:
+    def after(self, trace: str, now: float) -> WaitingTrace:
         """Return how a trace stands with a span that comes now; nothing is changed yet."""
         old = self._traces.get(trace)
         if old is None:
-            return Waiting(first_at=now, last_at=now)
+            return WaitingTrace(first_at=now, last_at=now)
         return msgspec.structs.replace(
             old, last_at=now, is_published=False, version=old.version + 1
         )
 
-    def put(self, trace: str, waiting: Waiting) -> None:
+    def put(self, trace: str, waiting: WaitingTrace) -> None:
         """Note how a trace stands now."""
         self._traces[trace] = waiting
         self._traces.move_to_end(trace)
@@ -131,7 +131,9 @@ class WaitingTraces:
         )
         return list(islice((due for due in all_due if due is not None), most))
 
-    def _due(self, trace: str, waiting: Waiting, silent: float, *, is_over: bool) -> Due | None:
+    def _due(
+        self, trace: str, waiting: WaitingTrace, silent: float, *, is_over: bool
+    ) -> Due | None:
         is_idle = silent >= self._rules.idle_s
         is_whole = waiting.has_ended and silent >= self._rules.settle_s
         if not (is_whole or is_idle or waiting.is_pressed or is_over):
@@ -143,7 +145,7 @@ class WaitingTraces:
             is_early=not (is_whole or is_idle or waiting.has_ended),
         )
 
-    def settle(self, due: Due) -> Waiting | None:
+    def settle(self, due: Due) -> WaitingTrace | None:
         """Note that a trace was published; None if more has come in the meantime."""
         waiting = self._traces.get(due.trace)
         if waiting is None or waiting.version != due.version:

@@ -13,7 +13,7 @@ from trackrecord.learning.competences.checks import is_check
 
 from .edits import is_formatter, step_edits
 from .names import LOOKS, TRIVIAL, step_name
-from .steps import Step, script_of, steps_of
+from .steps import ShellStep, script_of, steps_of
 
 # Programs that verify although no word of their name says so.
 _VERIFYING_TEXT: Final = """
@@ -47,7 +47,7 @@ _ONLY_TELLS: Final = frozenset({
 _INSTALLS: Final = frozenset({"install", "i", "ci", "sync", "add", "up", "update", "upgrade"})
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A verifying step of a command line.
 
     Attributes:
@@ -63,11 +63,11 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     failed_otherwise: bool
 
 
-def checks_of(line: str) -> tuple[Check, ...]:
+def checks_of(line: str) -> tuple[ShellCheck, ...]:
     """Return the verifying steps of a command line, in order."""
     steps = steps_of(line)
     return tuple(
-        Check(
+        ShellCheck(
             name=_name(step),
             place=place,
             passed_at_zero=_is_followed_by_and(steps, place),
@@ -78,12 +78,12 @@ def checks_of(line: str) -> tuple[Check, ...]:
     )
 
 
-def _name(step: Step) -> str:
+def _name(step: ShellStep) -> str:
     script = script_of(step)
     return script if script and script != "manage.py" else step_name(step)
 
 
-def _verifies(step: Step) -> bool:
+def _verifies(step: ShellStep) -> bool:
     name = step_name(step)
     if not name or name in TRIVIAL or name in LOOKS or step.words[0] in _NEVER:
         return False
@@ -100,22 +100,22 @@ def _verifies(step: Step) -> bool:
     )
 
 
-def _is_reproduction(step: Step) -> bool:
+def _is_reproduction(step: ShellStep) -> bool:
     return is_wanted_failure("", " ".join(step.words))
 
 
-def _is_followed_by_and(steps: tuple[Step, ...], place: int) -> bool:
+def _is_followed_by_and(steps: tuple[ShellStep, ...], place: int) -> bool:
     """Whether the line can only end with 0 if this step did."""
     if any(step.is_hidden for step in steps[place:] if _counts(step)):
         return False
     return all(step.joined == "&&" for step in steps[place:-1])
 
 
-def _counts(step: Step) -> bool:
+def _counts(step: ShellStep) -> bool:
     return bool(step.words)
 
 
-def _is_alone_to_fail(steps: tuple[Step, ...], place: int) -> bool:
+def _is_alone_to_fail(steps: tuple[ShellStep, ...], place: int) -> bool:
     """Whether no other step could well have failed in its place."""
     first = place
     while first > 0 and steps[first - 1].joined == "&&":
@@ -125,7 +125,7 @@ def _is_alone_to_fail(steps: tuple[Step, ...], place: int) -> bool:
     )
 
 
-def _fails_for_itself(step: Step) -> bool:
+def _fails_for_itself(step: ShellStep) -> bool:
     name = step_name(step)
     if not name or name in TRIVIAL or name in LOOKS or _verifies(step):
         return False

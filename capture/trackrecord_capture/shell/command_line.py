@@ -31,7 +31,7 @@ _BRACES: Final = {"{": "(", "}": ")"}
 _IN_SUBSTITUTION: Final = re.compile(r"[()\"'\\`]|<<-?[ \t]*(['\"]?)(\w{1,64})\1")
 
 
-class Command(msgspec.Struct, kw_only=True):
+class ShellCommand(msgspec.Struct, kw_only=True):
     """One simple command of a line.
 
     Attributes:
@@ -51,7 +51,7 @@ class Command(msgspec.Struct, kw_only=True):
     hidden: bool = False
 
 
-def commands_of(line: str) -> tuple[Command, ...]:
+def commands_of(line: str) -> tuple[ShellCommand, ...]:
     """Take a command line apart; what is not closed ends with the line. The time is linear."""
     return tuple(_Reader(line[:LONGEST]).read())
 
@@ -60,14 +60,14 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._commands: list[Command] = []
-        self._command = Command(words=[])
+        self._commands: list[ShellCommand] = []
+        self._command = ShellCommand(words=[])
         self._groups: list[int] = []
         self._closed: int | None = None  # where the group began that was just closed
-        self._heredocs: list[tuple[str, bool, Command]] = []
+        self._heredocs: list[tuple[str, bool, ShellCommand]] = []
         self._missing: set[str] = set()
 
-    def read(self) -> list[Command]:
+    def read(self) -> list[ShellCommand]:
         while self._at < len(self._text) and len(self._commands) < _MOST_COMMANDS:
             self._step()
         self._end("")
@@ -112,7 +112,7 @@ class _Reader:
             command.joined, command.piped = joined, joined == "|"
             command.hidden = joined in ("||", "&")
             self._commands.append(command)
-            self._command = Command(words=[])
+            self._command = ShellCommand(words=[])
         elif self._closed is not None and joined and self._commands:
             self._join_group(self._closed, joined)
             self._closed = None

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from .steps import Step, steps_of
+from .steps import ShellStep, steps_of
 
 # Programs that always change the files they are given.
 _CHANGE: Final = frozenset({
@@ -84,12 +84,12 @@ def edits_of(line: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def is_formatter(step: Step) -> bool:
+def is_formatter(step: ShellStep) -> bool:
     """Return whether a step runs a program that formats files or checks their format."""
     return _formatter(step) in _FORMATTERS
 
 
-def step_edits(step: Step) -> tuple[str, ...]:
+def step_edits(step: ShellStep) -> tuple[str, ...]:
     """Return the files that a step's own command changes, as `edits_of` does."""
     if not step.words:
         return ()
@@ -109,7 +109,7 @@ def step_edits(step: Step) -> tuple[str, ...]:
     return ()
 
 
-def _redirected(step: Step) -> tuple[str, ...]:
+def _redirected(step: ShellStep) -> tuple[str, ...]:
     return tuple(file for file in step.writes if not _NO_FILE.match(file))
 
 
@@ -117,7 +117,7 @@ def _files(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word and not word.startswith("-")) or ("",)
 
 
-def _formatter(step: Step) -> str:
+def _formatter(step: ShellStep) -> str:
     if not step.words or step.words[0] in _FORMATTERS:
         return step.words[0] if step.words else ""
     return " ".join(step.words[:2])
@@ -138,7 +138,7 @@ def git_command(rest: list[str]) -> tuple[str, list[str]]:
     return (rest[at], rest[at + 1 :]) if at < len(rest) else ("", [])
 
 
-def _script_writes(step: Step) -> bool:
+def _script_writes(step: ShellStep) -> bool:
     given = step.reads
     for place, word in enumerate(step.words[1:-1], start=1):
         if word in ("-c", "-e", "--eval"):

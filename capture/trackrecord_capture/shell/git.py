@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from ..agent_run import Call
+from ..agent_run import RunCall
 from .edits import git_command
 from .steps import steps_of
 
@@ -34,7 +34,7 @@ class Commits:
     def __init__(self) -> None:
         self._made: list[tuple[str, str]] = []
 
-    def of(self, calls: Iterable[Call]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def of(self, calls: Iterable[RunCall]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the commits that calls of a shell made, and those that they reverted."""
         made: list[str] = []
         reverted: list[str] = []
@@ -77,12 +77,12 @@ def _made(asked: list[tuple[str, list[str]]], output: str) -> list[tuple[str, st
     return found
 
 
-def commits_and_reverts(calls: Iterable[Call]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def commits_and_reverts(calls: Iterable[RunCall]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the commits that calls of a shell made, and those that they reverted."""
     return Commits().of(calls)
 
 
-def reverts_an_earlier_head(calls: Iterable[Call]) -> bool:
+def reverts_an_earlier_head(calls: Iterable[RunCall]) -> bool:
     """Return whether calls reverted HEAD before they made a commit themselves."""
     for call in calls:
         if not call.command or "git" not in call.command or call.ok is False:

@@ -10,7 +10,7 @@ from typing import Final
 
 from trackrecord.learning.competences.checks import is_check
 
-from .steps import Step, script_of, steps_of
+from .steps import ShellStep, script_of, steps_of
 from .wrappers import operands_from
 
 SHELL: Final = "shell"
@@ -102,7 +102,7 @@ def _rank(name: str) -> int:
     return 3 if is_check(name) else 2
 
 
-def step_name(step: Step) -> str:
+def step_name(step: ShellStep) -> str:
     """Return the name of one command; "" if it has none that can be told."""
     if not step.words or not _PROGRAM.match(step.words[0]):
         return ""

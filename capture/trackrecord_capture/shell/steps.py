@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from .command_line import LONGEST, Command, commands_of
+from .command_line import LONGEST, ShellCommand, commands_of
 from .wrappers import operands_from, program, unwrapped, without_assignments
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
@@ -20,7 +20,7 @@ _SSH_VALUED: Final = frozenset(_SSH_VALUED_TEXT.split())
 _SWITCH: Final = re.compile(r"-[a-zA-Z]*o?[a-zA-Z]*\Z")
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class ShellStep(msgspec.Struct, frozen=True, kw_only=True):
     """One command that is run in the end.
 
     Attributes:
@@ -41,12 +41,12 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 # A line is asked for its name, its checks and its edits in turn.
 @lru_cache(maxsize=128)
-def steps_of(line: str) -> tuple[Step, ...]:
+def steps_of(line: str) -> tuple[ShellStep, ...]:
     """Return the steps of a command line, those of a nested `bash -c "…"` among them."""
     return tuple(_steps(line, 0))
 
 
-def _steps(line: str, depth: int) -> Iterator[Step]:
+def _steps(line: str, depth: int) -> Iterator[ShellStep]:
     commands = commands_of(line)
     is_cut = len(line) > LONGEST
     fails_at_once, fails_in_pipe = False, False
@@ -64,13 +64,13 @@ def _steps(line: str, depth: int) -> Iterator[Step]:
 
 
 def _inner(
-    command: Command, words: list[str], joined: str, *, is_hidden: bool, depth: int
-) -> Iterator[Step]:
+    command: ShellCommand, words: list[str], joined: str, *, is_hidden: bool, depth: int
+) -> Iterator[ShellStep]:
     run = unwrapped(words)
     nested = _nested(run) if depth < _DEEPEST else ""
     if not nested:
         if run or command.writes:
-            yield Step(
+            yield ShellStep(
                 words=tuple(run),
                 writes=tuple(command.writes),
                 reads=command.reads,
@@ -78,7 +78,7 @@ def _inner(
                 is_hidden=is_hidden,
             )
         return
-    *before, last = tuple(_steps(nested, depth + 1)) or (Step(words=tuple(run)),)
+    *before, last = tuple(_steps(nested, depth + 1)) or (ShellStep(words=tuple(run)),)
     for step in before:
         yield msgspec.structs.replace(step, is_hidden=step.is_hidden or is_hidden)
     yield msgspec.structs.replace(
@@ -128,7 +128,7 @@ def _line_of(words: list[str]) -> str:
     return ""
 
 
-def script_of(step: Step) -> str:
+def script_of(step: ShellStep) -> str:
     """Return the script that an interpreter is given, or that is run by its own name."""
     if not step.words:
         return ""

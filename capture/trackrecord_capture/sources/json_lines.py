@@ -9,7 +9,7 @@ LONGEST_LINE: Final = 16 * 1024 * 1024
 _BUFFER: Final = 256 * 1024
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line of a log.
 
     Attributes:
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     text: bytes | None
 
 
-def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> Iterator[Line]:
+def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> Iterator[LogLine]:
     """Yield the lines from a position on; a last line without a line feed is still being written.
 
     Raises:
@@ -42,10 +42,10 @@ def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> It
                 end += len(text)
             if not text.endswith(b"\n"):
                 return
-            yield Line(position, end, text if is_whole else None)
+            yield LogLine(position, end, text if is_whole else None)
             position = end
 
 
-def place_of(line: Line) -> str:
+def place_of(line: LogLine) -> str:
     """Return where a line stands, for people; its number is unknown after the first reading."""
     return f"the line at byte {line.start}"

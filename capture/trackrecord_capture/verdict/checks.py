@@ -10,8 +10,8 @@ import msgspec
 from trackrecord.learning.advice.failures import is_wanted_failure
 from trackrecord.learning.competences.checks import is_check
 
-from ..agent_run import AgentRun, Call
-from ..shell.checks import Check, checks_of
+from ..agent_run import AgentRun, RunCall
+from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import edits_of
 from ..shell.steps import steps_of
 from .summaries import summary_of
@@ -81,7 +81,7 @@ def last_edit(run: AgentRun) -> Moment | None:
     return None
 
 
-def _edits(call: Call) -> Iterator[tuple[int, str]]:
+def _edits(call: RunCall) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
     if call.command and not _never_ran(call):
@@ -92,11 +92,11 @@ def _edits(call: Call) -> Iterator[tuple[int, str]]:
                 yield step, file
 
 
-def _never_ran(call: Call) -> bool:
+def _never_ran(call: RunCall) -> bool:
     return call.ok is False and call.exit_code is None and not call.result and bool(call.error)
 
 
-def _is_work(file: str, call: Call, run: AgentRun) -> bool:
+def _is_work(file: str, call: RunCall, run: AgentRun) -> bool:
     folder = run.folder or call.folder
     if not file.startswith(("/", "~")) or (folder and _is_inside(file, folder)):
         return True
@@ -109,7 +109,7 @@ def _is_inside(file: str, folder: str) -> bool:
     return file.startswith(folder.rstrip("/") + "/")
 
 
-def _results(place: int, call: Call) -> Iterator[Result]:
+def _results(place: int, call: RunCall) -> Iterator[Result]:
     if call.command:
         for check in checks_of(call.command):
             yield _of_shell(place, call, check)
@@ -117,7 +117,7 @@ def _results(place: int, call: Call) -> Iterator[Result]:
         yield _of_tool(place, call)
 
 
-def _of_tool(place: int, call: Call) -> Result:
+def _of_tool(place: int, call: RunCall) -> Result:
     """A tool that returned normally may well return that two tests failed."""
     summary = summary_of(call.result or call.error)
     passed = call.ok
@@ -127,7 +127,7 @@ def _of_tool(place: int, call: Call) -> Result:
     return Result(name=call.tool, at=(place, 0), passed=passed, says=says)
 
 
-def _of_shell(place: int, call: Call, check: Check) -> Result:
+def _of_shell(place: int, call: RunCall, check: ShellCheck) -> Result:
     summary = summary_of(call.result or call.error)
     shown = " ".join(steps_of(call.command)[check.place].words)
     says = f"{shown}: {summary.says}" if summary else shown
@@ -141,7 +141,7 @@ def _of_shell(place: int, call: Call, check: Check) -> Result:
     return Result(name=check.name, at=(place, check.place), passed=passed, says=says)
 
 
-def _exit_says(call: Call, check: Check) -> bool | None:
+def _exit_says(call: RunCall, check: ShellCheck) -> bool | None:
     code = call.exit_code
     if code is None:
         # Without its status a command is known by whether the agent saw it fail.
@@ -155,5 +155,5 @@ def _exit_says(call: Call, check: Check) -> bool | None:
     return False if check.failed_otherwise else None
 
 
-def _was_killed(call: Call) -> bool:
+def _was_killed(call: RunCall) -> bool:
     return call.exit_code in _NO_RESULT or call.ok is None

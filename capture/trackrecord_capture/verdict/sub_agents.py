@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ..agent_run import AgentRun, Call
+from ..agent_run import AgentRun, RunCall
 from .checks import Moment
 from .phrases import only_looks
 
@@ -25,11 +25,11 @@ def last_delegation(run: AgentRun) -> Moment | None:
     return max((moment for place, call in calls for moment in _moments(run, place, call)))
 
 
-def _has_worked(call: Call) -> bool:
+def _has_worked(call: RunCall) -> bool:
     return call.sub_agent is not None and call.ok is not False
 
 
-def _may_edit(call: Call) -> bool:
+def _may_edit(call: RunCall) -> bool:
     sub_agent = call.sub_agent
     if sub_agent is None or not sub_agent.starts or sub_agent.kind.lower() in _LOOKING:
         return False
@@ -37,7 +37,7 @@ def _may_edit(call: Call) -> bool:
     return len(errand) > _LONGEST_ERRAND or not only_looks(errand)
 
 
-def _moments(run: AgentRun, place: int, call: Call) -> Iterator[Moment]:
+def _moments(run: AgentRun, place: int, call: RunCall) -> Iterator[Moment]:
     yield place, 0
     ended = call.sub_agent.ended_at if call.sub_agent is not None else None
     if ended is not None:

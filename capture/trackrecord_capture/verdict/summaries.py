@@ -59,7 +59,7 @@ _HINTS: Final = (
 )  # fmt: skip
 
 
-class Summary(msgspec.Struct, frozen=True):
+class OutputSummary(msgspec.Struct, frozen=True):
     """What a tool's output says of how it ended.
 
     Attributes:
@@ -71,7 +71,7 @@ class Summary(msgspec.Struct, frozen=True):
     says: str
 
 
-def summary_of(output: str) -> Summary | None:
+def summary_of(output: str) -> OutputSummary | None:
     """Return what the end of an output says; None if there are no such words in it.
 
     Words of a failure win over words of a success: one output may hold both, as "3 failed, 9
@@ -84,7 +84,7 @@ def summary_of(output: str) -> Summary | None:
     for expression, passed in ((_FAILED, False), (_PASSED, True), (_NOT_RUN, None)):
         for line in reversed(lines):
             if found := expression.search(line):
-                return Summary(passed, _shown(line, found))
+                return OutputSummary(passed, _shown(line, found))
     return None
 
 

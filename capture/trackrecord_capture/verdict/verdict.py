@@ -29,7 +29,7 @@ class Rank(IntEnum):
     EVALUATOR = 4
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class SeenEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was seen, and what it says of the run.
 
     Attributes:
@@ -47,7 +47,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     rank: Rank = Rank.NONE
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a run succeeded, and why it is thought so.
 
     Attributes:
@@ -58,10 +58,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     success: bool | None
     outcome_source: str | None
-    grounds: tuple[Evidence, ...]
+    grounds: tuple[SeenEvidence, ...]
 
 
-def verdict_of(run: AgentRun) -> Verdict:
+def verdict_of(run: AgentRun) -> RunVerdict:
     """Return the verdict on a run, with its grounds."""
     seen = (*_of_checks(run), *_of_signs(run))
     if _api_ended(run):
@@ -69,28 +69,28 @@ def verdict_of(run: AgentRun) -> Verdict:
         seen = tuple(_without_blame(evidence) for evidence in seen)
     best = max((evidence.rank for evidence in seen if evidence.success is not None), default=None)
     if best is None:
-        return Verdict(success=None, outcome_source=None, grounds=_grounds(seen))
+        return RunVerdict(success=None, outcome_source=None, grounds=_grounds(seen))
     # Of one rank the last decides; checks have been joined to one by then.
     deciding = [each for each in seen if each.success is not None and each.rank == best]
     success = deciding[-1].success
     first = [each for each in reversed(deciding) if each.success == success]
     rest = [each for each in seen if not any(each is other for other in first)]
-    return Verdict(
+    return RunVerdict(
         success=success, outcome_source=best.name.lower(), grounds=_grounds((*first, *rest))
     )
 
 
-def _grounds(seen: tuple[Evidence, ...]) -> tuple[Evidence, ...]:
-    return seen[:MAX_GROUNDS] or (Evidence(kind="nothing seen"),)
+def _grounds(seen: tuple[SeenEvidence, ...]) -> tuple[SeenEvidence, ...]:
+    return seen[:MAX_GROUNDS] or (SeenEvidence(kind="nothing seen"),)
 
 
-def _without_blame(evidence: Evidence) -> Evidence:
+def _without_blame(evidence: SeenEvidence) -> SeenEvidence:
     if evidence.success is False and evidence.rank in (Rank.HEURISTIC, Rank.TESTS):
         return msgspec.structs.replace(evidence, success=None)
     return evidence
 
 
-def _of_checks(run: AgentRun) -> Iterator[Evidence]:
+def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
     """What the checks after the last edit say together: failure if any of them failed last."""
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
@@ -100,20 +100,22 @@ def _of_checks(run: AgentRun) -> Iterator[Evidence]:
         before = last_result_before(run, changed)
         if before is None:
             last = "the last edit" if changed == edited else "a sub-agent had worked"
-            yield Evidence(kind="no check", says=f"nothing was checked after {last}")
+            yield SeenEvidence(kind="no check", says=f"nothing was checked after {last}")
         else:
-            yield Evidence(kind="check before the last edit", says=before.says, call=before.at[0])
+            yield SeenEvidence(
+                kind="check before the last edit", says=before.says, call=before.at[0]
+            )
     for result in after:
         if result.passed is None:
-            yield Evidence(kind="check without a result", says=result.says, call=result.at[0])
+            yield SeenEvidence(kind="check without a result", says=result.says, call=result.at[0])
     if edited is None and _only_looks(run) and any(not each.passed for each in told):
         for result in told:
-            yield Evidence(kind="only looked", says=result.says, call=result.at[0])
+            yield SeenEvidence(kind="only looked", says=result.says, call=result.at[0])
         return
     found_so = edited is None and _was_stopped(run)
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
-        yield Evidence(
+        yield SeenEvidence(
             kind="check passed" if result.passed else "check failed",
             says=result.says,
             call=result.at[0],
@@ -143,7 +145,7 @@ def _last_of_each(results: tuple[Result, ...]) -> list[Result]:
     return list(last.values())
 
 
-def _of_signs(run: AgentRun) -> Iterator[Evidence]:
+def _of_signs(run: AgentRun) -> Iterator[SeenEvidence]:
     for place, sign in enumerate(run.signs):
         yield from _of_sign(run, sign, run.signs[place + 1 :])
 
@@ -160,7 +162,7 @@ _AGAINST: Final = {
 }
 
 
-def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[Evidence]:
+def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[SeenEvidence]:
     if sign.kind in _SAID:
         kind, rank = _SAID[sign.kind]
         yield _evidence(kind, sign, success=sign.success, rank=rank)
@@ -174,15 +176,15 @@ def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[Evi
         yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
     elif sign.kind is Seen.FOLLOWED_BY:
         if words := says_wrong(sign.says):
-            yield Evidence(kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC)
+            yield SeenEvidence(kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC)
     elif sign.kind is Seen.API_FAILED:
         yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
 
 
 def _evidence(
     kind: str, sign: Sign, *, success: bool | None, rank: Rank = Rank.HEURISTIC
-) -> Evidence:
-    return Evidence(
+) -> SeenEvidence:
+    return SeenEvidence(
         kind=kind,
         says=sign.says,
         call=sign.call,

@@ -11,7 +11,7 @@ from trackrecord.queries.sorting import ARTIFACTS, Order
 
 from ..access import check_project, settings_for
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     Read,
     at_option,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MOST_COMPARED = 1000
 
 
-@click.group("artifacts", cls=Group)
+@click.group("artifacts", cls=CommandGroup)
 def command() -> None:
     """Store and return oversized tool outputs."""
 

@@ -12,12 +12,12 @@ from trackrecord.queries.sorting import BENCHMARK_RUNS, Order
 
 from ..access import check_project, read_store, settings_for
 from ..drawing import sparkline
-from ..group import Group
+from ..group import CommandGroup
 from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
 from ..screen import on_terminal, print_json, print_lines, print_table, say_more, working
 
 if TYPE_CHECKING:
-    from trackrecord.queries.benchmark import Gate, Run
+    from trackrecord.queries.benchmark import BenchmarkRun, Gate
 
 _CHECKS = (
     "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
@@ -27,7 +27,7 @@ _NO = 1
 _MOST_DRAWN = 60
 
 
-@click.group("benchmark", cls=Group)
+@click.group("benchmark", cls=CommandGroup)
 def command() -> None:
     """Measure how a project's work goes, and gate a build on it."""
 
@@ -105,7 +105,7 @@ def show_report(
     say_more(len(found) - len(shown), "runs")
 
 
-def _history(rate: str, runs: list[Run]) -> tuple[str, str, str]:
+def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
     """Return how a rate went over the runs."""
     values = [getattr(run.snapshot, rate) for run in runs]
     last = values[-1]
@@ -178,14 +178,14 @@ def _warn(message: str) -> None:
     click.echo(f"trackrecord: {message}", err=True)
 
 
-def _span(run: Run) -> str:
+def _span(run: BenchmarkRun) -> str:
     from trackrecord.times import iso
 
     since = run.snapshot.since
     return "all on record" if since is None else f"received since {iso(since)}"
 
 
-def _with_changes(run: Run) -> list[str | None]:
+def _with_changes(run: BenchmarkRun) -> list[str | None]:
     """Return each rate, with its change since the run before."""
     from trackrecord.learning.outcomes.rates import RATES
 

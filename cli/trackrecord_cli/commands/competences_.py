@@ -9,7 +9,7 @@ from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
 from ..access import read_store
 from ..completing import complete
 from ..drawing import bar
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     at_option,
     json_option,
@@ -23,7 +23,7 @@ from ..screen import on_terminal, print_details, print_json, print_table, say_mo
 from ..selecting import select_competences as select_command
 
 
-@click.group("competences", cls=Group)
+@click.group("competences", cls=CommandGroup)
 def command() -> None:
     """Show which tool procedures have worked, and revise them."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from ..access import check_project, open_redis, read_store, settings_for
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     Read,
     asked_conditions_option,
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from trackrecord.prompt.context_answer import Considered, Context
     from trackrecord.prompt.hints import Hints
     from trackrecord.prompt.own_task import OwnTask
-    from trackrecord.prompt.wanted import Wanted
+    from trackrecord.prompt.wanted import WantedSections
 
 
-@click.group("context", cls=Group)
+@click.group("context", cls=CommandGroup)
 def command() -> None:
     """Rank candidates for a prompt under a token budget."""
 
@@ -140,7 +140,7 @@ def _learnt(
     at: float | None,
     task: str | None,
     conditions: dict[str, str] | None,
-    wanted: Wanted,
+    wanted: WantedSections,
 ) -> tuple[Cached, Hints]:
     from trackrecord.prompt.client import Cached, RankingsReader
     from trackrecord.prompt.hints import Hints

@@ -12,7 +12,7 @@ from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK, Order
 
 from ..access import read_store
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import Read, at_option, json_option, list_options, project_option
 from ..outcome_ids import outcome_ids
 from ..screen import console, for_people, print_details, print_json, print_table, say_more
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST = 10_000
 
 
-@click.group("criteria", cls=Group)
+@click.group("criteria", cls=CommandGroup)
 def command() -> None:
     """Show how far single criteria can be relied on."""
 

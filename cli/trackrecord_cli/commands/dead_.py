@@ -8,12 +8,12 @@ from trackrecord.queries.sorting import DEAD_LETTERS, Order
 
 from ..access import open_redis, settings_for
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import at_option, json_option, limit_option, sort_option
 from ..screen import print_json, print_table, say_more
 
 
-@click.group("dead", cls=Group)
+@click.group("dead", cls=CommandGroup)
 def command() -> None:
     """Show, replay or discard outcomes that could not be learnt."""
 

@@ -13,7 +13,7 @@ from trackrecord.queries.sorting import ERRORS, Order
 
 from ..access import check_project, open_redis, settings_for
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option
 from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _TYPES = ("validation", "timeout", "conflict", "tool_failure", "unknown")
 
 
-@click.group("errors", cls=Group)
+@click.group("errors", cls=CommandGroup)
 def command() -> None:
     """Record and show the errors of tasks in flight."""
 

@@ -11,7 +11,7 @@ from trackrecord.queries.sorting import FEEDBACK, Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import refresh_rankings
-from ..group import Group
+from ..group import CommandGroup
 from ..options import Command, OneOf, Read, json_option, list_options, name_of, project_option
 from ..screen import print_json, print_table, say_more
 
@@ -25,7 +25,7 @@ _MAX_PATTERN = 1024
 _FEW = 100
 
 
-@click.group("feedback", cls=Group)
+@click.group("feedback", cls=CommandGroup)
 def command() -> None:
     """Judge single patterns, criteria and memories, and list the verdicts."""
 

@@ -53,9 +53,9 @@ def command(
     if form in AGENTS:
         from trackrecord.settings import load_settings
 
-        from ..history.importing import Wanted, import_history
+        from ..history.importing import WantedImport, import_history
 
-        wanted = Wanted(form, paths, project, again=again)
+        wanted = WantedImport(form, paths, project, again=again)
         return import_history(load_settings(), wanted, as_json=as_json)
     return _import_files(form, paths, project, wait=wait, as_json=as_json)
 

@@ -36,7 +36,7 @@ def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_
     """
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.carrying_out import install, plan_install
-    from trackrecord_capture.agents.draft import Refused
+    from trackrecord_capture.agents.draft import DraftRefused
     from trackrecord_door.listening import is_loopback
 
     settings = load_daemon_settings()
@@ -53,7 +53,7 @@ def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
             if is_done:
                 install(agent, settings.home, plan)
-        except Refused as error:
+        except DraftRefused as error:
             show_note(agent.label, str(error))
             is_refused = True
     if not agents:

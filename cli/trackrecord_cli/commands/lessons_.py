@@ -12,7 +12,7 @@ from trackrecord.queries.sorting import LESSONS, Order
 from ..access import open_store, read_store, settings_for
 from ..by_hand import refresh_rankings, signed
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     Command,
     OneOf,
@@ -41,7 +41,7 @@ _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim"}
 _TOOL = Read("name", name_of("tool's name", 128))
 
 
-@click.group("lessons", cls=Group, invoke_without_command=True)
+@click.group("lessons", cls=CommandGroup, invoke_without_command=True)
 @project_option
 @json_option
 @click.pass_context

@@ -12,7 +12,7 @@ from trackrecord.queries.sorting import MEMORIES, PAST_TASKS, RECALLED, Order
 
 from ..access import open_store, settings_for
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     OneOf,
     Read,
@@ -55,7 +55,7 @@ _CONFIDENCE = Read("number", _confidence)
 _SOURCE = Read("name", name_of("source's name", _MAX_SOURCE))
 
 
-@click.group("memories", cls=Group)
+@click.group("memories", cls=CommandGroup)
 def command() -> None:
     """Store, recall and judge short facts that agents share."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.transfer.move import Moved
-    from trackrecord.transfer.places import Place
+    from trackrecord.transfer.places import StorePlace
 
 
 _LEFT = (
@@ -151,24 +151,24 @@ def _summary(moved: Moved, document: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _source(settings: DaemonSettings) -> Iterator[Place]:
+def _source(settings: DaemonSettings) -> Iterator[StorePlace]:
     from trackrecord.server_urls import without_password
-    from trackrecord.transfer.places import Place
+    from trackrecord.transfer.places import StorePlace
 
     with open_store(settings) as engine:
-        yield Place(engine, without_password(settings.effective_database_url))
+        yield StorePlace(engine, without_password(settings.effective_database_url))
 
 
 @contextmanager
-def _target(settings: DaemonSettings, url: str) -> Iterator[Place]:
+def _target(settings: DaemonSettings, url: str) -> Iterator[StorePlace]:
     from trackrecord.server_urls import without_password
     from trackrecord.store.database.engine import connect_store
-    from trackrecord.transfer.places import Place
+    from trackrecord.transfer.places import StorePlace
 
     engine = connect_store(url, timeout_s=settings.database_timeout_s)
     try:
         _check_answers(engine)
-        yield Place(engine, without_password(url))
+        yield StorePlace(engine, without_password(url))
     finally:
         engine.dispose()
 

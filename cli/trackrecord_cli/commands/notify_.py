@@ -11,7 +11,7 @@ import click
 from trackrecord.errors import EndpointAway, SettingsError
 
 from ..access import open_redis, settings_for
-from ..group import Group
+from ..group import CommandGroup
 from ..options import json_option, limit_option
 from ..screen import print_json, print_table, say_more
 
@@ -24,7 +24,7 @@ _NOT_SET = (
 )
 
 
-@click.group("notify", cls=Group)
+@click.group("notify", cls=CommandGroup)
 def command() -> None:
     """Show what your webhook or command is still to be told, and try them out."""
 

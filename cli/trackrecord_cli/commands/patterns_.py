@@ -12,7 +12,7 @@ from trackrecord.queries.sorting import PATTERNS
 from ..access import read_store
 from ..completing import complete
 from ..deciding import COMMANDS
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     OneOf,
     at_option,
@@ -45,7 +45,7 @@ _STATES = ("candidate", "established", "proven", "deprecated")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
 
-@click.group("patterns", cls=Group)
+@click.group("patterns", cls=CommandGroup)
 def command() -> None:
     """Show what helps and what hurts, and decide about it."""
 

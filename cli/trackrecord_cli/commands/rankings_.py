@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.rankings_answer import Rankings
-    from trackrecord.prompt.wanted import Wanted
+    from trackrecord.prompt.wanted import WantedSections
 
 
 @click.command("rankings")
@@ -97,7 +97,7 @@ def command(
 
 def _sections(
     settings: DaemonSettings, include: tuple[str, ...], exclude: tuple[str, ...]
-) -> Wanted:
+) -> WantedSections:
     from trackrecord.prompt.wanted import usually_wanted
 
     rules = settings.context

@@ -10,7 +10,7 @@ from trackrecord.queries.sorting import RUNS
 
 from ..access import read_store
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     OneOf,
     Read,
@@ -34,7 +34,7 @@ _DEFAULT_LIMIT = 20
 _SHOWN_CHARS = 60
 
 
-@click.group("runs", cls=Group)
+@click.group("runs", cls=CommandGroup)
 def command() -> None:
     """Show what came in: each run's calls, its verdict and the grounds for it."""
 

@@ -9,7 +9,7 @@ import click
 from ..access import open_redis, read_store
 from ..options import at_option, json_option, project_option
 from ..screen import on_terminal, print_json, print_lines, print_table
-from ..status_lines import Line
+from ..status_lines import StatusLine
 from ..trends import DAYS, day_trends
 from ..watching import watch
 
@@ -78,7 +78,7 @@ def _read(project: str | None, at: float | None = None) -> StatusReport:
         return read_status(client, connection, settings, project=project, spooled=spooled, at=at)
 
 
-def _trends(project: str | None, at: float | None) -> list[Line]:
+def _trends(project: str | None, at: float | None) -> list[StatusLine]:
     """Return the outcomes and their success by day, drawn."""
     from trackrecord.store.outcomes.projects import project_names
 
@@ -88,11 +88,14 @@ def _trends(project: str | None, at: float | None) -> list[Line]:
         names = project_names(connection) if project is None else [project]
         outcomes, success = day_trends(connection, names, at)
     days = f"last {DAYS} days"
-    lines = [Line("outcomes a day", days, outcomes), Line("their success", days, success)]
+    lines = [
+        StatusLine("outcomes a day", days, outcomes),
+        StatusLine("their success", days, success),
+    ]
     return lines if outcomes else []
 
 
-def _print(status: StatusReport, trends: list[Line]) -> None:
+def _print(status: StatusReport, trends: list[StatusLine]) -> None:
     from ..status_lines import flow, learnt, places
 
     if on_terminal():

@@ -10,7 +10,7 @@ from trackrecord.queries.sorting import TOKENS, Order
 
 from ..access import open_store, read_store, settings_for
 from ..completing import complete
-from ..group import Group
+from ..group import CommandGroup
 from ..options import (
     PROJECT_NAME,
     Read,
@@ -34,7 +34,7 @@ _PERMISSIONS = {
 }
 
 
-@click.group("token", cls=Group)
+@click.group("token", cls=CommandGroup)
 def command() -> None:
     """Create, list and revoke tokens for the HTTP server."""
 

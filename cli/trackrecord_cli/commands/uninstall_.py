@@ -20,7 +20,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
     """
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.carrying_out import plan_uninstall, uninstall
-    from trackrecord_capture.agents.draft import Refused
+    from trackrecord_capture.agents.draft import DraftRefused
 
     settings = load_daemon_settings()
     is_refused = False
@@ -30,7 +30,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
             show_plan(agent.label, plan, is_done=not dry_run, verb="uninstall", with_lines=dry_run)
             if not dry_run:
                 uninstall(agent, settings.home, plan)
-        except Refused as error:
+        except DraftRefused as error:
             show_note(agent.label, str(error))
             is_refused = True
     return _NO if is_refused else 0

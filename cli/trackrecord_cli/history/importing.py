@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trackrecord.queries.agents_work import ProjectWork
     from trackrecord.settings import Settings
     from trackrecord_capture.agent_run import AgentRun
-    from trackrecord_capture.history.counts import Counts
+    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.reading import OutcomeOf
     from trackrecord_capture.history.state import CaptureState
     from trackrecord_capture.sources.source import Log, Source
@@ -44,7 +44,7 @@ Found = list[tuple["Source", "Log"]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedImport:
     """What is to be imported.
 
     Attributes:
@@ -60,14 +60,14 @@ class Wanted:
     again: bool = False
 
 
-def import_history(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
+def import_history(settings: Settings, wanted: WantedImport, *, as_json: bool) -> int:
     """Import recorded sessions, show what was learnt from them, and return the exit status.
 
     Raises:
         ImportFormatError: a path cannot be used.
         ServerUnavailable: Redis or the database cannot be reached.
     """
-    from trackrecord_capture.history.counts import Counts
+    from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.state import CaptureState
 
     found, places = _find(wanted)
@@ -75,7 +75,7 @@ def import_history(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
         where = ", ".join(map(str, places))
         click.echo(f"no recorded sessions in {where}", err=True)
         return _NOTHING
-    counts, published = Counts(), None
+    counts, published = ReadingCounts(), None
     with CaptureState(settings.home) as state:
         new = [each for each in found if wanted.again or _has_news(each, state)]
         counts.unchanged = len(found) - len(new)
@@ -89,7 +89,7 @@ def import_history(settings: Settings, wanted: Wanted, *, as_json: bool) -> int:
     return _say_problems(counts, published)
 
 
-def _find(wanted: Wanted) -> tuple[Found, list[Path]]:
+def _find(wanted: WantedImport) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
     from trackrecord_capture.sources.register import SOURCES
 
@@ -115,7 +115,7 @@ def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
 
 
 def _import(
-    settings: Settings, wanted: Wanted, new: Found, state: CaptureState, counts: Counts
+    settings: Settings, wanted: WantedImport, new: Found, state: CaptureState, counts: ReadingCounts
 ) -> Published:
     publication: Publication | None = None
     with (
@@ -136,21 +136,21 @@ def _import(
 
 def _read(
     settings: Settings,
-    wanted: Wanted,
+    wanted: WantedImport,
     new: Found,
     state: CaptureState,
     sink: PublicationSink,
-    counts: Counts,
+    counts: ReadingCounts,
     progress: Progress,
 ) -> None:
-    from trackrecord_capture.history.reading import Reading, read_and_publish
+    from trackrecord_capture.history.reading import LogReading, read_and_publish
 
     outcome_of = _outcome_of(settings, wanted.project)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
     done = 0
     for source, log in new:
         progress.update(bar, description=f"reading {source.name}")
-        reading = Reading(
+        reading = LogReading(
             outcome_of=outcome_of,
             with_automated=settings.capture.programs,
             everything=wanted.again,
@@ -202,7 +202,9 @@ def _works(settings: Settings) -> list[ProjectWork]:
         return work_of_agents(connection, settings)
 
 
-def _print(counts: Counts, published: Published | None, works: Sequence[ProjectWork]) -> None:
+def _print(
+    counts: ReadingCounts, published: Published | None, works: Sequence[ProjectWork]
+) -> None:
     from .page import print_page
 
     click.echo(_summary(counts, published))
@@ -210,7 +212,7 @@ def _print(counts: Counts, published: Published | None, works: Sequence[ProjectW
     print_page(works)
 
 
-def _summary(counts: Counts, published: Published | None) -> str:
+def _summary(counts: ReadingCounts, published: Published | None) -> str:
     from trackrecord.queries.status import counted
 
     if not counts.logs:
@@ -227,14 +229,14 @@ def _summary(counts: Counts, published: Published | None) -> str:
     return told
 
 
-def _known(counts: Counts, published: Published | None) -> int:
+def _known(counts: ReadingCounts, published: Published | None) -> int:
     """Return how many of the runs were on record; each amendment concerns one that was."""
     known = published.known if published is not None else None
     return max(0, (known or 0) - counts.amended)
 
 
 def _document(
-    counts: Counts, published: Published | None, works: Sequence[ProjectWork]
+    counts: ReadingCounts, published: Published | None, works: Sequence[ProjectWork]
 ) -> dict[str, Any]:
     return {
         "logs": counts.logs,
@@ -252,7 +254,7 @@ def _document(
     }
 
 
-def _say_problems(counts: Counts, published: Published | None) -> int:
+def _say_problems(counts: ReadingCounts, published: Published | None) -> int:
     """Name on standard error what could not be imported; return the exit status."""
     lines = [f"{path}, {bad.place}: {bad.reason}" for path, bad in counts.named[:_MOST_NAMED]]
     lines += [f"runs were refused: {reason}" for reason in counts.reasons[:_MOST_NAMED]]

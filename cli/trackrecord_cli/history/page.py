@@ -29,7 +29,7 @@ _ENDED: Final = {
 }
 
 
-class Fact(NamedTuple):
+class PageFact(NamedTuple):
     """One line of the page.
 
     Attributes:
@@ -62,7 +62,7 @@ def print_page(works: Sequence[ProjectWork]) -> None:
     out.print("`trackrecord lessons` shows this again.", markup=False)
 
 
-def _print_section(heading: str, facts: Iterable[Fact]) -> None:
+def _print_section(heading: str, facts: Iterable[PageFact]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -87,7 +87,7 @@ def _title(works: Sequence[ProjectWork]) -> str:
     return f"{_counted(runs, 'run')} in {_counted(projects, 'project')} ({agents})"
 
 
-def _failing(works: Sequence[ProjectWork]) -> Iterator[Fact]:
+def _failing(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
     for work in works:
         for tool in work.failing:
             says = (
@@ -95,7 +95,7 @@ def _failing(works: Sequence[ProjectWork]) -> Iterator[Fact]:
                 f"{_counted(tool.calls, 'call')}, in {_counted(tool.runs, 'run')}{_mended(tool)}"
             )
             command = _command("runs list", work.project, "--tool", tool.tool, "--failed")
-            yield Fact(says, command, tool.failures)
+            yield PageFact(says, command, tool.failures)
 
 
 def _mended(tool: FailingTool) -> str:
@@ -108,39 +108,39 @@ def _mended(tool: FailingTool) -> str:
     return f"{later}, after {after}"
 
 
-def _lessons(works: Sequence[ProjectWork]) -> Iterator[Fact]:
+def _lessons(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
     for work in works:
         for known in work.lessons:
             lesson = known.lesson
             says = f"{_name(work.project)}: {lesson.lines['en']}"
             command = _command(f"lessons show {lesson.id[:_ID_CHARS]}", work.project)
-            yield Fact(says, command, lesson.strength)
+            yield PageFact(says, command, lesson.strength)
 
 
-def _procedures(works: Sequence[ProjectWork]) -> Iterator[Fact]:
+def _procedures(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
     for work in works:
         for procedure in work.procedures:
             of_all = f"{procedure.successes} of {_counted(procedure.runs, 'run')}"
             says = f"{_name(work.project)}: {_tools(procedure)} succeeded in {of_all}"
             command = _command(f"competences show {procedure.id[:_ID_CHARS]}", work.project)
-            yield Fact(says, command, procedure.successes)
+            yield PageFact(says, command, procedure.successes)
 
 
 def _tools(procedure: Procedure) -> str:
     return " > ".join(_name(tool) for tool in procedure.tools)
 
 
-def _ends(works: Sequence[ProjectWork]) -> Iterator[Fact]:
+def _ends(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
     for work in works:
         name = _name(work.project)
         says = (
             f"{name}: of {_counted(work.runs, 'run')}, {work.successes} succeeded, "
             f"{work.failures} failed, {work.undecided} ended without a verdict"
         )
-        yield Fact(says, _command("runs list", work.project), work.runs)
+        yield PageFact(says, _command("runs list", work.project), work.runs)
         for place, (kind, count) in enumerate(work.ends.items(), start=1):
             says = f"{name}: {_share(count, work.runs)} {_ENDED[kind]}"
-            yield Fact(
+            yield PageFact(
                 says, _command("runs list", work.project, "--ground", kind), work.runs - place / 10
             )
 

@@ -16,7 +16,7 @@ from ..bodies import Bodies, content_encoding, decompressed
 from ..callers import Caller, caller_of, check_permitted
 from ..floor import Floor
 from .endpoint import Endpoint
-from .pages import Asked, page_asked_for, page_of
+from .pages import AskedPage, page_asked_for, page_of
 from .reading import Reader, checked_project_of, path_arguments
 
 _NOT_MODIFIED: Final = 304
@@ -105,12 +105,12 @@ class Answerer:
             own["conditions"] = dict(each.split("=", 1) for each in given)
         return own
 
-    def _answer(self, arguments: Mapping[str, Any], asked: Asked) -> tuple[bytes, str]:
+    def _answer(self, arguments: Mapping[str, Any], asked: AskedPage) -> tuple[bytes, str]:
         """Make the call; return the answer, and its tag. Runs beside the event loop."""
         with redis_explained(self._floor.settings):
             return _encoded(self._document(arguments, asked), self._endpoint.volatile)
 
-    def _document(self, arguments: Mapping[str, Any], asked: Asked) -> Mapping[str, Any]:
+    def _document(self, arguments: Mapping[str, Any], asked: AskedPage) -> Mapping[str, Any]:
         endpoint = self._endpoint
         if endpoint.paging is not None:
             found, cursor = page_of(endpoint, endpoint.call, arguments, asked)

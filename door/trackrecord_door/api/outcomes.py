@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from trackrecord.errors import ServerUnavailable
 
-from ..answers import JSON, Refused, media_type
+from ..answers import JSON, RequestRefused, media_type
 from ..bodies import Bodies, content_encoding, decompressed
 from ..callers import Permission, caller_of, check_permitted
 from ..floor import Floor
@@ -63,7 +63,7 @@ class OutcomesTaken:
         check_permitted(request, Permission.WRITE, project or caller.project)
         _check_parameters(request)
         if media_type(request) not in TYPES:
-            raise Refused(415, f"send {JSON} or {TYPES[1]}")
+            raise RequestRefused(415, f"send {JSON} or {TYPES[1]}")
         encoding = content_encoding(request)
         async with self._bodies.of(request) as data:
             body = decompressed(data, encoding, self._bodies.max_bytes)
@@ -94,7 +94,7 @@ class OutcomesTaken:
                 bad.append({"place": each.place, "reason": reason or ""})
         if len(good) + count > _MOST_OUTCOMES:
             message = f"there are more than {_MOST_OUTCOMES} outcomes; send smaller batches"
-            raise Refused(413, message)
+            raise RequestRefused(413, message)
         self._deliver([each.body for each in good])
         return Taken([each.outcome_id for each in good], bad, count)
 
@@ -138,7 +138,7 @@ def _not_of(project: str, only: str | None) -> str | None:
 def _check_parameters(request: Request) -> None:
     if unknown := [name for name in request.query_params if name != "project"]:
         message = f"there is no parameter {unknown[0][:100]!a}; there is project"
-        raise Refused(400, message)
+        raise RequestRefused(400, message)
 
 
 def _nothing_taken(taken: Taken) -> Response:

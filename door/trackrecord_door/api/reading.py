@@ -10,7 +10,7 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import MAX_CHARS, ProjectName
 
-from ..answers import JSON, Refused, media_type
+from ..answers import JSON, RequestRefused, media_type
 from .endpoint import Endpoint
 from .parameters import Parameter, question_of
 
@@ -50,12 +50,12 @@ class Reader:
         given: dict[str, Any] = {}
         for name, value in request.query_params.multi_items():
             if name not in self._names:
-                raise Refused(_UNREADABLE, self._unknown(name, self._names, "parameter"))
+                raise RequestRefused(_UNREADABLE, self._unknown(name, self._names, "parameter"))
             parameter = self._queried.get(name)
             if parameter is not None and parameter.is_repeated:
                 given.setdefault(name, []).append(value)
             elif name in given:
-                raise Refused(_UNREADABLE, f"the parameter {name!r} is given twice")
+                raise RequestRefused(_UNREADABLE, f"the parameter {name!r} is given twice")
             else:
                 given[name] = value
         _check_storable(given)
@@ -76,15 +76,15 @@ class Reader:
             InvalidRequest: a value cannot be used.
         """
         if data and media_type(request) != JSON:
-            raise Refused(_NOT_ACCEPTED, f"send {JSON}")
+            raise RequestRefused(_NOT_ACCEPTED, f"send {JSON}")
         try:
             question = self._body.decode(data or b"{}")
         except msgspec.ValidationError as error:
             raise InvalidRequest(self._said_of_body(error)) from None
         except (msgspec.DecodeError, UnicodeError):
-            raise Refused(_UNREADABLE, "the body is not JSON") from None
+            raise RequestRefused(_UNREADABLE, "the body is not JSON") from None
         except RecursionError:
-            raise Refused(_UNREADABLE, "the body is nested too deeply") from None
+            raise RequestRefused(_UNREADABLE, "the body is nested too deeply") from None
         arguments = _as_given(question)
         if b"\\u0000" in data:
             _check_storable(arguments)

@@ -16,7 +16,7 @@ from trackrecord.errors import TrackrecordError
 from trackrecord_door.bodies import Bodies
 from trackrecord_door.floor import Floor
 
-from ..answers import JSON, Refused
+from ..answers import JSON, RequestRefused
 from ..callers import Permission, caller_of, check_permitted
 from ..problems import API, problem
 from ..statuses import status_of
@@ -85,7 +85,7 @@ class _Path:
         answer = self._answers.get(method)
         if answer is None:
             message = f"{request.method} is not supported here; use {self._allowed}"
-            raise Refused(405, message, {"Allow": self._allowed})
+            raise RequestRefused(405, message, {"Allow": self._allowed})
         response = await answer(request)
         await response(scope, receive, send)
 
@@ -125,7 +125,7 @@ def _application(found: list[BaseRoute]) -> ASGIApp:
     app = Starlette(
         routes=found,
         exception_handlers={
-            Refused: _refuse,
+            RequestRefused: _refuse,
             HTTPException: _refuse_http,
             TrackrecordError: _explain,
             ClientDisconnect: _nobody_reads,
@@ -143,7 +143,7 @@ def _last_if_open(path: str) -> tuple[bool, bool, int]:
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)  # noqa: S101 - registered for it
+    assert isinstance(error, RequestRefused)  # noqa: S101 - registered for it
     return problem(error.status, error.message, error.headers)
 
 

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from trackrecord.errors import InvalidRequest
 from trackrecord.project_names import checked_project
 
-from ..answers import Refused
+from ..answers import RequestRefused
 from ..callers import Permission, caller_of, check_permitted
 from ..floor import Floor
 from .seat import READING, Seat, chosen_tools
@@ -58,7 +58,7 @@ class _Mcp:
             project = checked_project(asked.get("project") or caller.project or self._usual_project)
             tools = chosen_tools([name for name in asked.get("tools", "").split(",") if name])
         except (ValueError, InvalidRequest) as error:
-            raise Refused(_BAD_REQUEST, str(error)) from None
+            raise RequestRefused(_BAD_REQUEST, str(error)) from None
         check_permitted(request, Permission.READ, project)
         if caller.permission < Permission.WRITE:
             tools = tuple(name for name in tools if name in READING)

@@ -22,7 +22,7 @@ from trackrecord.queries.metrics import (
     project_figures,
 )
 from trackrecord.store.database.engine import reading
-from trackrecord_capture.history.captured import Captured, CapturedCounts
+from trackrecord_capture.history.captured import CapturedCounts, CountedSinks
 from trackrecord_capture.otlp.trace_status import TracesStatus, read_status, traces_file
 from trackrecord_door.floor import Floor
 from trackrecord_producers.drops import OUTCOME_ADVICE
@@ -92,7 +92,7 @@ class Gathering:
         requests: counts what it answers.
     """
 
-    def __init__(self, floor: Floor, captured: Captured, requests: Requests) -> None:
+    def __init__(self, floor: Floor, captured: CountedSinks, requests: Requests) -> None:
         self._floor = floor
         self._captured = captured
         self._requests = requests

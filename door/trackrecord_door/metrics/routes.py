@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trackrecord_capture.history.captured import Captured
+from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_door.callers import Permission, caller_of, check_permitted
 from trackrecord_door.floor import Floor
 
@@ -24,7 +24,7 @@ _PATH: Final = "/metrics"
 _ODD_VERSION: Final = re.compile(r"version\s*=\s*(?!(?:0\.0\.[14]|1\.0\.0)\s*(?:[;,]|$))")
 
 
-def routes(floor: Floor, captured: Captured, requests: Requests) -> list[BaseRoute]:
+def routes(floor: Floor, captured: CountedSinks, requests: Requests) -> list[BaseRoute]:
     """Return the routes.
 
     Args:
@@ -39,7 +39,7 @@ def routes(floor: Floor, captured: Captured, requests: Requests) -> list[BaseRou
 class _Metrics:
     """Answers scrapes. What that needs is imported with the first one."""
 
-    def __init__(self, floor: Floor, captured: Captured, requests: Requests) -> None:
+    def __init__(self, floor: Floor, captured: CountedSinks, requests: Requests) -> None:
         self._floor = floor
         self._captured = captured
         self._requests = requests

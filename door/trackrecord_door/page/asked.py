@@ -30,7 +30,7 @@ _KEPT: Final = ("project", "at")
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """What a request asks for.
 
     Attributes:
@@ -128,7 +128,7 @@ class Asked:
             yield self.floor.client
 
 
-def asked_of(request: Request, floor: Floor) -> Asked:
+def asked_of(request: Request, floor: Floor) -> PageRequest:
     """Return what a request asks for.
 
     Raises:
@@ -139,7 +139,7 @@ def asked_of(request: Request, floor: Floor) -> Asked:
     caller = caller_of(request)
     query = dict(request.query_params)
     at = query.get("at", "").strip()
-    return Asked(
+    return PageRequest(
         floor=floor,
         caller=caller,
         # As it was decoded: Starlette's URL holds a question mark in an id as "%3F".
@@ -172,7 +172,7 @@ def _known_projects(floor: Floor) -> list[str]:
         return project_names(connection)
 
 
-def visible_projects(asked: Asked) -> list[str]:
+def visible_projects(asked: PageRequest) -> list[str]:
     """Return the names of the projects that the caller may see.
 
     Raises:

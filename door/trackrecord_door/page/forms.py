@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from trackrecord.calls.given import optional_text_of, text_of
 from trackrecord.errors import InvalidRequest
-from trackrecord_door.answers import Refused, media_type
+from trackrecord_door.answers import RequestRefused, media_type
 
 MOST_BYTES: Final = 256 * 1024
 _MOST_FIELDS: Final = 2000
@@ -84,7 +84,7 @@ def check_same_origin(request: Request) -> None:
     says_so = request.headers.get("origin") is not None or site is not None
     if not says_so or site not in (None, "same-origin"):
         message = "forms are taken from pages of this server only; programs use /api/v1"
-        raise Refused(403, message)
+        raise RequestRefused(403, message)
 
 
 def form_of(request: Request, body: bytes) -> Form:
@@ -94,11 +94,11 @@ def form_of(request: Request, body: bytes) -> Form:
         Refused: it is not a form.
     """
     if media_type(request) != _FORM:
-        raise Refused(415, f"a form is of the type {_FORM}")
+        raise RequestRefused(415, f"a form is of the type {_FORM}")
     try:
         fields = parse_qs(
             body.decode(), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS
         )
     except ValueError:  # too many fields, and what is not UTF-8
-        raise Refused(400, "the form cannot be read") from None
+        raise RequestRefused(400, "the form cannot be read") from None
     return Form(fields)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord.errors import TrackrecordError, UnknownProject
-from trackrecord_door.answers import Refused
+from trackrecord_door.answers import RequestRefused
 from trackrecord_door.bodies import Bodies
 from trackrecord_door.callers import caller_of, check_permitted
 from trackrecord_door.floor import Floor
@@ -20,7 +20,7 @@ from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
     from .answering import Deed
-    from .asked import Asked
+    from .asked import PageRequest
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 _CONFLICT: Final = 409
@@ -55,7 +55,7 @@ class Pages:
                 check_same_origin(request)
                 async with self._bodies.of(request) as body:
                     form = form_of(request, body)
-            except Refused as refusal:
+            except RequestRefused as refusal:
                 return error_answer(request, refusal)
             return await self._floor_answers(_act, request, action, form)
 
@@ -66,11 +66,11 @@ class Pages:
     ) -> Response:
         try:
             return await self._floor.ask(answer, self._floor, request, *given)
-        except (Refused, TrackrecordError) as error:
+        except (RequestRefused, TrackrecordError) as error:
             return error_answer(request, error)
 
 
-def error_answer(request: Request, error: Refused | TrackrecordError) -> Response:
+def error_answer(request: Request, error: RequestRefused | TrackrecordError) -> Response:
     """Return a page that says what is wrong, and what to do."""
     from .rendering import render_error
 
@@ -99,11 +99,11 @@ def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response
     asked = asked_of(request, floor)
     check_permitted(request, action.permission, None if action.of_all_projects else asked.project)
     if asked.at is not None:
-        raise Refused(_CONFLICT, "the past cannot be changed; leave out `at`")
+        raise RequestRefused(_CONFLICT, "the past cannot be changed; leave out `at`")
     return _ask_or_do(request, asked, action_named(action.function)(asked, form), form)
 
 
-def _ask_or_do(request: Request, asked: Asked, deed: Deed, form: Form) -> Response:
+def _ask_or_do(request: Request, asked: PageRequest, deed: Deed, form: Form) -> Response:
     from trackrecord.calls.given import decided_by
     from trackrecord_door.statuses import status_of
 

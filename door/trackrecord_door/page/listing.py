@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 from trackrecord.errors import InvalidCursor
 from trackrecord.queries.sorting import Sorting
 
-from .asked import Asked
+from .asked import PageRequest
 
 T = TypeVar("T")
 ROWS: Final = 50
@@ -41,7 +41,7 @@ class Listing(Generic[T]):
 
 
 def listed(
-    asked: Asked,
+    asked: PageRequest,
     items: Sequence[T],
     *,
     keys: Mapping[str, Callable[[T], Any]],
@@ -76,7 +76,7 @@ def listed(
     return page_of(asked, found[start : start + rows], len(found), rows=rows)
 
 
-def page_of(asked: Asked, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+def page_of(asked: PageRequest, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
     """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
 
     Args:
@@ -99,7 +99,7 @@ def page_of(asked: Asked, here: Sequence[T], total: int, *, rows: int = ROWS) ->
     )
 
 
-def start_of(asked: Asked) -> int:
+def start_of(asked: PageRequest) -> int:
     """Return how many items stand before the page that the query asks for.
 
     Raises:

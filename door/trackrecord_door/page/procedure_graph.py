@@ -7,9 +7,9 @@ from math import ceil
 from typing import Final, Literal
 from unicodedata import east_asian_width
 
-from trackrecord.learning.competences.flow import OTHERS, Flow, FlowMove, FlowStep
+from trackrecord.learning.competences.flow import OTHERS, FlowMove, FlowStep, ProcedureFlow
 
-from .layered.graph import Box, Drawing, Link, Place, Route
+from .layered.graph import Box, BoxPlace, Drawing, Link, Route
 from .layered.layout import layout
 
 BoxKind = Literal["start", "step", "succeeded", "failed"]
@@ -49,7 +49,7 @@ class DrawnBox:
     """
 
     kind: BoxKind
-    place: Place
+    place: BoxPlace
     name: str
     whole_name: str
     says: str
@@ -127,7 +127,7 @@ class _Edge:
     title: str
 
 
-def picture_of(flow: Flow) -> Picture | None:
+def picture_of(flow: ProcedureFlow) -> Picture | None:
     """Return the picture of a procedure; None if no run of it made a call."""
     if not flow.steps:
         return None
@@ -159,7 +159,7 @@ def picture_of(flow: Flow) -> Picture | None:
     )
 
 
-def step_name(tool: str, flow: Flow) -> str:
+def step_name(tool: str, flow: ProcedureFlow) -> str:
     """Return what people are shown a step as."""
     return f"{flow.folded} other tools" if tool == OTHERS else tool
 
@@ -168,7 +168,7 @@ def _step(tool: str) -> str:
     return f"step {tool}"
 
 
-def _edges(flow: Flow) -> list[_Edge]:
+def _edges(flow: ProcedureFlow) -> list[_Edge]:
     edges = []
     for move in flow.moves:
         if move.target is not None:
@@ -187,7 +187,7 @@ def _edges(flow: Flow) -> list[_Edge]:
     return edges
 
 
-def _said(move: FlowMove, flow: Flow) -> str:
+def _said(move: FlowMove, flow: ProcedureFlow) -> str:
     target = step_name(move.target or "", flow)
     if move.origin is None:
         return f"{_runs(move.times)} began with {target}"
@@ -226,7 +226,7 @@ def _kept(edges: Sequence[_Edge]) -> list[_Edge]:
 _Text = tuple[BoxKind, str, str]
 
 
-def _texts_of_ends(flow: Flow) -> dict[str, _Text]:
+def _texts_of_ends(flow: ProcedureFlow) -> dict[str, _Text]:
     counts: dict[BoxKind, int] = {
         "start": flow.runs,
         "succeeded": flow.succeeded,
@@ -235,7 +235,7 @@ def _texts_of_ends(flow: Flow) -> dict[str, _Text]:
     return {kind: (kind, _ENDS[kind], _runs(count)) for kind, count in counts.items()}
 
 
-def _text_of(step: FlowStep, flow: Flow) -> _Text:
+def _text_of(step: FlowStep, flow: ProcedureFlow) -> _Text:
     says = f"{step.calls} calls" if step.calls != 1 else "1 call"
     if step.failed:
         says += f", {step.failed} failed"
@@ -332,7 +332,7 @@ def _shortened(text: str) -> str:
     return kept + "…"
 
 
-def _in_words(flow: Flow) -> str:
+def _in_words(flow: ProcedureFlow) -> str:
     worst = max(flow.steps, key=lambda step: (step.failed, step.failed_share, step.tool))
     said = (
         f"Graph of {_runs(flow.runs)} with {len(flow.steps)} steps; {flow.succeeded} reached their "

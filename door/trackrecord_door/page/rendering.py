@@ -16,13 +16,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trackrecord.calls.given import user_name
 from trackrecord.errors import ServerUnavailable, TrackrecordError
-from trackrecord_door.answers import Refused
+from trackrecord_door.answers import RequestRefused
 from trackrecord_door.callers import caller_of
 from trackrecord_door.statuses import status_of
 
 from . import formats, plots
 from .answering import Deed, Shown
-from .asked import Asked, visible_projects
+from .asked import PageRequest, visible_projects
 from .forms import Form
 from .static_files import link_of
 from .table import NAVIGATION
@@ -65,7 +65,7 @@ def environment() -> Environment:
     return made
 
 
-def render(request: Request, asked: Asked | None, shown: Shown) -> Response:
+def render(request: Request, asked: PageRequest | None, shown: Shown) -> Response:
     """Return a page."""
     said = _said(request)
     template = environment().get_template(shown.template)
@@ -86,25 +86,25 @@ def render(request: Request, asked: Asked | None, shown: Shown) -> Response:
     return answer
 
 
-def render_nothing_yet(request: Request, asked: Asked) -> Response:
+def render_nothing_yet(request: Request, asked: PageRequest) -> Response:
     """Return the page of a project of which nothing is on record yet."""
     return render(request, asked, Shown("nothing_yet.html", "Nothing on record yet"))
 
 
-def render_error(request: Request, error: Refused | TrackrecordError) -> Response:
+def render_error(request: Request, error: RequestRefused | TrackrecordError) -> Response:
     """Return a page that says what is wrong, in a sentence, and what to do."""
-    status = error.status if isinstance(error, Refused) else status_of(error)
-    message = error.message if isinstance(error, Refused) else str(error)
+    status = error.status if isinstance(error, RequestRefused) else status_of(error)
+    message = error.message if isinstance(error, RequestRefused) else str(error)
     values = {"message": message, "status": status}
     answer = render(request, None, Shown("error.html", HTTPStatus(status).phrase, values, status))
-    if isinstance(error, Refused):
+    if isinstance(error, RequestRefused):
         answer.headers.update(error.headers)
     return answer
 
 
 def render_question(
     request: Request,
-    asked: Asked,
+    asked: PageRequest,
     deed: Deed,
     form: Form,
     problem: str | None = None,
@@ -142,7 +142,7 @@ def _said(request: Request) -> str | None:
         return None
 
 
-def _projects(asked: Asked | None) -> list[str]:
+def _projects(asked: PageRequest | None) -> list[str]:
     if asked is None:
         return []
     try:

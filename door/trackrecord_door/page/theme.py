@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trackrecord_door.answers import Refused
+from trackrecord_door.answers import RequestRefused
 from trackrecord_door.bodies import Bodies
 
 from .forms import Form, check_same_origin, form_of
@@ -35,7 +35,7 @@ def theme_route() -> Route:
             check_same_origin(request)
             async with bodies.of(request) as body:
                 form = form_of(request, body)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             return error_answer(request, refusal)
         answer = redirect(_own_path(form))
         chosen = (form.texts("theme") or ["auto"])[-1]

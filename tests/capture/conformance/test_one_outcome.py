@@ -21,9 +21,9 @@ from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
-from trackrecord.wire.join import Entry, join
+from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_capture.history.reading import Reading, read_and_publish
+from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
@@ -73,7 +73,9 @@ def entries(
             for part in (text[: len(text) // 2], text):
                 log.path.write_bytes(part)
                 (grown,) = teller.source.logs([log.path])
-                read_and_publish(teller.source, grown, state, sink, Reading(outcome_of=outcome_of))
+                read_and_publish(
+                    teller.source, grown, state, sink, LogReading(outcome_of=outcome_of)
+                )
     whole = {fields["outcome_id"]: fields for fields in sink.published}
     return Entries(whole, [*sink.published, *told])
 
@@ -105,7 +107,7 @@ def test_joined_in_whichever_order(entries: Entries, story: Story) -> None:
         bodies = [encode_body(each) for each in entries.all if each["outcome_id"] == outcome]
         assert len(bodies) > 1
         joined = {
-            join(Entry(body, _NOW + place) for place, body in enumerate(order)).body
+            join(OutcomeEntry(body, _NOW + place) for place, body in enumerate(order)).body
             for order in _orders(bodies)
         }
         (only,) = map(json.loads, joined)

@@ -10,7 +10,7 @@ from published_traces import published
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
 from trackrecord.redaction.redact import redacted
-from trackrecord.wire.join import Entry, join
+from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body
 
 TELLERS: tuple[type[TraceTeller], ...] = (GenAiSpans, ClaudeCodeEvents, CodexEvents)
@@ -29,7 +29,7 @@ def joined(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     for fields in entries:
         bodies.setdefault(fields["outcome_id"], []).append(encode_body(fields))
     return {
-        outcome: json.loads(join(Entry(body, 1.0) for body in of_one).body)
+        outcome: json.loads(join(OutcomeEntry(body, 1.0) for body in of_one).body)
         for outcome, of_one in bodies.items()
     }
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.flow import flow_of
 from trackrecord.wire.outcome import ToolCall
 from trackrecord_door.page.procedure_graph import picture_of
@@ -26,7 +26,7 @@ _calls = st.lists(
 
 
 def went(*tools, success=True):
-    steps = tuple(Step(tool.strip("!"), "it broke" if "!" in tool else None) for tool in tools)
+    steps = tuple(RunStep(tool.strip("!"), "it broke" if "!" in tool else None) for tool in tools)
     return Run(outcome=0, task_id="t", ended_at=0.0, success=success, steps=steps)
 
 
@@ -66,7 +66,7 @@ def test_each_tool_stands_in_the_picture_and_most_moves_do(given_runs):
     """However the runs went: at most 15 steps, and few enough links to be read."""
     flow = flow_of(
         Run(outcome=0, task_id="t", ended_at=0.0, success=success, steps=tuple(
-            Step(tool, "x" if failed else None) for tool, failed in steps
+            RunStep(tool, "x" if failed else None) for tool, failed in steps
         ))
         for steps, success in given_runs
     )  # fmt: skip

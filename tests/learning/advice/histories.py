@@ -8,23 +8,23 @@ from msgspec import structs
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import NotedRun, Run, Step
+from trackrecord.learning.advice.runs import NotedRun, Run, RunStep
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0
 HOUR = 3_600.0
 
 
-def step(said: str, arguments: int = 0) -> Step:
+def step(said: str, arguments: int = 0) -> RunStep:
     """A call from a short text: `tool`, `tool!error`, `tool@actor` or `tool@actor!error`."""
     named, _, error = said.partition("!")
     tool, _, actor = named.partition("@")
-    return Step(tool, error if "!" in said else None, arguments, actor or "agent")
+    return RunStep(tool, error if "!" in said else None, arguments, actor or "agent")
 
 
-def run(number: int, *said: str | Step, task: object = None, success: bool = True) -> Run:
+def run(number: int, *said: str | RunStep, task: object = None, success: bool = True) -> Run:
     """A run; those of higher numbers ended later, all within the last days."""
-    steps = tuple(each if isinstance(each, Step) else step(each) for each in said)
+    steps = tuple(each if isinstance(each, RunStep) else step(each) for each in said)
     return Run(
         outcome=number,
         task_id=f"t{number if task is None else task}",
@@ -34,7 +34,7 @@ def run(number: int, *said: str | Step, task: object = None, success: bool = Tru
     )
 
 
-def unjudged(number: int, *said: str | Step, task: object = None) -> NotedRun:
+def unjudged(number: int, *said: str | RunStep, task: object = None) -> NotedRun:
     """A run of which nobody knows how it ended."""
     judged = run(number, *said, task=task)
     return NotedRun(**{**structs.asdict(judged), "success": None})
@@ -69,7 +69,7 @@ _tools = st.sampled_from(
 )
 _errors = st.none() | st.sampled_from(["", "no such <path>", "not found", "[PROVEN] do <text>\n"])
 _steps = st.builds(
-    Step, _tools, _errors, st.integers(0, 2), st.sampled_from(["agent", "user", "other`s\n"])
+    RunStep, _tools, _errors, st.integers(0, 2), st.sampled_from(["agent", "user", "other`s\n"])
 )
 
 

@@ -14,7 +14,7 @@ from trackrecord.learning.advice.effect.report import EffectReport, effect_of
 from trackrecord.learning.advice.effect.sequence import interval_around, tasks_for
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.advice.effect.trials import Trials, trials_of
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 
 
 def exposure(number, *, task=None, withheld=False, at=None, entries=("a",), holdout=0.5):
@@ -211,8 +211,12 @@ def test_an_entry_that_hurts_is_found_and_no_other():
     [
         ("split", {"patterns": ("split",)}, {"patterns": ("other",)}),
         ("anti-split", {"patterns": ()}, {"patterns": ("split",)}),
-        ("skill-1", {"steps": (Step("a"), Step("b"), Step("c"))}, {"steps": (Step("a"),)}),
-        ("failing:a+b", {"steps": (Step("a"),)}, {"steps": (Step("b"), Step("a"))}),
+        (
+            "skill-1",
+            {"steps": (RunStep("a"), RunStep("b"), RunStep("c"))},
+            {"steps": (RunStep("a"),)},
+        ),
+        ("failing:a+b", {"steps": (RunStep("a"),)}, {"steps": (RunStep("b"), RunStep("a"))}),
     ],
 )
 def test_following(entry, follows, does_not):

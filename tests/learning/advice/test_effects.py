@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.estimates.effects import NO_EFFECT, Trial, effects_of
+from trackrecord.learning.advice.estimates.effects import NO_EFFECT, EffectRun, effects_of
 
 TRIALS = st.lists(
     st.builds(
-        Trial,
+        EffectRun,
         st.sampled_from(["easy", "hard", "odd"]),
         st.sets(st.sampled_from("abc"), max_size=3).map(lambda each: tuple(sorted(each))),
         st.sampled_from([1.0, 0.5, 1e-300]),
@@ -23,7 +23,7 @@ TRIALS = st.lists(
 
 def trials(stratum, label, successes, runs):
     """Fresh runs of one label in one stratum."""
-    return [Trial(stratum, (label,), 1.0, number < successes) for number in range(runs)]
+    return [EffectRun(stratum, (label,), 1.0, number < successes) for number in range(runs)]
 
 
 def test_two_labels_in_one_stratum_differ_by_their_rates():
@@ -64,7 +64,7 @@ def test_a_label_beside_others_takes_no_credit_of_theirs():
     chance = random.Random(5)
     found = effects_of(
         [
-            Trial("x", labels, 1.0, chance.random() < (0.8 if "good" in labels else 0.4))
+            EffectRun("x", labels, 1.0, chance.random() < (0.8 if "good" in labels else 0.4))
             for labels, count in (
                 (("good", "useless"), 160), (("good",), 40), (("useless",), 40), ((), 160)
             )
@@ -108,7 +108,7 @@ def test_an_interval_covers_the_truth_as_often_as_it_says():
             kind = chance.choice(sorted(easy))
             (label,) = chance.choices(range(6), taken[kind])
             success = chance.random() < easy[kind] + truth[label]
-            runs.append(Trial(kind, (str(label),), 1.0, success))
+            runs.append(EffectRun(kind, (str(label),), 1.0, success))
         for label, effect in effects_of(runs).items():
             others = [truth[int(run.labels[0])] for run in runs if run.labels != (label,)]
             difference = truth[int(label)] - sum(others) / len(others)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.estimates.estimates import Level, estimate
 from trackrecord.learning.advice.estimates.wording import sentence, why
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 
 NOW = 1_790_000_000.0
 DAY = 86_400.0
@@ -23,7 +23,7 @@ def run(number, tools="", *, success=True, age=0.0, **fields):
         task_id=fields.pop("task_id", f"t{number}"),
         ended_at=NOW - age * DAY,
         success=success,
-        steps=tuple(map(Step, tools)),
+        steps=tuple(map(RunStep, tools)),
         **fields,
     )
 

@@ -21,7 +21,7 @@ from trackrecord.learning.advice.evaluation.recommendations import Gold, recomme
 from trackrecord.learning.advice.evaluation.seed_choice import choose_by_seed
 from trackrecord.learning.advice.evaluation.specific_tools import specific_tools
 from trackrecord.learning.advice.evaluation.splits import by_run, by_task
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 
 RULES = CompetenceRules()
@@ -46,7 +46,7 @@ def run(number, task, tools, success=True, *, text="", source=""):
         success=success,
         instruction=text,
         source=source,
-        steps=tuple(Step(tool) for tool in tools),
+        steps=tuple(RunStep(tool) for tool in tools),
     )
 
 

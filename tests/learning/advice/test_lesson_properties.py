@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.runs import Step
+from trackrecord.learning.advice.runs import RunStep
 from trackrecord.learning.text.inert import one_line
 
 
@@ -111,7 +111,7 @@ def test_no_runs():
 def test_very_long_runs_of_many_tools_stay_cheap():
     """Hundreds of tools that all fail: what is looked at is bounded."""
     runs = [
-        run(n, *(Step(f"tool {k}", "no" if k % 3 else None, k) for k in range(400)))
+        run(n, *(RunStep(f"tool {k}", "no" if k % 3 else None, k) for k in range(400)))
         for n in range(60)
     ]
     assert len(lessons(runs, now=NOW)) <= 200

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from trackrecord.learning.advice.estimates.incomplete_beta import beta_cdf, beta_quantile
 from trackrecord.learning.advice.estimates.posterior import (
     COVERAGE,
+    DecayedTally,
     Posterior,
-    Tally,
     base_rate,
     cautious_mean,
     posterior_of,
@@ -23,7 +23,7 @@ PARAMETER = st.floats(min_value=1e-3, max_value=30_000)
 
 def seen(successes, runs):
     """A tally of fresh runs."""
-    return Tally(runs, successes, float(runs), float(successes), runs)
+    return DecayedTally(runs, successes, float(runs), float(successes), runs)
 
 
 @pytest.mark.parametrize("x", [0.01, 0.2, 0.5, 0.77, 0.99])
@@ -71,9 +71,9 @@ def test_what_was_never_seen_has_the_rate_of_the_level_above():
     """Never 0.5 where successes are rare; and few runs do not make a certainty."""
     rare = base_rate(seen(6, 100))
     assert rare == pytest.approx(6.5 / 101)
-    assert posterior_of(Tally(), rare).mean == pytest.approx(rare)
+    assert posterior_of(DecayedTally(), rare).mean == pytest.approx(rare)
     assert 0.5 < posterior_of(seen(2, 2), rare).mean + 0.2 < 0.9
-    assert base_rate(Tally()) == 0.5
+    assert base_rate(DecayedTally()) == 0.5
 
 
 def test_an_interval_covers_the_truth_as_often_as_it_says():
@@ -97,5 +97,5 @@ def test_an_interval_covers_the_truth_as_often_as_it_says():
 )
 def test_extreme_counts_give_finite_rates(runs, share, prior):
     """Counts as small and as large as floats get."""
-    found = posterior_of(Tally(1, 1, runs, runs * share), prior)
+    found = posterior_of(DecayedTally(1, 1, runs, runs * share), prior)
     assert all(isfinite(value) for value in (found.mean, *found.interval))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.verdict.known_runs import features_of, known_runs
-from trackrecord.learning.advice.verdict.log_odds import Example, fitted_weight, log_odds
+from trackrecord.learning.advice.verdict.log_odds import LeftOutRun, fitted_weight, log_odds
 from trackrecord.learning.advice.verdict.model import fit
 from trackrecord.learning.advice.verdict.steps import StepSums
 
@@ -26,7 +26,7 @@ def run(number, task, tools, success, *, text="", source="", ended_at=NOW):
         success=success,
         instruction=text,
         source=source,
-        steps=tuple(Step(tool) for tool in tools),
+        steps=tuple(RunStep(tool) for tool in tools),
     )
 
 
@@ -158,10 +158,10 @@ def test_a_task_that_recurs_has_a_rate_of_its_own():
 
 def test_a_weight_counts_tasks_and_not_runs():
     """A hundred equal runs of one task establish nothing."""
-    examples = [Example(f"t{n}", 0.0, 1.0 if n % 2 else -1.0, bool(n % 2)) for n in range(40)]
+    examples = [LeftOutRun(f"t{n}", 0.0, 1.0 if n % 2 else -1.0, bool(n % 2)) for n in range(40)]
     assert fitted_weight(examples) > 0.5
     assert fitted_weight([each._replace(task="t") for each in examples]) == 0.0
-    alike = [Example(f"t{n // 50}", 0.0, 1.0, n < 54) for n in range(100)]
+    alike = [LeftOutRun(f"t{n // 50}", 0.0, 1.0, n < 54) for n in range(100)]
     assert fitted_weight(alike) == 0.0
     assert fitted_weight([]) == 0.0
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.ballots import ballots_of
-from trackrecord.learning.advice.runs import Run, Step
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, recommend
 from trackrecord.learning.numbers.decay import DAY
@@ -25,7 +25,7 @@ def run(number, text, tools, *, success=True, ended_at=NOW, **fields):
         ended_at=ended_at,
         success=success,
         instruction=text,
-        steps=tuple(Step(tool) for tool in tools),
+        steps=tuple(RunStep(tool) for tool in tools),
         **fields,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from .past_tasks import PastTask, past_tasks_of
+from .past_tasks import RunsOfText, past_tasks_of
 from .runs import Run
 from .task_index import build_index
 from .votes import Ballots, Tally
@@ -20,7 +20,7 @@ def ballots_of(runs: Iterable[Run]) -> Ballots:
     )
 
 
-def _tallies(task: PastTask, positions: Mapping[tuple[str, ...], int]) -> list[Tally]:
+def _tallies(task: RunsOfText, positions: Mapping[tuple[str, ...], int]) -> list[Tally]:
     """Return the runs of a text by procedure, whatever the order of its tools."""
     merged: dict[int, tuple[int, int, float]] = {}
     for order, (successes, failures, last) in task.tallies.items():

@@ -16,7 +16,7 @@ MOST_TEXTS: Final = 10_000
 
 
 @dataclass
-class PastTask:
+class RunsOfText:
     """The runs of one text.
 
     Attributes:
@@ -34,14 +34,14 @@ class PastTask:
     endings: Counter[str] = field(default_factory=Counter)
 
 
-def past_tasks_of(runs: Iterable[Run]) -> list[PastTask]:
+def past_tasks_of(runs: Iterable[Run]) -> list[RunsOfText]:
     """Return the texts of runs, sorted; of too many, those that ended last."""
-    found: dict[str, PastTask] = {}
+    found: dict[str, RunsOfText] = {}
     for run in runs:
         # An agent that reports no instruction may say what set the task off.
         text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
         if text:
-            _add(found.setdefault(text, PastTask(text, run)), run)
+            _add(found.setdefault(text, RunsOfText(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
 
@@ -59,7 +59,7 @@ def alike(texts: Sequence[str]) -> list[int]:
 _masked = lru_cache(maxsize=MOST_TEXTS)(masked)
 
 
-def _add(task: PastTask, run: Run) -> None:
+def _add(task: RunsOfText, run: Run) -> None:
     procedure = run.order
     successes, failures, last = task.tallies.get(procedure, (0, 0, 0.0))
     last = max(last, run.ended_at)

@@ -14,7 +14,7 @@ from ..competences.episodes import USER
 AGENT: Final = "agent"
 
 
-class Step(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call of a tool.
 
     Attributes:
@@ -66,7 +66,7 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     repository: str = ""
     instruction: str = ""
     patterns: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RunStep, ...] = ()
     failure_mode: str = ""
     error_count: int | None = None
     retry_count: int | None = None

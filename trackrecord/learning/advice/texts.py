@@ -18,7 +18,7 @@ _WHO: Final = re.compile(
 )
 
 
-class Usage(NamedTuple):
+class ProcedureUsage(NamedTuple):
     """How often a procedure was used in similar tasks.
 
     Attributes:
@@ -82,7 +82,7 @@ class Went(NamedTuple):
     ending: str = ""
 
 
-def procedure_line(tools: Sequence[str], usage: Usage, language: Language = "en") -> str:
+def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Language = "en") -> str:
     """Return the line of a recommended procedure: its tools, and how often it was used.
 
     Args:

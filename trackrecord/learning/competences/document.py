@@ -9,7 +9,7 @@ from .rules import salience_now
 
 
 @dataclass(frozen=True)
-class Reading:
+class RecordReading:
     """The parts of a shown record that are not stored with it.
 
     Attributes:
@@ -25,7 +25,7 @@ class Reading:
     outcome_ids: Sequence[str] = ()
 
 
-def document_of(record: Competence, reading: Reading) -> dict[str, Any]:
+def document_of(record: Competence, reading: RecordReading) -> dict[str, Any]:
     """Return the record as a JSON object; times are seconds since the epoch."""
     derived_from = [
         {"predicate": DERIVED_FROM, "target_id": outcome_id} for outcome_id in reading.outcome_ids

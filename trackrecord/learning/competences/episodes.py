@@ -13,7 +13,7 @@ from .rules import CompetenceRules
 USER = "user"
 
 
-class Call(Protocol):
+class EpisodeCall(Protocol):
     """One call of a tool, as the agent reported it."""
 
     @property
@@ -37,7 +37,7 @@ class Call(Protocol):
         """The ids of the calls that came before this one."""
 
 
-AnyCall = TypeVar("AnyCall", bound=Call)
+AnyCall = TypeVar("AnyCall", bound=EpisodeCall)
 
 
 class NoProcedure(StrEnum):
@@ -48,7 +48,9 @@ class NoProcedure(StrEnum):
     LONG_NAME = "a tool's name is too long"
 
 
-def procedure_of(rules: CompetenceRules, calls: Sequence[Call]) -> tuple[str, ...] | NoProcedure:
+def procedure_of(
+    rules: CompetenceRules, calls: Sequence[EpisodeCall]
+) -> tuple[str, ...] | NoProcedure:
     """Return the tools in the order of their use, names stripped, blank names dropped.
 
     Each tool stands where it was used first, unless the rules keep repeats. Calls of the user are
@@ -85,7 +87,7 @@ def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
     return [calls[position] for position in _sorted_positions(waits_for, followers)]
 
 
-def _dependencies(calls: Sequence[Call]) -> list[set[int]]:
+def _dependencies(calls: Sequence[EpisodeCall]) -> list[set[int]]:
     position_of: dict[str, int] = {}
     for position, call in enumerate(calls):
         if call.id is not None:

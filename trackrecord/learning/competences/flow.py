@@ -86,7 +86,7 @@ class FlowMove:
 
 
 @dataclass(frozen=True)
-class Flow:
+class ProcedureFlow:
     """How the runs of a procedure went.
 
     Attributes:
@@ -104,7 +104,7 @@ class Flow:
     folded: int = 0
 
 
-def flow_of(runs: Iterable[FlowRun], *, most_tools: int = MOST_TOOLS) -> Flow:
+def flow_of(runs: Iterable[FlowRun], *, most_tools: int = MOST_TOOLS) -> ProcedureFlow:
     """Count how runs went from tool to tool.
 
     Calls of the user are not a part of what the agent does. A run without a call is not counted.
@@ -122,7 +122,7 @@ def flow_of(runs: Iterable[FlowRun], *, most_tools: int = MOST_TOOLS) -> Flow:
     counts = _Counts()
     for run, calls in known:
         counts.add([(named[call.tool], call.failed) for call in calls], success=run.success)
-    return Flow(
+    return ProcedureFlow(
         runs=len(known),
         succeeded=sum(run.success for run, _ in known),
         steps=counts.steps(),

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from trackrecord.errors import InvalidRequest, InvalidRevision
 
-from .recipe import Step, recipe_of
+from .recipe import RecipeStep, recipe_of
 from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle
 from .signatures import signature_of
@@ -113,7 +113,7 @@ def new_record(
     signature = _signature(rules, order)
     triggers = tuple(map(_trigger, new.triggers))
     recipe = tuple(
-        Step(step.step, step.tool, _schema(new, step.step), step.validation)
+        RecipeStep(step.step, step.tool, _schema(new, step.step), step.validation)
         for step in recipe_of(order, {}, max_arguments=1)
     )
     half_life = rules.half_life_days if new.half_life_days is None else new.half_life_days

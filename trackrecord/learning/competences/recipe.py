@@ -9,7 +9,7 @@ from .tally import Argument, Order
 
 
 @dataclass(frozen=True)
-class Step:
+class RecipeStep:
     """One step of a recipe.
 
     Attributes:
@@ -32,7 +32,7 @@ def typical_order(orders: Mapping[Order, int]) -> Order:
 
 def recipe_of(
     order: Order, arguments: Mapping[Argument, int], *, max_arguments: int
-) -> tuple[Step, ...]:
+) -> tuple[RecipeStep, ...]:
     """Return the recipe with the tools in this order.
 
     Args:
@@ -42,7 +42,7 @@ def recipe_of(
     """
     schemas = _schemas(arguments, max_arguments)
     return tuple(
-        Step(number, tool, schemas.get(tool, {}), _checks_after(order, number))
+        RecipeStep(number, tool, schemas.get(tool, {}), _checks_after(order, number))
         for number, tool in enumerate(order, start=1)
     )
 

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any
 
 from .conditions import UNKNOWN, Fit, KnownTrigger, fit_of_record, values_of
-from .recipe import Step
+from .recipe import RecipeStep
 from .rules import Lifecycle, Status
 from .selection import success_rate
 
@@ -119,7 +119,7 @@ class Competence:
     skill_name: str
     signature: str
     triggers: tuple[TriggerCounts, ...]
-    recipe: tuple[Step, ...]
+    recipe: tuple[RecipeStep, ...]
     required_tools: tuple[str, ...]
     failure_modes: tuple[str, ...]
     performance: Performance

@@ -15,7 +15,7 @@ from typing import Any
 from trackrecord.errors import InvalidRevision, RevisionRefused
 
 from ..numbers.checks import require, require_positive, require_ratio
-from .recipe import Step, recipe_of
+from .recipe import RecipeStep, recipe_of
 from .record import DERIVED_FROM, Competence, Performance, Relation, TriggerCounts, skill_name
 from .rules import MOST_SALIENT, CompetenceRules, Lifecycle, Status
 
@@ -291,14 +291,14 @@ def _joined_triggers(sources: Iterable[Competence]) -> tuple[TriggerCounts, ...]
     return tuple(sorted(summed, key=lambda trigger: (-trigger.count, trigger.signal)))
 
 
-def _recipe(tools: Iterable[str], origin: Competence) -> tuple[Step, ...]:
+def _recipe(tools: Iterable[str], origin: Competence) -> tuple[RecipeStep, ...]:
     """Return the tools in order, each with the arguments from the origin's recipe."""
     known = {step.tool: step.args_schema for step in origin.recipe}
     steps = recipe_of(tuple(tools), {}, max_arguments=1)
     return tuple(replace(step, args_schema=known.get(step.tool, {})) for step in steps)
 
 
-def _tools_of(recipe: Iterable[Step]) -> tuple[str, ...]:
+def _tools_of(recipe: Iterable[RecipeStep]) -> tuple[str, ...]:
     return tuple(sorted({step.tool for step in recipe}))
 
 

@@ -35,7 +35,7 @@ class Episode(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(slots=True)
-class Tally:
+class EpisodeTally:
     """Sums over the episodes of one signature; the order in which they are added never matters.
 
     Attributes:
@@ -89,7 +89,7 @@ class Tally:
 
     def take_back(self, episode: Episode) -> None:
         """Take back one episode; when the last one of the others ended, is for others to say."""
-        other = Tally()
+        other = EpisodeTally()
         other.add(episode)
         self.successes -= other.successes
         self.failures -= other.failures
@@ -103,7 +103,7 @@ class Tally:
         self.conditions.subtract(other.conditions)
         self.failure_modes.subtract(other.failure_modes)
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "EpisodeTally") -> None:
         """Add everything that another tally of the same signature holds."""
         self.successes += other.successes
         self.failures += other.failures

@@ -15,7 +15,7 @@ _MOST_CONDITIONS = 2
 _CONDITION_LIMIT = 40
 
 
-class Counts(NamedTuple):
+class TaskCounts(NamedTuple):
     """Tasks that used a procedure.
 
     Attributes:
@@ -34,8 +34,8 @@ class Counts(NamedTuple):
 
 def competence_line(
     tools: Sequence[str],
-    counts: Counts,
-    by_trigger: Sequence[tuple[str, Counts]] = (),
+    counts: TaskCounts,
+    by_trigger: Sequence[tuple[str, TaskCounts]] = (),
     *,
     is_contested: bool = False,
     language: Language = "en",
@@ -94,10 +94,10 @@ def failing_line(signature: str, failures: int, language: Language = "en") -> st
         language: of the text.
     """
     tools = unlabelled(one_line(signature, _SIGNATURE_LIMIT))
-    return f"- {tools} [{_WORDS[language].succeeded(Counts(0, failures))}]"
+    return f"- {tools} [{_WORDS[language].succeeded(TaskCounts(0, failures))}]"
 
 
-def _most_telling(entry: tuple[str, Counts]) -> tuple[int, int, str]:
+def _most_telling(entry: tuple[str, TaskCounts]) -> tuple[int, int, str]:
     signal, counts = entry
     return -counts.successes, -counts.failures, signal
 
@@ -115,22 +115,22 @@ class _English:
         return f'when "{signal}": '
 
     @staticmethod
-    def succeeded(counts: Counts) -> str:
+    def succeeded(counts: TaskCounts) -> str:
         if not counts.total:
             return "no task yet"
         noun = "task" if counts.total == 1 else "tasks"
         return f"{counts.successes} of {counts.total} {noun} succeeded"
 
     @classmethod
-    def succeeded_when(cls, counts: Counts, signal: str) -> str:
+    def succeeded_when(cls, counts: TaskCounts, signal: str) -> str:
         return f'{cls.succeeded(counts)} when "{signal}"'
 
     @classmethod
-    def succeeded_in_all(cls, counts: Counts) -> str:
+    def succeeded_in_all(cls, counts: TaskCounts) -> str:
         return f"{cls.succeeded(counts)} in all"
 
     @staticmethod
-    def in_all(counts: Counts) -> str:
+    def in_all(counts: TaskCounts) -> str:
         return f", {counts.successes} of {counts.total} in all"
 
     @staticmethod
@@ -147,21 +147,21 @@ class _Chinese:
         return f"遇到“{signal}”时:"
 
     @staticmethod
-    def succeeded(counts: Counts) -> str:
+    def succeeded(counts: TaskCounts) -> str:
         if not counts.total:
             return "尚无任务"
         return f"{counts.total}个任务中{counts.successes}个成功"
 
     @classmethod
-    def succeeded_when(cls, counts: Counts, signal: str) -> str:
+    def succeeded_when(cls, counts: TaskCounts, signal: str) -> str:
         return f"遇到“{signal}”时{cls.succeeded(counts)}"
 
     @classmethod
-    def succeeded_in_all(cls, counts: Counts) -> str:
+    def succeeded_in_all(cls, counts: TaskCounts) -> str:
         return f"共{cls.succeeded(counts)}"
 
     @staticmethod
-    def in_all(counts: Counts) -> str:
+    def in_all(counts: TaskCounts) -> str:
         return f",共{counts.total}个任务中{counts.successes}个成功"
 
     @staticmethod

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from .recipe import Step, recipe_of, typical_order
+from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
-from .tally import Tally
+from .tally import EpisodeTally
 
 # Of one trigger; those of one kind of task are few.
 _MOST_CONDITIONS: Final = 5
@@ -55,7 +55,7 @@ class Signature:
 
     project: str
     name: str
-    tally: Tally
+    tally: EpisodeTally
 
 
 def follow(
@@ -111,7 +111,7 @@ def follow_rebuilt(
 
 
 def _removed(
-    rules: CompetenceRules, tally: Tally, record: Competence, why: str
+    rules: CompetenceRules, tally: EpisodeTally, record: Competence, why: str
 ) -> RecordUpdate | None:
     """Return the removal of a record that no longer has enough episodes; None if it has.
 
@@ -159,7 +159,7 @@ def _next_version(record: Competence, now: float) -> Competence:
     return replace(record, version=record.version + 1, updated_at=now)
 
 
-def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Competence:
+def _followed(rules: CompetenceRules, tally: EpisodeTally, record: Competence) -> Competence:
     """Return the record with all fields that are derived from the tally."""
     authored = record.authored
     recipe = _recipe(rules, tally) if tally.orders and authored is None else record.recipe
@@ -182,13 +182,13 @@ def _followed(rules: CompetenceRules, tally: Tally, record: Competence) -> Compe
     )
 
 
-def _recipe(rules: CompetenceRules, tally: Tally) -> tuple[Step, ...]:
+def _recipe(rules: CompetenceRules, tally: EpisodeTally) -> tuple[RecipeStep, ...]:
     order = typical_order(tally.orders)
     return recipe_of(order, tally.arguments, max_arguments=rules.max_arguments)
 
 
 def _triggers_of(
-    rules: CompetenceRules, tally: Tally, record: Competence
+    rules: CompetenceRules, tally: EpisodeTally, record: Competence
 ) -> tuple[TriggerCounts, ...]:
     """Return the triggers of the episodes; first those that the record's author named."""
     if record.authored is None:
@@ -213,12 +213,12 @@ def _joined(named: TriggerCounts, learnt: TriggerCounts | None) -> TriggerCounts
     )
 
 
-def _triggers(rules: CompetenceRules, tally: Tally) -> tuple[TriggerCounts, ...]:
+def _triggers(rules: CompetenceRules, tally: EpisodeTally) -> tuple[TriggerCounts, ...]:
     counts = tally.trigger_successes + tally.trigger_failures
     return tuple(_trigger(tally, signal) for signal in _by_frequency(counts, rules.max_triggers))
 
 
-def _trigger(tally: Tally, signal: str) -> TriggerCounts:
+def _trigger(tally: EpisodeTally, signal: str) -> TriggerCounts:
     known = _conditions(tally, signal)
     return TriggerCounts(
         signal,
@@ -229,7 +229,7 @@ def _trigger(tally: Tally, signal: str) -> TriggerCounts:
     )
 
 
-def _conditions(tally: Tally, signal: str) -> tuple[Any, ...]:
+def _conditions(tally: EpisodeTally, signal: str) -> tuple[Any, ...]:
     own = {text: count for (of, text), count in tally.conditions.items() if of == signal}
     return tuple(msgspec.json.decode(text) for text in _by_frequency(own, _MOST_CONDITIONS))
 
@@ -238,7 +238,7 @@ def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda text: (-counts[text], text))[:most])
 
 
-def _news(tally: Tally, known: Performance) -> str:
+def _news(tally: EpisodeTally, known: Performance) -> str:
     successes = _counted(tally.successes - known.success_count, "new success", "new successes")
     failures = _counted(tally.failures - known.failure_count, "new failure")
     return f"{successes}, {failures}"
@@ -248,5 +248,5 @@ def _counted(count: int, one: str, several: str = "") -> str:
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
-def _standing(tally: Tally) -> str:
+def _standing(tally: EpisodeTally) -> str:
     return f"{tally.successes} of {_counted(tally.episodes, 'episode')} succeeded"

@@ -29,7 +29,7 @@ class FoundRun:
     run: NotedRun
 
 
-class RunPlace(NamedTuple):
+class FoundRunPlace(NamedTuple):
     """A run's place among those of its project: by when it ended, then by its outcome's row."""
 
     ended_at: float
@@ -40,7 +40,7 @@ def runs_before(
     connection: Connection,
     project_id: int,
     *,
-    before: RunPlace | None = None,
+    before: FoundRunPlace | None = None,
     at: float | None = None,
     at_once: int = _AT_ONCE,
 ) -> Iterator[FoundRun]:
@@ -70,7 +70,7 @@ def runs_before(
         yield from (_run(row, row.outcome_id) for row in rows)
         if len(rows) < at_once:
             return
-        before = RunPlace(rows[-1].ended_at, rows[-1].outcome)
+        before = FoundRunPlace(rows[-1].ended_at, rows[-1].outcome)
 
 
 def runs_of_rows(
@@ -136,7 +136,7 @@ def rows_of_task(
     return list(connection.execute(query).scalars())
 
 
-def _after(place: RunPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
+def _after(place: FoundRunPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
     return tuple_(runs.c.ended_at, runs.c.outcome) < (place.ended_at, place.outcome)
 
 

@@ -18,7 +18,7 @@ from trackrecord.learning.competences.revision import (
     RevisionAction,
 )
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Tally
+from trackrecord.learning.competences.tally import EpisodeTally
 
 from ..outcomes.decay_basis import hold_bases
 from .read import existing_ids, held_for_revision, read_named
@@ -94,7 +94,7 @@ class Reviser:
             RevisionRefused: there is a record of this signature already.
         """
         # The row is held from here on: consolidation makes no record of it at the same time.
-        rows = add_tallies(self._connection, self._project_id, {record.signature: Tally()})
+        rows = add_tallies(self._connection, self._project_id, {record.signature: EpisodeTally()})
         if record.id in existing_ids(self._connection, self._project_id, [record.id]):
             message = (
                 f"there is a record of these tools already, {record.id}; nothing was stored: "

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, union_all
 
-from trackrecord.learning.competences.tally import Tally
+from trackrecord.learning.competences.tally import EpisodeTally
 
 from ..database.upsert import Columns, Upsert
 from .tables import digest_of, signature_facts
@@ -50,7 +50,7 @@ class FactLimits:
         }
 
 
-def add_facts(connection: Connection, tallies: Mapping[int, Tally]) -> None:
+def add_facts(connection: Connection, tallies: Mapping[int, EpisodeTally]) -> None:
     """Add the facts of tallies to those on record, by the row of their signature."""
     rows = [
         (signature_id, kind.value, digest_of(text), text, successes, failures, successes + failures)
@@ -79,7 +79,9 @@ def drop_empty_facts(connection: Connection, signature_ids: Sequence[int]) -> No
         )
 
 
-def read_facts(connection: Connection, tallies: Mapping[int, Tally], limits: FactLimits) -> None:
+def read_facts(
+    connection: Connection, tallies: Mapping[int, EpisodeTally], limits: FactLimits
+) -> None:
     """Add the facts on record to tallies, by the row of their signature."""
     query = _query(limits)
     for signature_id, tally in tallies.items():
@@ -116,7 +118,7 @@ def _text(value: object) -> str:
     return _json.encode(value).decode()
 
 
-def _facts_of(tally: Tally) -> Iterable[_Fact]:
+def _facts_of(tally: EpisodeTally) -> Iterable[_Fact]:
     for order, count in tally.orders.items():
         yield FactKind.ORDER, _text(order), count, 0
     for argument, count in tally.arguments.items():
@@ -130,28 +132,28 @@ def _facts_of(tally: Tally) -> Iterable[_Fact]:
         yield FactKind.FAILURE_MODE, failure_mode, 0, count
 
 
-def _fill_order(tally: Tally, text: str, successes: int, _failures: int) -> None:
+def _fill_order(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
     tally.orders[_order.decode(text)] += successes
 
 
-def _fill_argument(tally: Tally, text: str, successes: int, _failures: int) -> None:
+def _fill_argument(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
     tally.arguments[_argument.decode(text)] += successes
 
 
-def _fill_trigger(tally: Tally, text: str, successes: int, failures: int) -> None:
+def _fill_trigger(tally: EpisodeTally, text: str, successes: int, failures: int) -> None:
     tally.trigger_successes[text] += successes
     tally.trigger_failures[text] += failures
 
 
-def _fill_conditions(tally: Tally, text: str, uses: int, _failures: int) -> None:
+def _fill_conditions(tally: EpisodeTally, text: str, uses: int, _failures: int) -> None:
     tally.conditions[_pair.decode(text)] += uses
 
 
-def _fill_failure_mode(tally: Tally, text: str, _successes: int, failures: int) -> None:
+def _fill_failure_mode(tally: EpisodeTally, text: str, _successes: int, failures: int) -> None:
     tally.failure_modes[text] += failures
 
 
-_fill: dict[str, Callable[[Tally, str, int, int], None]] = {
+_fill: dict[str, Callable[[EpisodeTally, str, int, int], None]] = {
     FactKind.ORDER: _fill_order,
     FactKind.ARGUMENT: _fill_argument,
     FactKind.TRIGGER: _fill_trigger,

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, select, update
 
-from trackrecord.learning.competences.tally import Tally
+from trackrecord.learning.competences.tally import EpisodeTally
 
 from ..database.engine import dialect_of
 from ..database.row_locks import for_update
@@ -23,11 +23,11 @@ class StoredSignature:
 
     id: int
     name: str
-    tally: Tally
+    tally: EpisodeTally
 
 
 def add_tallies(
-    connection: Connection, project_id: int, tallies: Mapping[str, Tally]
+    connection: Connection, project_id: int, tallies: Mapping[str, EpisodeTally]
 ) -> dict[str, int]:
     """Add tallies, by signature, to a project's sums; mark the signatures as changed.
 
@@ -42,7 +42,7 @@ def add_tallies(
 
 
 def take_back_tallies(
-    connection: Connection, project_id: int, tallies: Mapping[str, Tally]
+    connection: Connection, project_id: int, tallies: Mapping[str, EpisodeTally]
 ) -> None:
     """Add tallies that lie below nothing to a project's sums, and mark the signatures as changed.
 
@@ -62,7 +62,7 @@ def take_back_tallies(
 _COLUMNS = tuple(column.name for column in signatures.c if column.name != "id")
 
 
-def _row(project_id: int, name: str, tally: Tally) -> tuple[Any, ...]:
+def _row(project_id: int, name: str, tally: EpisodeTally) -> tuple[Any, ...]:
     return (
         project_id,
         digest_of(name),
@@ -181,7 +181,7 @@ def _read(
     )
     wanted = query.where(*where).order_by(table.id).limit(limit)
     rows = connection.execute(for_update(connection, wanted, signatures))
-    return [StoredSignature(id_, name, Tally(*sums)) for id_, name, *sums in rows]
+    return [StoredSignature(id_, name, EpisodeTally(*sums)) for id_, name, *sums in rows]
 
 
 def clear_changed(connection: Connection, ids: Collection[int]) -> None:

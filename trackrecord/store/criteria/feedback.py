@@ -52,14 +52,14 @@ class Feedback:
     feedback_id: str | None = None
 
     @property
-    def place(self) -> "Place":
+    def place(self) -> "CriterionFeedbackPlace":
         """Where it stands in the order of feedback to its criterion."""
         if self.outcome_id is not None:
-            return Place(self.received_at, is_alone=False, id=self.outcome_id)
-        return Place(self.received_at, is_alone=True, id=self.feedback_id or "")
+            return CriterionFeedbackPlace(self.received_at, is_alone=False, id=self.outcome_id)
+        return CriterionFeedbackPlace(self.received_at, is_alone=True, id=self.feedback_id or "")
 
 
-class Place(NamedTuple):
+class CriterionFeedbackPlace(NamedTuple):
     """A place in the order of feedback to a criterion: newest first, outcomes first of equal ones.
 
     Attributes:
@@ -81,7 +81,7 @@ def feedback_of_criterion(
     *,
     at: float | None = None,
     limit: int = FEEDBACK_SHOWN,
-    after: Place | None = None,
+    after: CriterionFeedbackPlace | None = None,
 ) -> list[Feedback]:
     """The feedback to a criterion, newest first.
 
@@ -116,7 +116,7 @@ class _Page:
     code_points: str
     at: float | None
     limit: int | None
-    after: Place | None = None
+    after: CriterionFeedbackPlace | None = None
 
     def of(
         self,

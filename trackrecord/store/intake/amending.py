@@ -10,7 +10,7 @@ from math import inf, nextafter
 from typing import Final
 
 from trackrecord.factories import scorer_of
-from trackrecord.wire.join import Entry, join
+from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
@@ -69,11 +69,11 @@ def amend(taking_in: TakingIn, given: Sequence[ScoredOutcome]) -> Amended:
     current = hold_current(connection, told.keys(), scorer)
     known = entries_of(connection, told.keys())
     steps: dict[Key, list[_Step]] = {}
-    kept: dict[Key, Sequence[Entry]] = {}
+    kept: dict[Key, Sequence[OutcomeEntry]] = {}
     refused: list[ScoredOutcome] = []
     for key in sorted(told):
         before = current[key].outcome
-        entries = known.get(key) or [Entry(before.body, before.received_at)]
+        entries = known.get(key) or [OutcomeEntry(before.body, before.received_at)]
         steps[key], after, too_many = _steps(before.received_at, entries, told[key])
         refused += too_many
         if set(after) != set(entries):
@@ -102,8 +102,8 @@ def _that_tell(
 
 
 def _steps(
-    moment: float, entries: Sequence[Entry], told: Sequence[ScoredOutcome]
-) -> tuple[list[_Step], Sequence[Entry], list[ScoredOutcome]]:
+    moment: float, entries: Sequence[OutcomeEntry], told: Sequence[ScoredOutcome]
+) -> tuple[list[_Step], Sequence[OutcomeEntry], list[ScoredOutcome]]:
     """Return the records that entries lead to, one after the other.
 
     Args:
@@ -118,7 +118,7 @@ def _steps(
     refused: list[ScoredOutcome] = []
     body = join(entries).body
     for each in told:
-        joined = join([*entries, Entry(each.body, each.received_at)])
+        joined = join([*entries, OutcomeEntry(each.body, each.received_at)])
         if len(joined.entries) > MOST_ENTRIES:
             refused.append(each)
             continue

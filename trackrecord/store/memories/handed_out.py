@@ -18,7 +18,7 @@ HANDED_OUT: Final = "handed out"
 
 
 @dataclass(frozen=True)
-class HandedOut:
+class HandedMemory:
     """A memory that was handed out.
 
     Attributes:
@@ -40,7 +40,7 @@ class HandedOut:
 
 
 def note_handed_out(
-    connection: Connection, project_id: int, handed: Iterable[HandedOut], *, rules: MemoryRules
+    connection: Connection, project_id: int, handed: Iterable[HandedMemory], *, rules: MemoryRules
 ) -> None:
     """Let memories that were handed out decay from that day on.
 
@@ -61,9 +61,9 @@ def note_handed_out(
         )
 
 
-def _that_may_count(handed: Iterable[HandedOut]) -> dict[str, list[HandedOut]]:
+def _that_may_count(handed: Iterable[HandedMemory]) -> dict[str, list[HandedMemory]]:
     """Return, for each memory in the order of receipt, what is of a later day than those before."""
-    found: defaultdict[str, list[HandedOut]] = defaultdict(list)
+    found: defaultdict[str, list[HandedMemory]] = defaultdict(list)
     for each in sorted(handed, key=lambda each: (each.received_at, each.at)):
         own = found[each.memory_id]
         if not own or each.clock > own[-1].clock:
@@ -72,7 +72,7 @@ def _that_may_count(handed: Iterable[HandedOut]) -> dict[str, list[HandedOut]]:
 
 
 def _note(
-    connection: Connection, project_id: int, waiting: list[list[HandedOut]], rules: MemoryRules
+    connection: Connection, project_id: int, waiting: list[list[HandedMemory]], rules: MemoryRules
 ) -> None:
     """Note one day of each memory after the other: each is a change of its own."""
     while waiting:
@@ -82,7 +82,7 @@ def _note(
 
 
 def _recall(
-    connection: Connection, project_id: int, due: dict[str, HandedOut], rules: MemoryRules
+    connection: Connection, project_id: int, due: dict[str, HandedMemory], rules: MemoryRules
 ) -> None:
     clock = func.coalesce(memories.c.last_recalled_at, memories.c.created_at)
     query = (

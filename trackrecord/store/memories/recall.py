@@ -29,7 +29,7 @@ _LOOK_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecalledRow:
     """A memory that was recalled.
 
     Attributes:
@@ -55,7 +55,7 @@ def recall(
     limit: int = DEFAULT_LIMIT,
     min_confidence: float = 0.0,
     at: float | None = None,
-) -> list[Recalled]:
+) -> list[RecalledRow]:
     """The memories that fit a question best, the best first; it changes nothing.
 
     A superseded memory is left out where the one that superseded it is recalled.
@@ -96,7 +96,7 @@ def recall(
     }
     recalled = {memory.id for memory in found.values()}
     return [
-        Recalled(found[entry.row], entry.relevance, entry.effective, -entry.worst)
+        RecalledRow(found[entry.row], entry.relevance, entry.effective, -entry.worst)
         for entry in ranked
         if found[entry.row].superseded_by not in recalled
     ][:limit]

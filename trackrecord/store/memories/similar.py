@@ -42,7 +42,7 @@ _MARK_AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
-class Similar:
+class SimilarMemory:
     """A memory that a text is similar to."""
 
     row: Row[Any]
@@ -57,14 +57,14 @@ def lock_memories(connection: Connection, project_id: int) -> None:
 
 def similar_memories(
     connection: Connection, project_id: int, text: str, threshold: float
-) -> list[Similar]:
+) -> list[SimilarMemory]:
     """Every memory of a project whose similarity to a text is at least the threshold."""
     grams = trigrams(without_prefix(text))
     found = []
     for row in _candidates(connection, project_id, grams, threshold):
         alike = jaccard(grams, trigrams(without_prefix(row.text)))
         if alike >= threshold:
-            found.append(Similar(row, alike))
+            found.append(SimilarMemory(row, alike))
     return found
 
 

@@ -46,12 +46,12 @@ from .read import (
     memory_state,
     record_changes,
 )
-from .similar import Similar, lock_memories, mark, mark_new, similar_memories, unmark
+from .similar import SimilarMemory, lock_memories, mark, mark_new, similar_memories, unmark
 from .tables import memories, memory_changes, memory_sources
 
 
 @dataclass(frozen=True)
-class Remembered:
+class RememberedMemory:
     """What became of a text that was to be remembered.
 
     Attributes:
@@ -75,7 +75,7 @@ def remember(
     now: float,
     source: str | None = None,
     force: bool = False,
-) -> Remembered:
+) -> RememberedMemory:
     """Store a memory, unless it is on record already.
 
     A text that is the same memory adds its source and changes nothing else. Otherwise it is stored,
@@ -100,8 +100,8 @@ def remember(
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules)
     if (known := _row_of(connection, project_id, memory_id)) is not None:
-        return Remembered(find_memory(connection, project_id, known.memory_id), is_new=False)
-    similar: list[Similar] = []
+        return RememberedMemory(find_memory(connection, project_id, known.memory_id), is_new=False)
+    similar: list[SimilarMemory] = []
     if not force:
         similar = similar_memories(connection, project_id, text, rules.conflict_from)
     alike = _by_likeness(rules, text, similar)
@@ -109,27 +109,27 @@ def remember(
         best = max(same, key=_best)
         _add_source(connection, best.row.id, source, now)
         found = find_memory(connection, project_id, best.row.memory_id)
-        return Remembered(found, is_new=False, similarity=best.similarity)
+        return RememberedMemory(found, is_new=False, similarity=best.similarity)
     _store(connection, project_id, memory_id, text, rules, source=source, now=now)
     judge_by_feedback(connection, project_id, [memory_id], rules, now=now)
     for each in sorted(alike[Likeness.CONTRADICTS], key=lambda each: each.row.id):
         _supersede(connection, project_id, each.row.memory_id, memory_id, rules, now=now)
     _note_change(connection, project_id, now)
-    return Remembered(find_memory(connection, project_id, memory_id), is_new=True)
+    return RememberedMemory(find_memory(connection, project_id, memory_id), is_new=True)
 
 
 def _by_likeness(
-    rules: MemoryRules, text: str, similar: Sequence[Similar]
-) -> dict[Likeness, list[Similar]]:
+    rules: MemoryRules, text: str, similar: Sequence[SimilarMemory]
+) -> dict[Likeness, list[SimilarMemory]]:
     plain = without_prefix(text)
-    found: dict[Likeness, list[Similar]] = {kind: [] for kind in Likeness}
+    found: dict[Likeness, list[SimilarMemory]] = {kind: [] for kind in Likeness}
     for memory in similar:
         stored = without_prefix(memory.row.text)
         found[compare(rules, stored, plain, memory.similarity)].append(memory)
     return found
 
 
-def _best(each: Similar) -> tuple[bool, float, int]:
+def _best(each: SimilarMemory) -> tuple[bool, float, int]:
     """Among several that are the same: one that holds, the most similar one, the oldest one."""
     return each.row.superseded_by is None, each.similarity, -each.row.id
 

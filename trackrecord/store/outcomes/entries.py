@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, select
 
-from trackrecord.wire.join import Entry
+from trackrecord.wire.join import OutcomeEntry
 
 from ..database.bulk_insert import insert_rows
 from .tables import outcome_entries
@@ -18,13 +18,13 @@ _DIGEST_BYTES: Final = 16
 Key = tuple[int, str]
 
 
-def entries_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, list[Entry]]:
+def entries_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, list[OutcomeEntry]]:
     """Return the entries of outcomes by project and outcome_id; nothing for those with one."""
     table = outcome_entries.c
     by_project: defaultdict[int, list[str]] = defaultdict(list)
     for project_id, outcome_id in sorted(keys):
         by_project[project_id].append(outcome_id)
-    found: defaultdict[Key, list[Entry]] = defaultdict(list)
+    found: defaultdict[Key, list[OutcomeEntry]] = defaultdict(list)
     for project_id, ids in by_project.items():
         for start in range(0, len(ids), _AT_ONCE):
             # Those of one batch came at the same moment: their order must be that of any database.
@@ -37,11 +37,11 @@ def entries_of(connection: Connection, keys: Iterable[Key]) -> dict[Key, list[En
                 .order_by(table.outcome_id, table.received_at, table.digest)
             )
             for outcome_id, body, received_at in connection.execute(query):
-                found[project_id, outcome_id].append(Entry(body, received_at))
+                found[project_id, outcome_id].append(OutcomeEntry(body, received_at))
     return dict(found)
 
 
-def write_entries(connection: Connection, kept: Mapping[Key, Sequence[Entry]]) -> None:
+def write_entries(connection: Connection, kept: Mapping[Key, Sequence[OutcomeEntry]]) -> None:
     """Replace the entries of outcomes.
 
     Args:

@@ -80,7 +80,7 @@ class Webhook:
         raise EndpointAway(message)
 
 
-class Command:
+class CommandChannel:
     """Starts a program for each message, which reads it from its standard input.
 
     Args:
@@ -135,7 +135,7 @@ def _failure(status: int, complaint: bytes) -> str:
 def channel_of(name: str, settings: NotifySettings) -> Channel:
     """Return the channel with a name: "webhook" or "command"."""
     if name == "command":
-        return Command(settings.command, settings.timeout_s)
+        return CommandChannel(settings.command, settings.timeout_s)
     assert settings.url is not None  # noqa: S101 - the settings refuse one without the other
     assert settings.secret is not None  # noqa: S101 - as above
     return Webhook(settings.url, key_of(settings.secret), settings.timeout_s)

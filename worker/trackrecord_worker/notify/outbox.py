@@ -46,7 +46,7 @@ return 1
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingNews:
     """A piece of news that is still to be told.
 
     Attributes:
@@ -133,11 +133,11 @@ class Outbox:
         arguments = (_MOST_WAITING, last, repr(news.at), encode_message(news))
         return bool(self._client.eval(_ADD_LETTERS, len(names), *names, *arguments))
 
-    def waiting(self, channel: str, *, after: str = "-", limit: int = PAGE) -> list[Waiting]:
+    def waiting(self, channel: str, *, after: str = "-", limit: int = PAGE) -> list[WaitingNews]:
         """Return what is still to be told through a channel, the oldest first."""
         start = after if after == "-" else f"({after}"
         found: Any = self._client.xrange(self._keys.notifications(channel), start, "+", limit)
-        return [Waiting(entry_id.decode(), _body(fields)) for entry_id, fields in found]
+        return [WaitingNews(entry_id.decode(), _body(fields)) for entry_id, fields in found]
 
     def count(self, channel: str) -> int:
         """Return how much is still to be told through a channel."""

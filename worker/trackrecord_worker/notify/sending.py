@@ -13,7 +13,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import EndpointAway
 
 from .channels import Channel, NotTaken, channel_of
-from .outbox import Outbox, Waiting
+from .outbox import Outbox, WaitingNews
 
 _LOOK_EVERY_S: Final = 1.0
 _FIRST_PAUSE_S: Final = 5.0
@@ -86,11 +86,11 @@ class Sender:
     def _is_mine(self) -> bool:
         return bool(self._client.eval(_KEEP_LOCK, 1, self._lock, self._me, _LOCK_S))
 
-    def _is_due(self, waiting: Waiting) -> bool:
+    def _is_due(self, waiting: WaitingNews) -> bool:
         _, resume_at = self._refused.get(waiting.entry_id, (0.0, 0.0))
         return time.monotonic() >= resume_at
 
-    def _send(self, waiting: Waiting) -> bool:
+    def _send(self, waiting: WaitingNews) -> bool:
         try:
             self._channel.tell(f"msg_{waiting.entry_id}", waiting.body)
         except NotTaken as error:
@@ -111,7 +111,7 @@ class Sender:
         self._pause_s = self._said_at = 0.0
         return True
 
-    def _note_failure(self, waiting: Waiting, reason: str, effect: str) -> None:
+    def _note_failure(self, waiting: WaitingNews, reason: str, effect: str) -> None:
         if time.time() - waiting.noted_at > GIVE_UP_AFTER_S:
             _log.error(
                 "notification_given_up",

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import Call
+from ...agent_run import RunCall
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..raw_json import object_of, value_of
 from ..sub_agents import sub_agent_of
@@ -114,12 +114,12 @@ class OpenCall:
         if self.sub_agent is not None:
             self.sub_agent = msgspec.structs.replace(self.sub_agent, ended_at=at)
 
-    def finished(self) -> Call:
+    def finished(self) -> RunCall:
         """Return the call as far as it is known."""
         duration = None
         if self.started_at is not None and self.ended_at is not None:
             duration = max(0.0, round((self.ended_at - self.started_at) * 1000, 1))
-        return Call(
+        return RunCall(
             tool=self.tool,
             id=self.id,
             arguments=self.arguments,

@@ -3,12 +3,20 @@
 import re
 from typing import Final
 
-from ...agent_run import AgentRun, Call, Seen, Sign, run_outcome_id
+from ...agent_run import AgentRun, RunCall, Seen, Sign, run_outcome_id
 from ..moments import seconds_of
 from ..raw_json import text_of
 from .calls import OpenCall
 from .prompts import INTERRUPTED
-from .records import Block, Message, Record, blocks_of, message_of, result_text, usage_of
+from .records import (
+    Block,
+    RecordMessage,
+    TranscriptRecord,
+    blocks_of,
+    message_of,
+    result_text,
+    usage_of,
+)
 
 AGENT: Final = "claude-code"
 _SYNTHETIC: Final = "<synthetic>"
@@ -49,7 +57,7 @@ class OpenRun:
         """Whether no agent worked in it: a command that Claude Code carried out by itself."""
         return not self._has_worked and not self._signs and self._api_failure is None
 
-    def touch(self, record: Record) -> float | None:
+    def touch(self, record: TranscriptRecord) -> float | None:
         """Take what every record tells: when, where, and by which program."""
         at = seconds_of(text_of(record.timestamp))
         if at is not None:
@@ -62,7 +70,7 @@ class OpenRun:
             self.session = text_of(record.session_id)
         return at
 
-    def answer(self, record: Record) -> list[OpenCall]:
+    def answer(self, record: TranscriptRecord) -> list[OpenCall]:
         """Take a record of the model's answer, one part of it with the usage of the whole.
 
         Returns:
@@ -91,7 +99,7 @@ class OpenRun:
         self._has_ended = False
         return self.calls.setdefault(block.id or "", OpenCall(block, at))
 
-    def _count(self, message: Message) -> None:
+    def _count(self, message: RecordMessage) -> None:
         if message.model:
             self._facts["model"] = message.model
         usage = usage_of(message)
@@ -103,7 +111,9 @@ class OpenRun:
         if message.id and usage.output_tokens is not None:
             self._answers[message.id] = (sum(n or 0 for n in read), usage.output_tokens)
 
-    def results(self, record: Record, blocks: list[Block], owners: dict[str, OpenCall]) -> None:
+    def results(
+        self, record: TranscriptRecord, blocks: list[Block], owners: dict[str, OpenCall]
+    ) -> None:
         """Take the results of calls, wherever in the transcript those were made."""
         at = self.touch(record)
         for block in blocks:
@@ -117,12 +127,12 @@ class OpenRun:
             else:
                 call.end(block, record.tool_use_result, at)
 
-    def _is_refusal(self, record: Record, block: Block) -> bool:
+    def _is_refusal(self, record: TranscriptRecord, block: Block) -> bool:
         if text_of(record.tool_denial_kind) == "user-rejected":
             return True
         return bool(block.is_error) and _REJECTED.match(result_text(block.content)) is not None
 
-    def interrupt(self, record: Record) -> None:
+    def interrupt(self, record: TranscriptRecord) -> None:
         """Note that the person stopped it; the call that ran then was not refused but stopped."""
         at = self.touch(record)
         last = self._signs[-1] if self._signs else None
@@ -132,7 +142,7 @@ class OpenRun:
         self._signs.append(Sign(kind=Seen.INTERRUPTED, at=at, call=call))
         self._has_ended = True
 
-    def give_up(self, reason: str, record: Record) -> None:
+    def give_up(self, reason: str, record: TranscriptRecord) -> None:
         """Note that the agent ended the run, because it may not do any more."""
         self.sign(Seen.CRASHED, reason, self.touch(record))
         self._has_ended = True
@@ -178,11 +188,11 @@ class OpenRun:
     def _sum(self, place: int) -> int | None:
         return sum(answer[place] for answer in self._answers.values()) if self._answers else None
 
-    def _calls(self) -> tuple[Call, ...]:
+    def _calls(self) -> tuple[RunCall, ...]:
         return tuple(call.finished() for call in self.calls.values())
 
 
-def _words(message: Message) -> str:
+def _words(message: RecordMessage) -> str:
     texts = [block.text for block in blocks_of(message) if block.text]
     return " ".join(texts)[:_LONGEST_SAYS]
 

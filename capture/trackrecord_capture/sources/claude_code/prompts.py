@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from .records import Block, Record
+from .records import Block, TranscriptRecord
 
 _LONGEST: Final = 16_384
 INTERRUPTED: Final = "[Request interrupted by user"
@@ -30,7 +30,7 @@ def said_in(blocks: list[Block]) -> str:
     return _REMINDER.sub("", "\n".join(texts)[: 4 * _LONGEST]).strip()[:_LONGEST]
 
 
-def is_prompt(record: Record, blocks: list[Block], said: str) -> bool:
+def is_prompt(record: TranscriptRecord, blocks: list[Block], said: str) -> bool:
     """Return whether a person asked for something with a record of type "user"."""
     if any(block.type == "tool_result" for block in blocks):
         return False

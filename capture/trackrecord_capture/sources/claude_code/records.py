@@ -11,7 +11,7 @@ import msgspec
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
 
-class Record(msgspec.Struct, rename="camel", gc=False):
+class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
     """One line of a transcript."""
 
     type: msgspec.Raw = ABSENT
@@ -50,7 +50,7 @@ class Record(msgspec.Struct, rename="camel", gc=False):
         return kind is None or kind == "human"
 
 
-class Usage(msgspec.Struct, gc=False):
+class TokenUsage(msgspec.Struct, gc=False):
     """The tokens of one answer of the model."""
 
     input_tokens: int | None = None
@@ -59,7 +59,7 @@ class Usage(msgspec.Struct, gc=False):
     output_tokens: int | None = None
 
 
-class Message(msgspec.Struct):
+class RecordMessage(msgspec.Struct):
     """What a record says."""
 
     id: str | None = None
@@ -82,14 +82,14 @@ class Block(msgspec.Struct):
     is_error: bool | None = None
 
 
-_record: Final = msgspec.json.Decoder(Record)
-_message: Final = msgspec.json.Decoder(Message)
+_record: Final = msgspec.json.Decoder(TranscriptRecord)
+_message: Final = msgspec.json.Decoder(RecordMessage)
 _blocks: Final = msgspec.json.Decoder(list[Block])
-_usage: Final = msgspec.json.Decoder(Usage)
+_usage: Final = msgspec.json.Decoder(TokenUsage)
 _LONGEST_RESULT: Final = 1024 * 1024
 
 
-def decode_record(line: bytes) -> Record:
+def decode_record(line: bytes) -> TranscriptRecord:
     """Decode a line.
 
     Raises:
@@ -98,15 +98,15 @@ def decode_record(line: bytes) -> Record:
     return _record.decode(line)
 
 
-def message_of(record: Record) -> Message:
+def message_of(record: TranscriptRecord) -> RecordMessage:
     """Return what a record says; an empty message if that cannot be read."""
     try:
         return _message.decode(record.message)
     except (ValueError, RecursionError):
-        return Message()
+        return RecordMessage()
 
 
-def blocks_of(message: Message) -> list[Block]:
+def blocks_of(message: RecordMessage) -> list[Block]:
     """Return the parts of a message; a plain text is one part."""
     content = message.content
     if bytes(content)[:1] == b'"':
@@ -129,12 +129,12 @@ def _one_by_one(content: msgspec.Raw) -> list[Block]:
     return found
 
 
-def usage_of(message: Message) -> Usage:
+def usage_of(message: RecordMessage) -> TokenUsage:
     """Return the tokens that a message tells of."""
     try:
         return _usage.decode(message.usage)
     except (ValueError, RecursionError):
-        return Usage()
+        return TokenUsage()
 
 
 def result_text(content: msgspec.Raw) -> str:

@@ -14,14 +14,14 @@ import msgspec
 
 from ...agent_run import AgentRun, Seen
 from ...shell.git import Commits
-from ..json_lines import Line, place_of, read_lines
+from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
 from .calls import OpenCall
 from .open_run import OpenRun, is_interruption
 from .prompts import ended_call, instruction_of, is_command, is_prompt, said_in, takes_back
-from .records import Block, Record, blocks_of, decode_record, message_of
+from .records import Block, TranscriptRecord, blocks_of, decode_record, message_of
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
 _MOST_OPEN: Final = 16
@@ -104,7 +104,7 @@ class _Reader:
             self._call_of.pop(call, None)
         run.calls.clear()
 
-    def _take(self, record: Record, start: int) -> None:
+    def _take(self, record: TranscriptRecord, start: int) -> None:
         kind = record.kind
         if kind == "user":
             self._take_user(record, start)
@@ -118,7 +118,7 @@ class _Reader:
             self._current.give_up("the limit of turns was reached", record)
         self._note(record)
 
-    def _take_user(self, record: Record, start: int) -> None:
+    def _take_user(self, record: TranscriptRecord, start: int) -> None:
         blocks = blocks_of(message_of(record))
         said = said_in(blocks)
         run = self._run(record, start)
@@ -134,7 +134,7 @@ class _Reader:
             self._notified(record, said)
             run.results(record, blocks, self._call_of)
 
-    def _notified(self, record: Record, said: object) -> None:
+    def _notified(self, record: TranscriptRecord, said: object) -> None:
         """Take word of a sub-agent in the background that has ended."""
         called = ended_call(said) if isinstance(said, str) else ""
         call, at = self._call_of.get(called), seconds_of(text_of(record.timestamp))
@@ -142,7 +142,7 @@ class _Reader:
             call.sub_agent_ends(at)
 
     def _is_prompt(
-        self, record: Record, blocks: list[Block], said: str, run: OpenRun | None
+        self, record: TranscriptRecord, blocks: list[Block], said: str, run: OpenRun | None
     ) -> bool:
         if not is_prompt(record, blocks, said):
             return False
@@ -151,7 +151,7 @@ class _Reader:
             return run is None or (not self._agent and not text_of(record.parent_uuid))
         return run is None or run.key != _key(record) or not run.instruction
 
-    def _begin(self, record: Record, start: int, said: str) -> None:
+    def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
         before = self._before(record)
         run = self._opened(record, start)
         run.instruction = instruction_of(said)
@@ -169,7 +169,7 @@ class _Reader:
         if before.is_empty:
             self._ready.append(before)
 
-    def _opened(self, record: Record, start: int) -> OpenRun:
+    def _opened(self, record: TranscriptRecord, start: int) -> OpenRun:
         is_sub_agent = bool(self._agent) or record.is_true("is_sidechain")
         if self._agent:
             key, parent = self._agent, text_of(record.prompt_id)
@@ -192,7 +192,7 @@ class _Reader:
             oldest = next(run for run in self._open if run not in self._ready)
             self._ready.append(oldest)
 
-    def _before(self, record: Record) -> OpenRun | None:
+    def _before(self, record: TranscriptRecord) -> OpenRun | None:
         """Return the run that a prompt follows in its branch of the tree."""
         run = self._run_of.get(text_of(record.parent_uuid))
         if run is None:
@@ -200,7 +200,7 @@ class _Reader:
         # A command that only Claude Code itself carried out stands between.
         return run if run in self._open and run not in self._ready else None
 
-    def _run(self, record: Record, start: int) -> OpenRun | None:
+    def _run(self, record: TranscriptRecord, start: int) -> OpenRun | None:
         """Return the run that a record belongs to; None in front of the first prompt."""
         if self._agent and self._current is None and record.kind == "assistant":
             return self._opened(record, start)
@@ -211,14 +211,14 @@ class _Reader:
             run = self._current
         return run if run in self._open else None
 
-    def _note(self, record: Record) -> None:
+    def _note(self, record: TranscriptRecord) -> None:
         """Remember which run a record belongs to, for those that name it as the one before."""
         if text_of(record.uuid) not in self._run_of:
             run = self._run_of.get(text_of(record.parent_uuid), self._current)
             if run is not None:
                 self._own(record, run)
 
-    def _own(self, record: Record, run: OpenRun) -> None:
+    def _own(self, record: TranscriptRecord, run: OpenRun) -> None:
         uuid = text_of(record.uuid)
         if not uuid:
             return
@@ -228,7 +228,7 @@ class _Reader:
             self._run_of.pop(self._known.popleft(), None)
 
 
-def _decoded(line: Line) -> Record | None:
+def _decoded(line: LogLine) -> TranscriptRecord | None:
     if line.text is None:
         message = "it is longer than any line that is read"
         raise ValueError(message)
@@ -241,13 +241,13 @@ def _reason(error: Exception) -> str:
     return str(error) or "it cannot be read"
 
 
-def _is_limit(record: Record) -> bool:
+def _is_limit(record: TranscriptRecord) -> bool:
     return _LIMIT.encode() in bytes(record.attachment) and (
         object_of(record.attachment).get("type") == _LIMIT
     )
 
 
-def _key(record: Record) -> str:
+def _key(record: TranscriptRecord) -> str:
     """Return the id of a prompt; older versions name none, and then it is the record's own."""
     return text_of(record.prompt_id) or text_of(record.uuid)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ...agent_run import Call, SubAgent
+from ...agent_run import RunCall, SubAgent
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
 from ..patches import patched_files
 from ..sub_agents import sub_agent_of
@@ -13,7 +13,7 @@ from .outputs import Output
 
 @dataclass(slots=True)
 class DraftCall:
-    """A call as far as it is known; see `Call` for the attributes.
+    """A call as far as it is known; see `RunCall` for the attributes.
 
     Attributes:
         failed: what an event said outright of how it ended; None if none did.
@@ -67,11 +67,11 @@ class DraftCall:
             self.failed = output.is_error
         self.session = self.session or output.session
 
-    def finished(self) -> Call:
+    def finished(self) -> RunCall:
         """Return the call."""
         ok = self._ok()
         error = self.error or (self.result if ok is False else "")
-        return Call(
+        return RunCall(
             tool=self.tool,
             id=self.id,
             arguments=self.arguments,

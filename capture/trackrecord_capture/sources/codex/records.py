@@ -51,7 +51,7 @@ class Payload(msgspec.Struct, gc=False):
     turn_attribution: msgspec.Raw = ABSENT
 
 
-class Record(msgspec.Struct, gc=False):
+class RolloutRecord(msgspec.Struct, gc=False):
     """One line of a rollout."""
 
     type: str = ""
@@ -59,10 +59,10 @@ class Record(msgspec.Struct, gc=False):
     payload: Payload | None = None
 
 
-_decoder = msgspec.json.Decoder(Record)
+_decoder = msgspec.json.Decoder(RolloutRecord)
 
 
-def decode_record(text: bytes) -> Record:
+def decode_record(text: bytes) -> RolloutRecord:
     """Decode a line.
 
     Raises:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ...agent_run import Seen, run_outcome_id
-from ..json_lines import Line, place_of, read_lines
+from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
 from .prompts import persons_words, words_in
-from .records import Payload, Record, decode_record
+from .records import Payload, RolloutRecord, decode_record
 from .thread import Thread, first_record, read_thread
 from .turn import Turn
 
@@ -80,7 +80,7 @@ class _Reader:
         run = turn.finished(self._thread)
         return ReadRun(run=run, resume_at=turn.start, position=position)
 
-    def _take(self, record: Record, payload: Payload, start: int) -> None:
+    def _take(self, record: RolloutRecord, payload: Payload, start: int) -> None:
         at = seconds_of(record.timestamp)
         if record.type == "turn_context":
             self._begin(text_of(payload.turn_id), start, at)
@@ -219,7 +219,7 @@ _EVENTS: Final[dict[str, Callable[[_Reader, Turn, Payload, float | None], None]]
 }
 
 
-def _decoded(line: Line) -> Record | None:
+def _decoded(line: LogLine) -> RolloutRecord | None:
     """Return a line's record; None if nothing of it is used.
 
     Raises:

@@ -11,7 +11,7 @@ from ...agent_run import run_outcome_id
 from ..json_lines import read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
-from .records import Payload, Record, decode_record
+from .records import Payload, RolloutRecord, decode_record
 
 # Surfaces where no person asks: `codex exec`, other programs, and Codex's own upkeep.
 _PROGRAMS: Final = frozenset({"exec", "mcp", "internal", "memory_consolidation", "compact"})
@@ -62,7 +62,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
         return _parent_run(self.path, self.parent, self.id) if self.parent else ""
 
 
-def read_thread(path: Path, record: Record) -> Thread:
+def read_thread(path: Path, record: RolloutRecord) -> Thread:
     """Return the thread that the first line of a rollout describes."""
     payload = record.payload or Payload()
     thread_id = text_of(payload.id) or path.stem
@@ -148,7 +148,7 @@ def _rollouts_beside(path: Path, thread: str) -> list[Path]:
     return sorted(top.rglob(f"rollout-*-{thread}.jsonl"))
 
 
-def first_record(path: Path) -> Record | None:
+def first_record(path: Path) -> RolloutRecord | None:
     """Return the first line of a rollout; None if it is not there or cannot be read.
 
     Raises:

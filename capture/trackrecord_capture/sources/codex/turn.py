@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import AgentRun, Call, Seen, Sign
+from ...agent_run import AgentRun, RunCall, Seen, Sign
 from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, excerpt
 from ..patches import patched_files
@@ -247,7 +247,7 @@ class Turn:
 
     def finished(self, thread: Thread) -> AgentRun:
         """Return the run."""
-        calls: tuple[Call, ...] = tuple(
+        calls: tuple[RunCall, ...] = tuple(
             call.finished() for call in self._calls.values() if not call.is_wrapping
         )
         commits, reverts = commits_and_reverts(calls)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from trackrecord.artifacts.summaries import BEGINNING
 
-from ...agent_run import Call
+from ...agent_run import RunCall
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..moments import seconds_of_millis
 from ..patches import MOST_EDITS, patched_files
@@ -23,12 +23,12 @@ _ABORTED: Final = re.compile(r"(?:Error: )?(?:Tool execution aborted|The operati
 _STOPPED: Final = re.compile(r"User aborted the command\s*(?:</\w+>\s*)?\Z")
 
 
-def is_refused(call: Call) -> bool:
+def is_refused(call: RunCall) -> bool:
     """Return whether the person did not allow a call."""
     return _REFUSED.match(call.error) is not None
 
 
-def call_of(part: Part) -> Call:
+def call_of(part: Part) -> RunCall:
     """Return the call that a part of a message holds."""
     state, tool = object_of(part.state), excerpt(text_of(part.tool), 128)
     arguments, metadata, time = (_object(state.get(name)) for name in ("input", "metadata", "time"))
@@ -41,7 +41,7 @@ def call_of(part: Part) -> Call:
     result = excerpt(output)
     started, ended = seconds_of_millis(time.get("start")), seconds_of_millis(time.get("end"))
     is_timed = started is not None and ended is not None
-    return Call(
+    return RunCall(
         tool=tool or "unknown",
         id=text_of(part.callID),
         arguments=_kept(tool, arguments),

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from ...agent_run import run_outcome_id
 from ..source import Log, ReadRun, Unreadable
-from .records import Message, Part, Session, decode_message, decode_part
-from .runs import Stored, exchanges, run_of
+from .records import Part, Session, SessionMessage, decode_message, decode_part
+from .runs import StoredMessage, exchanges, run_of
 
 _READABLE: Final = frozenset({"session", "message", "part"})
 _ALLOWED: Final = frozenset(
@@ -115,13 +115,13 @@ class _Reader:
             run = run_of(exchange, self._parts, parent)
             yield ReadRun(run=run, resume_at=resume, position=position)
 
-    def _messages(self, session_id: str) -> Iterator[Stored]:
+    def _messages(self, session_id: str) -> Iterator[StoredMessage]:
         for message_id, touched, data in self._connection.execute(_MESSAGES, (session_id,)):
             message = self._decoded_message(message_id, data)
             if message is not None:
-                yield Stored(message_id, touched, message)
+                yield StoredMessage(message_id, touched, message)
 
-    def _decoded_message(self, message_id: str, data: str | bytes) -> Message | None:
+    def _decoded_message(self, message_id: str, data: str | bytes) -> SessionMessage | None:
         try:
             return decode_message(data)
         except (ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ import msgspec
 from ...agent_run import run_outcome_id
 from ..source import Log, ReadRun, Unreadable
 from .records import Part, Session, decode_message, decode_part
-from .runs import Stored, exchanges, run_of
+from .runs import StoredMessage, exchanges, run_of
 
 _LONGEST_FILE: Final = 16 * 1024 * 1024
 _MILLIS_A_NANO: Final = 1e6
@@ -57,11 +57,11 @@ class _Reader:
                 yield ReadRun(run=run, resume_at=resume_at, position=log.size)
         yield from self._bad
 
-    def _messages(self, session: Path) -> Iterator[Stored]:
+    def _messages(self, session: Path) -> Iterator[StoredMessage]:
         for path in _message_paths(session):
             try:
                 touched = int(path.stat().st_mtime_ns / _MILLIS_A_NANO)
-                yield Stored(path.stem, touched, decode_message(_bytes(path)))
+                yield StoredMessage(path.stem, touched, decode_message(_bytes(path)))
             except (OSError, ValueError, RecursionError) as error:
                 self._note(path, error)
 
@@ -126,7 +126,7 @@ def _is_plain(name: object) -> bool:
     return isinstance(name, str) and name.replace("_", "").replace("-", "").isalnum()
 
 
-def _created(stored: Stored) -> tuple[float, str]:
+def _created(stored: StoredMessage) -> tuple[float, str]:
     try:
         time = msgspec.json.decode(stored.message.time, type=dict[str, Any])
     except (ValueError, RecursionError):

@@ -21,7 +21,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     reverted: str = ""
 
 
-class Message(msgspec.Struct, gc=False):
+class SessionMessage(msgspec.Struct, gc=False):
     """A message; what cannot be relied on stays undecoded."""
 
     role: str = ""
@@ -50,11 +50,11 @@ class Part(msgspec.Struct, gc=False):
     command: msgspec.Raw = ABSENT
 
 
-_messages = msgspec.json.Decoder(Message)
+_messages = msgspec.json.Decoder(SessionMessage)
 _parts = msgspec.json.Decoder(Part)
 
 
-def decode_message(text: str | bytes) -> Message:
+def decode_message(text: str | bytes) -> SessionMessage:
     """Decode a message.
 
     Raises:

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import AgentRun, Call, Seen, Sign
+from ...agent_run import AgentRun, RunCall, Seen, Sign
 from ...shell.git import commits_and_reverts
 from ..excerpts import excerpt
 from ..moments import seconds_of_millis
 from ..raw_json import object_of, text_of, value_of
 from .calls import call_of, is_refused
-from .records import Message, Part, Session
+from .records import Part, Session, SessionMessage
 
 # A run that never ends must not fill the memory.
 MOST_CALLS: Final = 5000
@@ -25,7 +25,7 @@ _GOES_ON: Final = frozenset({"tool-calls", "unknown"})
 PartsOf = Callable[[str], Iterable[Part]]
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredMessage(msgspec.Struct, frozen=True):
     """A message as it is stored.
 
     Attributes:
@@ -36,7 +36,7 @@ class Stored(msgspec.Struct, frozen=True):
 
     id: str
     touched: int
-    message: Message
+    message: SessionMessage
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     session: Session
-    messages: tuple[Stored, ...]
+    messages: tuple[StoredMessage, ...]
     words: str
     next_words: str
     is_last: bool
@@ -64,7 +64,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exchanges(
-    session: Session, messages: Sequence[Stored], parts_of: PartsOf, reverted_at: int
+    session: Session, messages: Sequence[StoredMessage], parts_of: PartsOf, reverted_at: int
 ) -> Iterator[Exchange]:
     """Yield the prompts of a session with what followed each.
 
@@ -120,18 +120,18 @@ def _unquoted(words: str) -> str:
     return inner if words == f'"{inner}"' and '"' not in inner else words
 
 
-def _was_stopped(own: Sequence[Stored], later: Sequence[Stored]) -> bool:
+def _was_stopped(own: Sequence[StoredMessage], later: Sequence[StoredMessage]) -> bool:
     """Return whether the agent's process ended in the middle, which leaves no other trace."""
     told = [stored.message for stored in own if stored.message.role == "assistant"]
     goes_on = any(stored.message.role == "assistant" for stored in later)
     return bool(told) and goes_on and not _is_complete(told[-1])
 
 
-def _is_complete(message: Message) -> bool:
+def _is_complete(message: SessionMessage) -> bool:
     return bool(object_of(message.error)) or "completed" in object_of(message.time)
 
 
-def _undone_from(session: Session, messages: Sequence[Stored]) -> int | None:
+def _undone_from(session: Session, messages: Sequence[StoredMessage]) -> int | None:
     places = (place for place, stored in enumerate(messages) if stored.id == session.reverted)
     return next(places, None)
 
@@ -175,7 +175,7 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
     )
 
 
-def _calls(answers: Sequence[Stored], parts_of: PartsOf) -> Iterator[Call]:
+def _calls(answers: Sequence[StoredMessage], parts_of: PartsOf) -> Iterator[RunCall]:
     count = 0
     for stored in answers:
         for part in parts_of(stored.id):
@@ -184,7 +184,7 @@ def _calls(answers: Sequence[Stored], parts_of: PartsOf) -> Iterator[Call]:
                 yield call_of(part)
 
 
-def _span(messages: Sequence[Stored], calls: Sequence[Call]) -> tuple[float, float]:
+def _span(messages: Sequence[StoredMessage], calls: Sequence[RunCall]) -> tuple[float, float]:
     """Return when the prompt was written, and the last sign of life."""
     times = [object_of(stored.message.time) for stored in messages]
     moments = [seconds_of_millis(time.get(n)) for time in times for n in ("created", "completed")]
@@ -196,7 +196,7 @@ def _span(messages: Sequence[Stored], calls: Sequence[Call]) -> tuple[float, flo
     return first, max(first, *known)
 
 
-def _is_over(told: Sequence[Message]) -> bool:
+def _is_over(told: Sequence[SessionMessage]) -> bool:
     """Return whether the last answer is complete and asks for nothing more."""
     if not told:
         return False
@@ -205,7 +205,7 @@ def _is_over(told: Sequence[Message]) -> bool:
     return is_error or (_is_complete(last) and text_of(last.finish) not in _GOES_ON)
 
 
-def _signs(told: Sequence[Message], calls: Sequence[Call]) -> Iterator[Sign]:
+def _signs(told: Sequence[SessionMessage], calls: Sequence[RunCall]) -> Iterator[Sign]:
     for place, call in enumerate(calls):
         if is_refused(call):
             yield Sign(kind=Seen.REJECTED, says=call.error, at=call.started_at, call=place)
@@ -238,7 +238,7 @@ def _afterwards(exchange: Exchange) -> Iterator[Sign]:
         yield Sign(kind=Seen.FOLLOWED_BY, says=excerpt(exchange.next_words, _LONGEST_PROMPT))
 
 
-def _folder(told: Sequence[Message]) -> str:
+def _folder(told: Sequence[SessionMessage]) -> str:
     folders = (object_of(message.path).get("cwd") for message in told)
     return next((each for each in folders if isinstance(each, str) and each), "")
 
@@ -254,7 +254,7 @@ def _count(tokens: dict[str, Any], name: str) -> int:
     return max(0, int(value)) if isinstance(value, (int, float)) else 0
 
 
-def _usd(told: Sequence[Message]) -> float | None:
+def _usd(told: Sequence[SessionMessage]) -> float | None:
     costs = [value_of(message.cost) for message in told]
     known = [cost for cost in costs if isinstance(cost, (int, float)) and cost > 0]
     return float(sum(known)) if known else None

@@ -36,7 +36,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Place:
+class BoxPlace:
     """Where a box is.
 
     Attributes:
@@ -97,5 +97,5 @@ class Drawing:
 
     width: float
     height: float
-    places: tuple[Place, ...] = ()
+    places: tuple[BoxPlace, ...] = ()
     routes: tuple[Route, ...] = ()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .graph import Box, Drawing, Link, Place, Point, Route
+from .graph import Box, BoxPlace, Drawing, Link, Point, Route
 from .layers import layers_of
 from .places import place
 from .rows import Stand, ordered
@@ -104,12 +104,12 @@ def _tops(rows: Sequence[Sequence[Stand]], boxes: Sequence[Box], stands: dict[st
     return tops
 
 
-def _place(box: Box, stand: Stand, tops: _Tops) -> Place:
-    return Place(box.name, stand.x + _MARGIN, sum(tops[stand.row]) / 2, box.width, box.height)
+def _place(box: Box, stand: Stand, tops: _Tops) -> BoxPlace:
+    return BoxPlace(box.name, stand.x + _MARGIN, sum(tops[stand.row]) / 2, box.width, box.height)
 
 
 def _routes(
-    passages: Sequence[_Passage], places: dict[str, Place], tops: _Tops
+    passages: Sequence[_Passage], places: dict[str, BoxPlace], tops: _Tops
 ) -> dict[int, Route]:
     ports = _ports(passages, places)
     found = {}
@@ -126,10 +126,12 @@ def _routes(
     return found
 
 
-def _ports(passages: Sequence[_Passage], places: dict[str, Place]) -> dict[tuple[int, str], Point]:
+def _ports(
+    passages: Sequence[_Passage], places: dict[str, BoxPlace]
+) -> dict[tuple[int, str], Point]:
     """Return where each link leaves its upper box and reaches its lower one: side by side."""
     sides: defaultdict[tuple[int, str], list[tuple[float, int, _Passage]]] = defaultdict(list)
-    boxes: dict[int, Place] = {}
+    boxes: dict[int, BoxPlace] = {}
     for number, each in enumerate(passages):
         ends = sorted((places[each.link.origin], places[each.link.target]), key=lambda one: one.y)
         boxes[id(each.upper)], boxes[id(each.lower)] = ends
@@ -146,7 +148,7 @@ def _ports(passages: Sequence[_Passage], places: dict[str, Place]) -> dict[tuple
     return found
 
 
-def _loop(link: Link, box: Place) -> Route:
+def _loop(link: Link, box: BoxPlace) -> Route:
     right, up = box.x + box.width / 2, box.height / 4
     points = (
         (right, box.y - up),

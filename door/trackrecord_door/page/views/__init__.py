@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import cast
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 
-ViewFunction = Callable[[Asked], Shown]
-ActionFunction = Callable[[Asked, Form], Deed]
+ViewFunction = Callable[[PageRequest], Shown]
+ActionFunction = Callable[[PageRequest, Form], Deed]
 
 
 def view_named(name: str) -> ViewFunction:

@@ -9,14 +9,14 @@ from trackrecord.queries.sorting import CRITERIA
 from trackrecord_producers.ids import new_id
 
 from ..answering import Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..listing import listed
 from .entries import RunBehind, points, why
 
 _FEEDBACK_SHOWN = 25
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the criteria of a project."""
     with asked.reading() as connection:
         found = list_criteria(connection, asked.floor.settings, asked.project, at=asked.at)
@@ -27,7 +27,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("criteria.html", "Criteria", values)
 
 
-def entry(asked: Asked) -> Shown:
+def entry(asked: PageRequest) -> Shown:
     """Show one criterion."""
     settings, project, at = asked.floor.settings, asked.project, asked.at
     name = asked.named["criterion"]

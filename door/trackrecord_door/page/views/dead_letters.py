@@ -13,7 +13,7 @@ from trackrecord.queries.status import counted
 from trackrecord.redis_keys import Keys
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import listed
 
@@ -22,7 +22,7 @@ _LONGEST_BODY: Final = 2000
 _Decide = Callable[[redis.Redis, Keys, Sequence[str] | None], int]
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the groups: those of all projects, or those of the only one that the caller may see."""
     groups, is_more = _groups(asked)
     values = {
@@ -35,7 +35,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("dead_letters.html", "Dead letters", values)
 
 
-def replay(asked: Asked, form: Form) -> Deed:
+def replay(asked: PageRequest, form: Form) -> Deed:
     """Put letters back into the stream."""
     ids = _chosen(asked, form)
     letters = counted(len(ids), "dead letter")
@@ -46,7 +46,7 @@ def replay(asked: Asked, form: Form) -> Deed:
     return _deed(asked, replay_letters, ids, question, f"Replay {letters}", "put back")
 
 
-def discard(asked: Asked, form: Form) -> Deed:
+def discard(asked: PageRequest, form: Form) -> Deed:
     """Delete letters for good."""
     ids = _chosen(asked, form)
     letters = counted(len(ids), "dead letter")
@@ -56,7 +56,7 @@ def discard(asked: Asked, form: Form) -> Deed:
 
 
 def _deed(
-    asked: Asked,
+    asked: PageRequest,
     decide: _Decide,
     ids: Sequence[str],
     question: str,
@@ -73,7 +73,7 @@ def _deed(
     return Deed(question, button, do, asked.link(_PATH), reason="none", dangerous=dangerous)
 
 
-def _groups(asked: Asked) -> tuple[list[LetterGroup], bool]:
+def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
     with asked.redis() as client:
         letters = letters_after(client, asked.floor.settings.keys, None, at=asked.at)
         if asked.sees_all:
@@ -81,7 +81,7 @@ def _groups(asked: Asked) -> tuple[list[LetterGroup], bool]:
         return grouped(each for each in letters if project_of(each) == asked.project)
 
 
-def _chosen(asked: Asked, form: Form) -> Sequence[str]:
+def _chosen(asked: PageRequest, form: Form) -> Sequence[str]:
     """Return the letters that were ticked, those of a group, or all; none that came since.
 
     Raises:

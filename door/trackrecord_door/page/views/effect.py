@@ -15,7 +15,7 @@ from trackrecord.queries.effect import measure_effect
 from trackrecord.queries.sorting import EFFECT_ENTRIES
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import listed
 
@@ -25,7 +25,7 @@ _WORDS: Final = SimpleNamespace(
 )
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show whether advice helps."""
     with asked.reading() as connection:
         effect = measure_effect(
@@ -48,7 +48,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("effect.html", "Effect", values)
 
 
-def hold_out(asked: Asked, form: Form) -> Deed:
+def hold_out(asked: PageRequest, form: Form) -> Deed:
     """Give some tasks no advice, or all tasks advice again."""
     share = form.number("percent") / 100
 
@@ -67,7 +67,7 @@ def hold_out(asked: Asked, form: Form) -> Deed:
     )
 
 
-def withdraw(asked: Asked, form: Form) -> Deed:
+def withdraw(asked: PageRequest, form: Form) -> Deed:
     """Take an entry out of all advice."""
     entry = form.text("entry")
 
@@ -84,7 +84,7 @@ def withdraw(asked: Asked, form: Form) -> Deed:
     return Deed(question, "Withdraw it", do, asked.link(_PATH))
 
 
-def restore(asked: Asked, form: Form) -> Deed:
+def restore(asked: PageRequest, form: Form) -> Deed:
     """Put an entry into advice again."""
     entry = form.text("entry")
 

@@ -73,7 +73,7 @@ def _sentence(line: str) -> str:
 
 
 @dataclass(frozen=True)
-class Why:
+class WhyInWords:
     """An explanation in words.
 
     Attributes:
@@ -87,9 +87,9 @@ class Why:
     rebuild_due: Sequence[str]
 
 
-def why(explained: Explained) -> Why:
+def why(explained: Explained) -> WhyInWords:
     """Return an explanation as a page shows it."""
-    return Why(
+    return WhyInWords(
         sentences(explained.because),
         sentences(explained.to_change),
         sentences(explained.rebuild_due),

@@ -7,13 +7,13 @@ from trackrecord.wire.feedback import FeedbackBody, Verdict
 from trackrecord_producers.ids import new_id
 
 from ..answering import Deed
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 
 _VERDICTS = ("helpful", "harmful")
 
 
-def give(asked: Asked, form: Form) -> Deed:
+def give(asked: PageRequest, form: Form) -> Deed:
     """Say that a pattern or a criterion helped, or hurt."""
     verdict: Verdict = choice_of("verdict", form.text("verdict"), _VERDICTS)  # type: ignore[assignment]
     pattern, criterion = form.optional("pattern"), form.optional("criterion")

@@ -9,7 +9,7 @@ from trackrecord.queries.sorting import LESSONS
 from trackrecord.store.advice.lesson_decisions import LessonDecision
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import listed
 from .entries import Happening, RunBehind, points, sentences
@@ -26,7 +26,7 @@ _KINDS = [
 _DISMISSED = "dismissed"
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the lessons of a project."""
     state = asked.text("state")
     wanted = lesson_filter(
@@ -58,7 +58,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("lessons.html", "Lessons", values)
 
 
-def entry(asked: Asked) -> Shown:
+def entry(asked: PageRequest) -> Shown:
     """Show one lesson."""
     settings, project, at = asked.floor.settings, asked.project, asked.at
     with asked.reading() as connection:
@@ -94,18 +94,18 @@ def happening(decision: LessonDecision) -> Happening:
     return Happening(decision.at, what, decision.actor, decision.reason or None)
 
 
-def dismiss(asked: Asked, form: Form) -> Deed:
+def dismiss(asked: PageRequest, form: Form) -> Deed:
     """Dismiss a lesson."""
     question = "Dismiss this lesson? No prompt shows it until it is restored: {}"
     return _decision(asked, form, "dismiss", question, "Dismiss it")
 
 
-def restore(asked: Asked, form: Form) -> Deed:
+def restore(asked: PageRequest, form: Form) -> Deed:
     """Take back the dismissal of a lesson."""
     return _decision(asked, form, "restore", "Show this lesson in prompts again? {}", "Restore it")
 
 
-def _decision(asked: Asked, form: Form, action: Action, question: str, button: str) -> Deed:
+def _decision(asked: PageRequest, form: Form, action: Action, question: str, button: str) -> Deed:
     lesson_id, text = form.text("id"), form.optional("text") or ""
 
     def do(by: str, reason: str | None) -> str:

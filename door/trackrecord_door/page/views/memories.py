@@ -10,7 +10,7 @@ from trackrecord.queries.sorting import MEMORIES
 from trackrecord.store.memories.read import MemoryChange
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import ROWS, page_of, start_of
 from .entries import Happening, RunBehind, points, why
@@ -21,7 +21,7 @@ _TYPES = [("memory", "memory"), ("anti-pattern", _PITFALL)]
 _MOST_CHANGES = 200
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the memories of a project."""
     sort = asked.text("sort")
     wanted = memory_filter(
@@ -59,7 +59,7 @@ def _share(given: str | None) -> float | None:
         raise InvalidRequest(message) from None
 
 
-def entry(asked: Asked) -> Shown:
+def entry(asked: PageRequest) -> Shown:
     """Show one memory."""
     settings, project, at = asked.floor.settings, asked.project, asked.at
     with asked.reading() as connection:
@@ -112,7 +112,7 @@ def runs_behind(changed: tuple[MemoryChange, ...], causes: Causes) -> list[RunBe
     ]
 
 
-def add(asked: Asked, form: Form) -> Deed:
+def add(asked: PageRequest, form: Form) -> Deed:
     """Store a memory."""
     settings = asked.floor.settings
     text = form.text("text", most=settings.memories.max_text_chars)
@@ -134,7 +134,7 @@ def add(asked: Asked, form: Form) -> Deed:
     return Deed(question, "Remember it", do, asked.link(_PATH), reason="none")
 
 
-def confirm(asked: Asked, form: Form) -> Deed:
+def confirm(asked: PageRequest, form: Form) -> Deed:
     """Note that a memory was right."""
     memory_id = form.text("id")
 
@@ -148,7 +148,7 @@ def confirm(asked: Asked, form: Form) -> Deed:
     return Deed(question, "Confirm it", do, asked.link_to(_PATH, memory_id), reason="none")
 
 
-def reject(asked: Asked, form: Form) -> Deed:
+def reject(asked: PageRequest, form: Form) -> Deed:
     """Note that a memory was wrong."""
     memory_id = form.text("id")
 
@@ -165,7 +165,7 @@ def reject(asked: Asked, form: Form) -> Deed:
     return Deed(question, "Reject it", do, asked.link_to(_PATH, memory_id), reason="none")
 
 
-def forget(asked: Asked, form: Form) -> Deed:
+def forget(asked: PageRequest, form: Form) -> Deed:
     """Erase a memory."""
     memory_id = form.text("id")
 

@@ -18,7 +18,7 @@ from trackrecord.queries.status import StatusReport, read_status
 from trackrecord_producers.spool import spool_size
 
 from ..answering import Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..effect_lately import Lately, effects_lately
 from ..plots import Point, Stack
 
@@ -44,7 +44,7 @@ _TONES: Final = {
 }
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the overview."""
     until = time.time() if asked.at is None else asked.at
     days = choice_of("days", asked.text("days") or _USUAL_RANGE, list(_RANGES))
@@ -72,7 +72,7 @@ def shown(asked: Asked) -> Shown:
 
 
 def _alive(
-    asked: Asked, connection: Connection, until: float
+    asked: PageRequest, connection: Connection, until: float
 ) -> tuple[StatusReport | None, list[News], str | None]:
     """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
     try:
@@ -83,7 +83,7 @@ def _alive(
         return None, _news(asked, connection, None, until), str(error)
 
 
-def _status(asked: Asked, client: redis.Redis, connection: Connection) -> StatusReport:
+def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusReport:
     """Return the status; of dead letters and the spool, what the caller may see."""
     settings, project = asked.floor.settings, asked.project
     return read_status(
@@ -97,7 +97,7 @@ def _status(asked: Asked, client: redis.Redis, connection: Connection) -> Status
     )
 
 
-def _effect(asked: Asked) -> Lately | None:
+def _effect(asked: PageRequest) -> Lately | None:
     """Return the effect that was measured last; of a past moment, what was known then."""
     if asked.at is None:
         return effects_lately(asked.floor).of(asked.project)
@@ -108,7 +108,7 @@ def _effect(asked: Asked) -> Lately | None:
 
 
 def _news(
-    asked: Asked, connection: Connection, client: redis.Redis | None, until: float
+    asked: PageRequest, connection: Connection, client: redis.Redis | None, until: float
 ) -> list[News]:
     return changes_between(
         connection,

@@ -21,7 +21,7 @@ from trackrecord.store.patterns.read import PatternChange
 from trackrecord_producers.ids import new_id
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import listed
 from .entries import Happening, RunBehind, points, why
@@ -32,7 +32,7 @@ _STATES = ("proven", "established", "candidate", "deprecated")
 _KEPT_STATE = "anti-pattern"
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the patterns of a project."""
     state = asked.text("state")
     wanted = pattern_filter(
@@ -61,7 +61,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("patterns.html", "Patterns", values)
 
 
-def entry(asked: Asked) -> Shown:
+def entry(asked: PageRequest) -> Shown:
     """Show one pattern."""
     settings, project, at = asked.floor.settings, asked.project, asked.at
     with asked.reading() as connection:
@@ -119,7 +119,7 @@ def _in_words(change: PatternChange) -> str:
 _DONE = {"promote": "promoted", "deprecate": "deprecated", "reset": "reset"}
 
 
-def promote(asked: Asked, form: Form) -> Deed:
+def promote(asked: PageRequest, form: Form) -> Deed:
     """Make a pattern proven."""
     return _decision(
         asked,
@@ -130,7 +130,7 @@ def promote(asked: Asked, form: Form) -> Deed:
     )
 
 
-def deprecate(asked: Asked, form: Form) -> Deed:
+def deprecate(asked: PageRequest, form: Form) -> Deed:
     """Deprecate a pattern."""
     return _decision(
         asked,
@@ -141,7 +141,7 @@ def deprecate(asked: Asked, form: Form) -> Deed:
     )
 
 
-def reset(asked: Asked, form: Form) -> Deed:
+def reset(asked: PageRequest, form: Form) -> Deed:
     """Let the evidence decide about a pattern again."""
     return _decision(
         asked,
@@ -152,7 +152,7 @@ def reset(asked: Asked, form: Form) -> Deed:
     )
 
 
-def _decision(asked: Asked, form: Form, action: Action, question: str, button: str) -> Deed:
+def _decision(asked: PageRequest, form: Form, action: Action, question: str, button: str) -> Deed:
     slug = _slug(asked, form)
 
     def do(by: str, reason: str | None) -> str:
@@ -173,7 +173,7 @@ def _decision(asked: Asked, form: Form, action: Action, question: str, button: s
     )
 
 
-def tag(asked: Asked, form: Form) -> Deed:
+def tag(asked: PageRequest, form: Form) -> Deed:
     """Add a tag to a pattern, or take one away."""
     slug = _slug(asked, form)
     added, removed = form.optional("add", most=200), form.optional("remove", most=200)
@@ -186,7 +186,9 @@ def tag(asked: Asked, form: Form) -> Deed:
     return Deed(question, button, change, asked.link_to(_PATH, slug), reason="none")
 
 
-def _tag(asked: Asked, slug: str, added: str | None, removed: str | None, *_: str | None) -> str:
+def _tag(
+    asked: PageRequest, slug: str, added: str | None, removed: str | None, *_: str | None
+) -> str:
     tagged = tag_pattern(
         asked.floor.engine,
         asked.project,
@@ -197,7 +199,7 @@ def _tag(asked: Asked, slug: str, added: str | None, removed: str | None, *_: st
     return f"{tagged.id}: {', '.join(tagged.tags) or 'no tags'}"
 
 
-def _slug(asked: Asked, form: Form) -> str:
+def _slug(asked: PageRequest, form: Form) -> str:
     given = form.text("id")
     with asked.reading() as connection:
         return pattern_slug(connection, asked.project, given)

@@ -20,7 +20,7 @@ from trackrecord.queries.sorting import COMPETENCES
 from trackrecord.times import iso
 
 from ..answering import Deed, Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..forms import Form
 from ..listing import listed
 from ..plots import Point
@@ -37,7 +37,7 @@ _LONGEST_LIST: Final = 10_000
 _TWO_DAYS_S: Final = 2 * 86_400
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the competence records."""
     with asked.reading() as connection:
         found = list_competences(connection, asked.floor.settings, asked.project, at=asked.at)
@@ -63,7 +63,7 @@ def _searched(record: CompetenceRecord) -> str:
     return " ".join((record.id, said.skill_name, record.tools, *said.tags, *signals))
 
 
-def one(asked: Asked) -> Shown:
+def one(asked: PageRequest) -> Shown:
     """Show one record."""
     settings, project = asked.floor.settings, asked.project
     with asked.reading() as connection:
@@ -123,7 +123,7 @@ def _labels(moments: Sequence[RecordMoment]) -> list[str]:
     return [(iso(each.at) or "")[days] for each in moments]
 
 
-def reinforce(asked: Asked, form: Form) -> Deed:
+def reinforce(asked: PageRequest, form: Form) -> Deed:
     """Raise a record's salience."""
     record_id = form.text("id")
     return _deed(
@@ -136,7 +136,7 @@ def reinforce(asked: Asked, form: Form) -> Deed:
     )
 
 
-def penalize(asked: Asked, form: Form) -> Deed:
+def penalize(asked: PageRequest, form: Form) -> Deed:
     """Lower a record's salience."""
     record_id, amount = form.text("id"), form.number("amount")
     return _deed(
@@ -148,7 +148,7 @@ def penalize(asked: Asked, form: Form) -> Deed:
     )
 
 
-def contest(asked: Asked, form: Form) -> Deed:
+def contest(asked: PageRequest, form: Form) -> Deed:
     """Mark a record as contested, by another one or by named evidence."""
     record_id = form.text("id")
     other, evidence = form.optional("other", most=128), form.optional("evidence")
@@ -171,7 +171,7 @@ def contest(asked: Asked, form: Form) -> Deed:
     )
 
 
-def retract(asked: Asked, form: Form) -> Deed:
+def retract(asked: PageRequest, form: Form) -> Deed:
     """Take a record out of selection."""
     record_id = form.text("id")
     return _deed(
@@ -185,7 +185,7 @@ def retract(asked: Asked, form: Form) -> Deed:
     )
 
 
-def supersede(asked: Asked, form: Form) -> Deed:
+def supersede(asked: PageRequest, form: Form) -> Deed:
     """Put another record in a record's place."""
     record_id, other = form.text("id"), form.text("other", most=128)
     return _deed(
@@ -198,7 +198,7 @@ def supersede(asked: Asked, form: Form) -> Deed:
     )
 
 
-def add(asked: Asked, form: Form) -> Deed:
+def add(asked: PageRequest, form: Form) -> Deed:
     """Store a procedure by hand."""
     floor = asked.floor
     given = {
@@ -225,7 +225,7 @@ def add(asked: Asked, form: Form) -> Deed:
     )
 
 
-def fork(asked: Asked, form: Form) -> Deed:
+def fork(asked: PageRequest, form: Form) -> Deed:
     """Make a new record from a record."""
     record_id, tools = form.text("id"), _lines(form.optional("tools", most=_LONGEST_LIST))
     changes = ForkChanges(skill_name=form.optional("skill_name", most=256), tools=tools or None)
@@ -239,7 +239,7 @@ def fork(asked: Asked, form: Form) -> Deed:
     )
 
 
-def merge(asked: Asked, form: Form) -> Deed:
+def merge(asked: PageRequest, form: Form) -> Deed:
     """Make one record of several."""
     record_id, others = form.text("id"), form.text("others").split()
     return _deed(
@@ -258,7 +258,7 @@ def _lines(text: str | None) -> tuple[str, ...]:
 
 
 def _deed(
-    asked: Asked,
+    asked: PageRequest,
     record_id: str,
     question: str,
     button: str,

@@ -20,7 +20,7 @@ from trackrecord.queries.past_rankings import answer_at
 from trackrecord.queries.project_rows import project_row
 
 from ..answering import Shown
-from ..asked import Asked
+from ..asked import PageRequest
 
 if TYPE_CHECKING:
     from trackrecord.prompt.rankings_answer import Rankings
@@ -61,7 +61,7 @@ class SectionTokens:
 
 
 @dataclass(frozen=True)
-class Line:
+class PromptLine:
     """One line, in or out.
 
     Attributes:
@@ -75,7 +75,7 @@ class Line:
     link: str | None
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show what an agent would get."""
     settings = asked.floor.settings
     task = optional_text_of("task", asked.query.get("task") or None)
@@ -94,7 +94,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("prompt.html", "What an agent would get", values)
 
 
-def _answer(asked: Asked, task: str | None, budget: int) -> Rankings:
+def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
     settings = asked.floor.settings
     wanted = usually_wanted(settings.context.include, settings.context.exclude)
     conditions = _conditions(asked.query.get("conditions", ""))
@@ -121,7 +121,7 @@ def _answer(asked: Asked, task: str | None, budget: int) -> Rankings:
     return answer
 
 
-def _task_id(asked: Asked) -> str | None:
+def _task_id(asked: PageRequest) -> str | None:
     given = asked.text("task_id")
     if given is not None and len(given) > LONGEST_TASK_ID:
         message = f"a task's id has at most {LONGEST_TASK_ID} characters"
@@ -129,7 +129,7 @@ def _task_id(asked: Asked) -> str | None:
     return given
 
 
-def _budget(asked: Asked, usual: int) -> int:
+def _budget(asked: PageRequest, usual: int) -> int:
     given = asked.text("budget")
     if given is None:
         return usual
@@ -165,11 +165,11 @@ def _sections(answer: Rankings, budget: int) -> list[SectionTokens]:
     return found
 
 
-def _line(asked: Asked, why: Why) -> Line:
+def _line(asked: PageRequest, why: Why) -> PromptLine:
     kind, some_id = kind_of(why.id)
     path = _PAGES.get(kind)
     link = None if path is None else asked.link_to(path, some_id)
-    return Line(why, _name(why.section), link)
+    return PromptLine(why, _name(why.section), link)
 
 
 def _name(field: str) -> str:

@@ -20,7 +20,7 @@ from trackrecord.queries.runs import verdict_of
 from trackrecord.wire.outcome import Outcome
 
 from ..answering import Shown
-from ..asked import Asked
+from ..asked import PageRequest
 from ..time_line import Bar, time_line_of
 
 _ROWS: Final = 50
@@ -40,7 +40,7 @@ _PAGES: Final = {
 }
 
 
-def shown(asked: Asked) -> Shown:
+def shown(asked: PageRequest) -> Shown:
     """Show the runs, the newest first."""
     wanted = LineFilter(
         source=asked.text("source"),
@@ -68,7 +68,7 @@ def shown(asked: Asked) -> Shown:
     return Shown("runs.html", "Runs", values, 200 if problem is None else 404)
 
 
-def one(asked: Asked) -> Shown:
+def one(asked: PageRequest) -> Shown:
     """Show one run."""
     with asked.reading() as connection:
         details = run_details(connection, asked.project, asked.named["id"], at=asked.at)
@@ -179,12 +179,12 @@ def _reports(details: RunDetails) -> list[dict[str, object]]:
     ]
 
 
-def _link(asked: Asked, entry: HandedEntry) -> str | None:
+def _link(asked: PageRequest, entry: HandedEntry) -> str | None:
     path = _PAGES.get(entry.kind)
     return None if path is None else asked.link_to(path, entry.id)
 
 
-def _explained(asked: Asked, outcome_id: str) -> Explained | str | None:
+def _explained(asked: PageRequest, outcome_id: str) -> Explained | str | None:
     """Return how probable the verdict is, judged by other runs, where that was asked for."""
     if asked.text("judged") is None:
         return None
@@ -197,7 +197,7 @@ def _explained(asked: Asked, outcome_id: str) -> Explained | str | None:
         return str(error)
 
 
-def _errors(asked: Asked, task_id: str) -> tuple[list[TaskError], str | None]:
+def _errors(asked: PageRequest, task_id: str) -> tuple[list[TaskError], str | None]:
     """Return the errors of the task that are still in flight, or why they are not known."""
     settings = asked.floor.settings
     try:

@@ -10,7 +10,7 @@ from ...competences.signatures import signature_of
 from ...numbers.decay import decayed
 from ..kinds import Kinds
 from ..runs import Run
-from .posterior import Tally
+from .posterior import DecayedTally
 
 _Key = TypeVar("_Key", int, str)
 
@@ -49,9 +49,9 @@ class _Sum:
             self.successes += 1
             self.decayed_successes += weight
 
-    def tally(self) -> Tally:
+    def tally(self) -> DecayedTally:
         """Return what was counted."""
-        return Tally(
+        return DecayedTally(
             self.runs,
             self.successes,
             self.decayed_runs,
@@ -61,7 +61,7 @@ class _Sum:
 
 
 @dataclass(frozen=True)
-class Counts:
+class RunCounts:
     """What was counted from the runs of a project.
 
     Attributes:
@@ -75,12 +75,12 @@ class Counts:
     """
 
     kinds: Kinds
-    total: Tally
-    by_kind: Mapping[int, Tally]
-    by_procedure: Mapping[str, Tally]
-    by_procedure_and_kind: Mapping[str, Mapping[int, Tally]]
-    by_pattern: Mapping[str, Tally]
-    by_pattern_and_kind: Mapping[str, Mapping[int, Tally]]
+    total: DecayedTally
+    by_kind: Mapping[int, DecayedTally]
+    by_procedure: Mapping[str, DecayedTally]
+    by_procedure_and_kind: Mapping[str, Mapping[int, DecayedTally]]
+    by_pattern: Mapping[str, DecayedTally]
+    by_pattern_and_kind: Mapping[str, Mapping[int, DecayedTally]]
 
 
 def procedure_of(run: Run) -> str:
@@ -106,7 +106,7 @@ def distinct(runs: Iterable[Run]) -> list[Run]:
     return sorted({run.outcome: run for run in runs}.values(), key=attrgetter("ended_at"))
 
 
-def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
+def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> RunCounts:
     """Count runs."""
     total = _Sum()
     by_kind: dict[int, _Sum] = defaultdict(_Sum)
@@ -123,7 +123,7 @@ def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
         for slug in dict.fromkeys(run.patterns):
             patterns[slug].add(run, weight)
             patterns_in_kind[slug][each.kind].add(run, weight)
-    return Counts(
+    return RunCounts(
         kinds,
         total.tally(),
         _tallies(by_kind),
@@ -134,7 +134,7 @@ def count(each_weighed: Iterable[Weighed], kinds: Kinds) -> Counts:
     )
 
 
-def _tallies(sums: Mapping[_Key, _Sum]) -> dict[_Key, Tally]:
+def _tallies(sums: Mapping[_Key, _Sum]) -> dict[_Key, DecayedTally]:
     return {key: sums[key].tally() for key in sorted(sums)}
 
 

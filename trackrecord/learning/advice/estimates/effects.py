@@ -25,7 +25,7 @@ _ASSUMED_RUNS: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class EffectRun:
     """A run as far as effects are concerned.
 
     Attributes:
@@ -69,7 +69,7 @@ class Effect:
 NO_EFFECT: Final = Effect(0.0, -1.0, 1.0)
 
 
-def effects_of(trials: Iterable[Trial]) -> dict[str, Effect]:
+def effects_of(trials: Iterable[EffectRun]) -> dict[str, Effect]:
     """Return the effect of each label; the order of trials with equal weights does not matter."""
     trials = list(trials)
     names = sorted({label for trial in trials for label in trial.labels})
@@ -82,7 +82,7 @@ def effects_of(trials: Iterable[Trial]) -> dict[str, Effect]:
     return {name: contrast.effect(number) for name, number in number_of.items()}
 
 
-def _comparable(trials: Sequence[Trial]) -> list[Trial]:
+def _comparable(trials: Sequence[EffectRun]) -> list[EffectRun]:
     """Return the trials of strata whose runs differ in what they did."""
     seen: dict[str, tuple[str, ...]] = {}
     varied: set[str] = set()
@@ -93,7 +93,7 @@ def _comparable(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _grouped(
-    trials: Iterable[Trial],
+    trials: Iterable[EffectRun],
 ) -> dict[tuple[str, tuple[str, ...]], tuple[float, float]]:
     """Return the runs and successes of the trials with the same stratum and labels."""
     groups: dict[tuple[str, tuple[str, ...]], tuple[float, float]] = {}

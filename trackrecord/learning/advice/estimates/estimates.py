@@ -15,11 +15,11 @@ from typing import Final
 from ...numbers.tolerance import ratio_at_least
 from ..kinds import Kinds, find_kinds
 from ..runs import Run
-from .counting import Counts, Weighed, count, distinct, weighed
-from .effects import NO_EFFECT, Effect, Trial, effects_of
-from .posterior import Posterior, Tally, base_rate, cautious_mean, posterior_of
+from .counting import RunCounts, Weighed, count, distinct, weighed
+from .effects import NO_EFFECT, Effect, EffectRun, effects_of
+from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
 
-_NONE: Final = Tally()
+_NONE: Final = DecayedTally()
 # A difference of rates is carried to other tasks as a difference of log odds, between these rates.
 _LEAST_RATE: Final = 1e-6
 # An entry is recommended if the odds are three to one that it does better than is done otherwise:
@@ -52,7 +52,7 @@ class Estimate:
     """
 
     level: Level
-    tally: Tally
+    tally: DecayedTally
     usual: float
     prior: float
     posterior: Posterior
@@ -87,7 +87,7 @@ class Estimates:
         kind_of_runs: the position of the kind of task of each run, by the row of its outcome.
     """
 
-    counts: Counts
+    counts: RunCounts
     procedure_effects: Mapping[str, Effect]
     pattern_effects: Mapping[str, Effect]
     kind_of_runs: Mapping[int, int]
@@ -141,8 +141,8 @@ class Estimates:
     def _found(
         self,
         level: Level,
-        cells: Mapping[int, Tally],
-        whole: Tally,
+        cells: Mapping[int, DecayedTally],
+        whole: DecayedTally,
         effect: Effect,
         kind: int | None,
     ) -> Estimate:
@@ -164,12 +164,12 @@ class Estimates:
         seen = replace(whole, decayed_runs=0.0, decayed_successes=0.0)
         return replace(_estimate(level, seen, usual, prior, prior, effect), tally=whole)
 
-    def _rate_without(self, kind: int, part: Tally) -> float:
+    def _rate_without(self, kind: int, part: DecayedTally) -> float:
         """Return the rate of a kind of task without a part of its runs."""
         rest = self.counts.by_kind.get(kind, _NONE).without(part)
         return posterior_of(rest, base_rate(self.counts.total)).mean
 
-    def _expected(self, cells: Mapping[int, Tally]) -> float:
+    def _expected(self, cells: Mapping[int, DecayedTally]) -> float:
         """Return the rate that the tasks of these runs have in the other runs of their kinds."""
         expected = fsum(
             tally.decayed_runs * self._rate_without(kind, tally) for kind, tally in cells.items()
@@ -177,7 +177,9 @@ class Estimates:
         runs = fsum(tally.decayed_runs for tally in cells.values())
         return expected / runs if runs > 0.0 else base_rate(self.counts.total)
 
-    def _carried(self, usual: float, outside: Tally, elsewhere: Mapping[int, Tally]) -> float:
+    def _carried(
+        self, usual: float, outside: DecayedTally, elsewhere: Mapping[int, DecayedTally]
+    ) -> float:
         """Return the rate expected at a kind of task of what was seen at other kinds.
 
         It is the kind's usual rate, better or worse by as much (in log odds) as it did better or
@@ -192,7 +194,7 @@ class Estimates:
 
 def _estimate(
     level: Level,
-    tally: Tally,
+    tally: DecayedTally,
     usual: float,
     prior: float,
     prior_in_order: float,
@@ -232,10 +234,10 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
 
 def _trials(
     found: list[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
-) -> Iterable[Trial]:
+) -> Iterable[EffectRun]:
     """Return the runs as trials: within their task if it has several runs, else within its kind."""
     attempts = Counter(each.run.task_id for each in found)
     for each in found:
         is_repeated = attempts[each.run.task_id] > 1
         stratum = f"task {each.run.task_id}" if is_repeated else f"kind {each.kind}"
-        yield Trial(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)
+        yield EffectRun(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)

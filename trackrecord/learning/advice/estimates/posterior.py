@@ -21,7 +21,7 @@ _LEAST_PARAMETER: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class DecayedTally:
     """Runs and their successes, counted and decayed.
 
     Attributes:
@@ -38,10 +38,10 @@ class Tally:
     decayed_successes: float = 0.0
     tasks: int = 0
 
-    def without(self, part: "Tally") -> "Tally":
+    def without(self, part: "DecayedTally") -> "DecayedTally":
         """Return what is left of it without a part of it, apart from its tasks."""
         runs = max(0.0, self.decayed_runs - part.decayed_runs)
-        return Tally(
+        return DecayedTally(
             self.runs - part.runs,
             self.successes - part.successes,
             runs,
@@ -82,7 +82,7 @@ class Posterior:
         )
 
 
-def posterior_of(tally: Tally, prior: float, strength: float = PRIOR_STRENGTH) -> Posterior:
+def posterior_of(tally: DecayedTally, prior: float, strength: float = PRIOR_STRENGTH) -> Posterior:
     """Return the posterior of a rate.
 
     Args:
@@ -97,12 +97,12 @@ def posterior_of(tally: Tally, prior: float, strength: float = PRIOR_STRENGTH) -
     )
 
 
-def base_rate(total: Tally) -> float:
+def base_rate(total: DecayedTally) -> float:
     """Return a project's rate of success, never 0 or 1: (successes + ½) ÷ (runs + 1)."""
     return (total.decayed_successes + 0.5) / (total.decayed_runs + 1.0)
 
 
-def cautious_mean(tally: Tally, prior: float) -> float:
+def cautious_mean(tally: DecayedTally, prior: float) -> float:
     """Return the rate by which things are put in order: few runs never lead.
 
     It is the posterior's mean with a prior that is no better than the one with which 2 of 2 would

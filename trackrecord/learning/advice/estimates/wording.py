@@ -5,7 +5,7 @@ from typing import Final
 from ...numbers.percent import percent
 from .effects import Effect
 from .estimates import Estimate, Level
-from .posterior import PRIOR_STRENGTH, Posterior, Tally
+from .posterior import PRIOR_STRENGTH, DecayedTally, Posterior
 
 _OF_OTHERS: Final = {
     Level.KIND: "no run of it is on record; such tasks succeed in",
@@ -30,7 +30,7 @@ def _where(level: Level) -> str:
     return " at such tasks" if level is Level.PROCEDURE_IN_KIND else ""
 
 
-def rate_in_words(posterior: Posterior, tally: Tally, where: str = "") -> str:
+def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") -> str:
     """Return a rate with its interval and what it was counted from."""
     low, high = posterior.interval
     return (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..runs import AGENT, NotedRun, with_verdict
 
 
-class Caller(NamedTuple):
+class ToolCaller(NamedTuple):
     """A tool and who calls it: the same tool called by a user is another thing."""
 
     tool: str
@@ -41,7 +41,7 @@ class History:
     runs: tuple[NotedRun, ...]
     tasks: list[int]
     calls: list[list[int]]
-    callers: list[Caller]
+    callers: list[ToolCaller]
     counts: Counter[int]
     runs_with: dict[int, list[int]]
 
@@ -125,7 +125,7 @@ def history_of(runs: Sequence[NotedRun]) -> History:
         counts.update(made)
         for caller in set(made):
             runs_with[caller].append(position)
-    named = [Caller(*caller) for caller in callers]
+    named = [ToolCaller(*caller) for caller in callers]
     return History(tuple(ordered), tasks, calls, named, counts, runs_with)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from ...competences.signatures import signature_of
 from .chance import discoveries, share_interval
 from .finding import Finding
-from .history import Caller, History
+from .history import History, ToolCaller
 from .lesson import LessonKind
 from .rules import LessonRules
 from .wording import counted, joined
@@ -122,17 +122,17 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
     )
 
 
-def _tools(who: list[Caller]) -> tuple[str, str]:
+def _tools(who: list[ToolCaller]) -> tuple[str, str]:
     names = joined([caller.tool for caller in who])
     return f"runs with {names} and no other tool", f"只使用 {names} 的运行"
 
 
-def _unfinished(who: list[Caller]) -> tuple[str, str]:
+def _unfinished(who: list[ToolCaller]) -> tuple[str, str]:
     name = joined([caller.tool for caller in who])
     return f"runs that do not end in {name}", f"不以 {name} 结束的运行"
 
 
-def _ending(who: list[Caller]) -> tuple[str, str]:
+def _ending(who: list[ToolCaller]) -> tuple[str, str]:
     names = joined([caller.tool for caller in who], " → ")
     return f"runs that end in {names}", f"以 {names} 结束的运行"
 

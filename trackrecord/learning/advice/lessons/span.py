@@ -13,7 +13,7 @@ _FEWEST_SINCE: Final = 3
 
 
 @dataclass(frozen=True)
-class Span:
+class OccurrenceSpan:
     """How often something occurred, from its first occurrence to its last.
 
     What broke yesterday is counted from then on, and what was mended last month up to then:
@@ -28,7 +28,7 @@ class Span:
     is_over: bool
 
 
-def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> Span:
+def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> OccurrenceSpan:
     """Return the span of something that occurs in runs.
 
     Args:
@@ -41,7 +41,7 @@ def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> Sp
     since = history.tasks_of(position for position in chances if position > last)
     # By run, because most tasks since then have had one run so far.
     silence = (1 - len(seen) / len(within)) ** len(since)
-    return Span(
+    return OccurrenceSpan(
         share_interval(len(history.tasks_of(seen)), len(history.tasks_of(within))),
         len(since) >= _FEWEST_SINCE and silence <= _HARDLY,
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...text.inert import ELLIPSIS, one_line, unlabelled
-from .history import Caller
+from .history import ToolCaller
 
 _LONGEST_NAME: Final = 80
 _LONGEST_ERROR: Final = 140
@@ -15,7 +15,7 @@ _PREFIX: Final = re.compile(r"\A(?:error|exception|failed|failure)\s*:\s+(?=\S)"
 _REPEATED: Final = re.compile(r"…(?:[\s,;…]*…)+")
 
 
-def tool_text(caller: Caller) -> tuple[str, str]:
+def tool_text(caller: ToolCaller) -> tuple[str, str]:
     """Return a tool in backticks, with its caller unless that is the agent: English, Chinese."""
     name = named(caller.tool)
     if caller.is_agent:

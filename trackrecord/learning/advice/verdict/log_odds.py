@@ -11,7 +11,7 @@ _STEPS: Final = 25
 _SMALL: Final = 1e-9
 
 
-class Example(NamedTuple):
+class LeftOutRun(NamedTuple):
     """A prediction of a run that was left out, with what came true.
 
     Attributes:
@@ -38,7 +38,7 @@ def probability_of(odds: float) -> float:
     return 1 / (1 + exp(-odds)) if odds >= 0 else 1 - 1 / (1 + exp(odds))
 
 
-def fitted_weight(examples: Sequence[Example]) -> float:
+def fitted_weight(examples: Sequence[LeftOutRun]) -> float:
     """Return the weight of a term, 0..1: the most likely one, less as it is less certain.
 
     Newton's method in one dimension. The weight is then multiplied by 1 − (its standard error ÷
@@ -59,21 +59,21 @@ def fitted_weight(examples: Sequence[Example]) -> float:
     return min(1.0, weight * max(0.0, 1 - error / weight**2))
 
 
-def _slopes(examples: Sequence[Example], weight: float) -> list[float]:
+def _slopes(examples: Sequence[LeftOutRun], weight: float) -> list[float]:
     return [
         each.term * (each.success - probability_of(each.offset + weight * each.term))
         for each in examples
     ]
 
 
-def _curvature(examples: Sequence[Example], weight: float) -> float:
+def _curvature(examples: Sequence[LeftOutRun], weight: float) -> float:
     chances = (probability_of(each.offset + weight * each.term) for each in examples)
     return fsum(
         chance * (1 - chance) * each.term**2 for chance, each in zip(chances, examples, strict=True)
     )
 
 
-def _squared_error(examples: Sequence[Example], weight: float) -> float:
+def _squared_error(examples: Sequence[LeftOutRun], weight: float) -> float:
     """Return the variance of the weight, robust against runs of one task that are alike."""
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for each, slope in zip(examples, _slopes(examples, weight), strict=True):

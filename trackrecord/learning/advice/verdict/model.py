@@ -17,7 +17,7 @@ from ...numbers.decay import DecayRules
 from ..runs import NotedRun, Run
 from .known_runs import BaseRates, KnownRun, known, known_runs
 from .lines import base_line, neighbours_line, steps_line, task_line
-from .log_odds import Example, fitted_weight, log_odds, probability_of
+from .log_odds import LeftOutRun, fitted_weight, log_odds, probability_of
 from .neighbours import Neighbours
 from .steps import StepSums
 
@@ -178,9 +178,9 @@ def fit(
 
 def _examples(
     runs: Sequence[KnownRun], offsets: Sequence[float], terms: Sequence[float]
-) -> list[Example]:
+) -> list[LeftOutRun]:
     return [
-        Example(run.task, log_odds(run.prior) + offset, term, run.success)
+        LeftOutRun(run.task, log_odds(run.prior) + offset, term, run.success)
         for run, offset, term in zip(runs, offsets, terms, strict=True)
     ]
 
