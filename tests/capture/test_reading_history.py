@@ -41,11 +41,12 @@ class Lines:
 def _run(words):
     marks = dict(word.split("=") for word in words[1:] if "=" in word)
     ended = time.time() - (float(marks["silent"]) if "silent" in marks else 0.0)
+    revert = RunCall(tool="Bash", command="git revert HEAD", ok=True)
     return AgentRun(
         agent="lines", session="s", prompt=words[0], captured_from="transcript",
         started_at=ended - 1, ended_at=ended, is_over="open" not in words,
         automated="automated" in words,
-        calls=(RunCall(tool="Bash", command="git revert HEAD", ok=True),) * ("head" in words),
+        calls=(revert,) if "head" in words else (),
         commits=(marks["made"],) if "made" in marks else (),
         reverts=(marks["reverted"],) if "reverted" in marks else (),
     )  # fmt: skip

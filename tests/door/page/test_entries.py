@@ -132,7 +132,7 @@ def test_a_mistyped_id_is_answered_with_the_nearest_one(page_door, entries):
 
 def test_the_past_is_told_as_it_was(page_door, entries):
     """With the numbers of then, and without what came later."""
-    then = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 25 * DAY))
+    then = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 24.5 * DAY))
     status, html = get(page_door, "/patterns/reads-first", project=entries, at=then)
     assert status == 200
     assert "6 · 0 · 0" in html
