@@ -1,4 +1,4 @@
-"""The FORMAT of `trackrecord import`, as an argument: an agent, or a format of recorded runs.
+"""The FORMAT argument: a format of recorded runs, or, for `trackrecord import`, an agent as well.
 
 The formats are those of `trackrecord_producers.importers.register`, imported when one is named.
 """
@@ -15,11 +15,15 @@ AGENTS = ("all", "claude-code", "codex", "opencode")
 class _Format(click.ParamType[str]):
     name = "format"
 
+    def __init__(self, *others: str) -> None:
+        self._others = others
+
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name if there is such an agent or such an importer."""
+        """Return the name if something of that name can be imported."""
         from trackrecord_producers.importers.register import FORMATS
 
-        return OneOf(sorted((*AGENTS, *FORMATS))).convert(value, param, ctx)
+        return OneOf(sorted((*self._others, *FORMATS))).convert(value, param, ctx)
 
 
 FORMAT = _Format()
+AGENT_OR_FORMAT = _Format(*AGENTS)

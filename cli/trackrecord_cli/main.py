@@ -1,5 +1,8 @@
 """The entry point: which commands there are, and how a failure ends.
 
+A new one is a module `commands/<name>_.py` with its `command`, a line in `COMMANDS`, and a place in
+the help, `_SECTIONS`.
+
 Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad input, 3 a server
 that is needed cannot be reached, 130 interrupted.
 """

@@ -1,6 +1,8 @@
 """The format of an entry of the stream and of a line of the spool: a body in the field of its kind.
 
-The worker reads entries in `trackrecord_worker.stream_entries`; docs/wire.md describes them.
+The worker reads entries in `trackrecord_worker.stream_entries`; docs/wire.md describes them. How
+lines make up a file is said by `spool`, and read by `spool_forwarder` and `spool_forgetting`; a
+`journal` is such a file, too. Files of an earlier version must stay readable: `read_spool_line`.
 """
 
 from trackrecord.wire.outcome import WIRE_VERSION

@@ -105,6 +105,7 @@ def test_torn_lines_are_named_in_one_line(trackrecord, history):
         (("jsonl", "{empty}"), "and found 0 runs of 0 tasks"),
         (("jsonl", "{other}"), "0 tasks; 12 records could not be read and counted nowhere; the"),
         (("csv", "{few}"), "'csv'"),
+        (("claude-code", "{few}"), "'claude-code' is not one of 'inspect', 'jsonl', 'tau-bench'"),
         (("jsonl", "{few}.gone"), "does not exist"),
         (("jsonl",), "Missing argument"),
         (("tau-bench", "{few}"), "is not a JSON array of runs"),

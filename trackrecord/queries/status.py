@@ -1,4 +1,9 @@
-"""Status: whether the loop is alive, what it works with, and how much it has learnt."""
+"""Status: whether the loop is alive, what it works with, and how much it has learnt.
+
+A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
+line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow; a
+moment is also named in `to_document` and in the front door's `shapes`.
+"""
 
 import time
 from collections.abc import Iterable

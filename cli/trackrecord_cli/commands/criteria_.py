@@ -168,7 +168,7 @@ def show_feedback(
 
 
 def _score(text: str) -> tuple[str, float]:
-    from ..score_input import read_score
+    from ..criterion_scores_input import read_score
 
     return read_score(text)
 
@@ -202,7 +202,7 @@ def weigh_scores(
     from trackrecord.queries import criteria
     from trackrecord.times import iso
 
-    from ..score_input import all_scores
+    from ..criterion_scores_input import all_scores
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
     with read_store(project) as (connection, settings, name):

@@ -51,8 +51,8 @@ _MOST_SPLITS = 1000
 def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_json: bool) -> int:
     """Measure on recorded runs whether advice would have been right.
 
-    FORMAT is one of: jsonl (outcomes as the wire format describes them), tau-bench. The runs are
-    learnt in a temporary store; nothing is published, and your own store is not touched.
+    FORMAT is one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench. The
+    runs are learnt in a temporary store; nothing is published, and your own store is not touched.
     """
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
 

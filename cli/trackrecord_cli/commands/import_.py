@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
-from ..import_argument import AGENTS, FORMAT
+from ..import_argument import AGENT_OR_FORMAT, AGENTS
 from ..options import json_option, project_option
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("form", metavar="FORMAT", type=FORMAT)
+@click.argument("form", metavar="FORMAT", type=AGENT_OR_FORMAT)
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
 @project_option
 @json_option

@@ -13,10 +13,10 @@ from ..answers import JSON
 from ..problems import API, PROBLEM
 from .docstrings import read_docstring
 from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
+from .endpoint_table import ENDPOINTS
 from .outcomes import TYPES, document_of_taken
 from .parameters import Parameter, question_of
 from .shapes import SHAPES
-from .table import ENDPOINTS
 
 _REF: Final = "#/components/schemas/{name}"
 _TEXT: Final = {"type": "string"}

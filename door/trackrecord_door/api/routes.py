@@ -1,4 +1,7 @@
-"""The routes of the HTTP API, one for each path of the table of endpoints."""
+"""The routes of the HTTP API, one for each path of the table of endpoints.
+
+A new endpoint is a row of `endpoint_table`, which says what else it needs; nothing changes here.
+"""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
@@ -100,7 +103,7 @@ def _reporting(floor: Floor, bodies: Bodies) -> ASGIApp:
 def _asking(floor: Floor, bodies: Bodies) -> ASGIApp:
     """Build what answers questions and takes decisions."""
     from .answering import Answerer
-    from .table import ENDPOINTS
+    from .endpoint_table import ENDPOINTS
 
     async def openapi(request: Request) -> Response:
         check_permitted(request, Permission.READ, caller_of(request).project)

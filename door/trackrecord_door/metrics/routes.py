@@ -18,7 +18,7 @@ from trackrecord_door.floor import Floor
 from .requests import Requests
 
 if TYPE_CHECKING:
-    from .figures import Figures, Gathering
+    from .gathering import Figures, Gathering
 
 _PATH: Final = "/metrics"
 _ODD_VERSION: Final = re.compile(r"version\s*=\s*(?!(?:0\.0\.[14]|1\.0\.0)\s*(?:[;,]|$))")
@@ -60,8 +60,8 @@ class _Metrics:
         return Response(text, headers={"Content-Type": media_type})
 
     def _begin(self) -> Gathering:
-        from . import collector  # noqa: F401 - on this thread: the loop goes on meanwhile
-        from .figures import Gathering
+        from . import metric_families  # noqa: F401 - on this thread: the loop goes on meanwhile
+        from .gathering import Gathering
 
         return Gathering(self._floor, self._captured, self._requests)
 
@@ -71,7 +71,7 @@ def _written(figures: Figures, accept: str) -> tuple[bytes, str]:
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import choose_encoder
 
-    from .collector import FigureCollector
+    from .metric_families import FigureCollector
 
     registry = CollectorRegistry(auto_describe=False)
     registry.register(FigureCollector(figures))

@@ -1,8 +1,8 @@
 """The importers of recorded runs, by the name of their format.
 
 A new one is a module beside this one, a row here, and its name in the help of `trackrecord import`
-and in docs/capture.md. Sessions that agents record have adapters of their own: see
-`trackrecord_capture.sources.register`.
+and `trackrecord evaluate` and in docs/capture.md. Sessions that agents record have adapters of
+their own: see `trackrecord_capture.sources.register`.
 """
 
 from collections.abc import Callable, Iterator, Mapping

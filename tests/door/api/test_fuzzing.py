@@ -15,8 +15,8 @@ from running_door import Door
 from served_store import OURS, ServedStore
 
 from trackrecord.http_settings import HttpSettings
+from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
-from trackrecord_door.api.table import ENDPOINTS
 
 EXAMPLES = int(os.environ.get("TESTS_FUZZ_EXAMPLES", "4"))
 # A seed that is set finds what is found again; `make fuzz` finds something new.

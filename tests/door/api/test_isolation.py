@@ -12,7 +12,7 @@ from running_door import Door
 from served_store import MARKS, OURS, THEIRS, ServedStore
 
 from trackrecord_door.api.endpoint import Endpoint
-from trackrecord_door.api.table import ENDPOINTS
+from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.callers import Permission
 
 READING = [each for each in ENDPOINTS if each.permission is Permission.READ]

@@ -1,4 +1,10 @@
-"""Recipes: the steps of a procedure, from the order in which it usually succeeds."""
+"""Recipes: the steps of a procedure, from the order in which it usually succeeds.
+
+`typical_order` chooses among the orders that `tally` counts and that the store keeps in
+`competences/signature_counts`: a choice by anything else needs both. `update` writes the recipe
+into a record with its next episodes, and the evaluation of advice uses it, too
+(`advice/evaluation/seed_choice`).
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping

@@ -4,8 +4,10 @@ In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones 
 by `taking_back`. The sums are read by `transitions.evidence_of`, by `read` also as of a past
 moment, and by `over_time` for many moments. `history` replays them where outcomes are forgotten,
 and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
-each agent say, changes all of these. Which agent reported an outcome is known to
-`wire/run_digest.py`, and is not kept beside the sums.
+each agent say, changes all of these, and where it needs more than is kept, the `tables` with a
+revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. Which agent reported an
+outcome is known to `wire/run_digest.py`, not to `ScoredOutcome`, and not kept beside the sums.
+Feedback comes in by `store/patterns/feedback`.
 """
 
 from dataclasses import dataclass

@@ -6,6 +6,7 @@ A new one is a module here and a row in `ALL`. Beyond these modules a database i
   the commands;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
   each subject, their `partial_indexes`, and the first revision;
+- its errors are told apart: busy, or not permitted, in `engine.py`;
 - its driver is an extra in pyproject.toml, and a message of its module names that extra.
 
 The tests run on every database that `tests/postgres.py` and the fixture `store_url` can start.

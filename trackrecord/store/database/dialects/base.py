@@ -1,4 +1,7 @@
-"""What each database must say for itself, because SQLAlchemy has no common spelling of it."""
+"""What each database must say for itself, because SQLAlchemy has no common spelling of it.
+
+The docstring of the package says where else a database is named.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence

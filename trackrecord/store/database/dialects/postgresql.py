@@ -1,4 +1,8 @@
-"""PostgreSQL: many writers, full text by text search vectors, vectors by pgvector."""
+"""PostgreSQL: many writers, full text by text search vectors, vectors by pgvector.
+
+An index of PostgreSQL alone is one of the `ddl_extras`, and needs a revision in
+`store/migrations/versions`, even an empty one: `Dialect` in `base` says why.
+"""
 
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

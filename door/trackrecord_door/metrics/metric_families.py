@@ -19,7 +19,7 @@ from trackrecord_capture.history.captured import CapturedCounts
 from trackrecord_capture.otlp.trace_status import TracesStatus
 from trackrecord_producers.spool import SpoolSize
 
-from .figures import Figures, OfFleet
+from .gathering import Figures, OfFleet
 from .requests import Answered
 
 
