@@ -276,22 +276,40 @@ def migrated_home(home: Path, _migrated_file: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def _new_stores() -> list[Engine]:
+    """Those of `new_store` that have connections."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def _connections_of_new_stores_are_closed(_new_stores: list[Engine]) -> Iterator[None]:
+    """After each test; a store that outlives it connects again."""
+    yield
+    while _new_stores:
+        _new_stores.pop().dispose()
+
+
+@pytest.fixture(scope="session")
 def new_store(
-    _migrated_file: Path, tmp_path_factory: pytest.TempPathFactory
+    _migrated_file: Path, _new_stores: list[Engine], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[], Engine]:
     """Makes migrated SQLite stores, for tests that need one for each example."""
 
     def make() -> Engine:
         path = tmp_path_factory.mktemp("store") / "trackrecord.db"
         shutil.copyfile(_migrated_file, path)
-        return connect_store(f"sqlite:///{path}", timeout_s=20.0)
+        _new_stores.append(connect_store(f"sqlite:///{path}", timeout_s=20.0))
+        return _new_stores[-1]
 
     return make
 
 
 @pytest.fixture(scope="session")
 def memory_store() -> Iterator[Callable[[], Engine]]:
-    """Makes migrated stores in memory, for one thread each: cheaper than `new_store`."""
+    """Makes migrated stores in memory, for one thread each: cheaper than `new_store`.
+
+    Whoever makes one disposes of it.
+    """
     template = connect_store("sqlite://", timeout_s=20.0)
     migrate(template)
 

@@ -17,10 +17,10 @@ from opentelemetry.trace import Status, StatusCode
 
 
 class Watched(OTLPSpanExporter):
-    """The exporter, and whether it was content."""
+    """The exporter, and whether it was content; a busy machine is no reason to give up."""
 
     def __init__(self, **given) -> None:
-        super().__init__(**given)
+        super().__init__(timeout=120, **given)
         self.results: list[SpanExportResult] = []
 
     def export(self, spans):

@@ -19,7 +19,11 @@ FORMS = [
     name
     for home in map(importlib.import_module, sorted({*trackrecord._HOMES.values()}))
     for name, form in vars(home).items()
-    if inspect.iscoroutinefunction(form) and not name.startswith("_") and name != "beside"
+    # Python 3.12 takes the module `inspect` itself for a coroutine function.
+    if inspect.isfunction(form)
+    and inspect.iscoroutinefunction(form)
+    and not name.startswith("_")
+    and name != "beside"
 ]
 
 # How long a server that hangs is waited for.

@@ -100,6 +100,7 @@ def test_counts_equal_a_recount(memory_store, batches):
     if any(batches):
         found = recounted(store)
         assert found == counted(store, at=NOW + 1000)
+    store.dispose()
 
 
 def test_a_day_begins_at_midnight():
