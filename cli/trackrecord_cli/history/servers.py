@@ -31,6 +31,10 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     Raises:
         ServerUnavailable: the configured Redis cannot be reached, or the servers do not start.
     """
+    from trackrecord.logs import configure_logs
+
+    # What the import consolidates tells of itself in the log, and an answer must stand alone.
+    configure_logs("error")
     if _answers(settings):
         yield False
         return
@@ -38,10 +42,8 @@ def servers_for(settings: Settings) -> Iterator[bool]:
         with open_redis(settings):  # raises what is wrong with it
             pass
     from trackrecord.folders import make_private_folder
-    from trackrecord.logs import configure_logs
     from trackrecord_worker.daemon import Daemon
 
-    configure_logs("error")
     make_private_folder(settings.home)
     with ExitStack() as stack:
         log = stack.enter_context(_open_log(settings))
