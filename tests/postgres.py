@@ -277,13 +277,13 @@ def migrated_home(home: Path, _migrated_file: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _new_stores() -> list[Engine]:
-    """Those of `new_store` that have connections."""
+    """Those of `new_store` and `memory_store` that may have connections."""
     return []
 
 
 @pytest.fixture(autouse=True)
 def _connections_of_new_stores_are_closed(_new_stores: list[Engine]) -> Iterator[None]:
-    """After each test; a store that outlives it connects again."""
+    """After each test, however its examples ended; a file that outlives it is connected again."""
     yield
     while _new_stores:
         _new_stores.pop().dispose()
@@ -305,16 +305,14 @@ def new_store(
 
 
 @pytest.fixture(scope="session")
-def memory_store() -> Iterator[Callable[[], Engine]]:
-    """Makes migrated stores in memory, for one thread each: cheaper than `new_store`.
-
-    Whoever makes one disposes of it.
-    """
+def memory_store(_new_stores: list[Engine]) -> Iterator[Callable[[], Engine]]:
+    """Makes migrated stores in memory, for one thread and one test: cheaper than `new_store`."""
     template = connect_store("sqlite://", timeout_s=20.0)
     migrate(template)
 
     def make() -> Engine:
         engine = connect_store("sqlite://", timeout_s=20.0)
+        _new_stores.append(engine)
         source, target = template.raw_connection(), engine.raw_connection()
         source.driver_connection.backup(target.driver_connection)
         source.close()
