@@ -157,7 +157,7 @@ def test_a_writer_that_was_there_first_is_waited_for(postgres_url, opened):
     impatient = connect_store(postgres_url, timeout_s=0.2)
     with writing(store) as connection:
         ensure_projects(connection, ["late"])
-        target = connect_store("sqlite://")
+        target = opened("sqlite://")
         with pytest.raises(StoreUnavailable, match="locked by another process"):
             moved(impatient, target)
     with reading(store) as connection:
