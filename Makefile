@@ -38,7 +38,7 @@ test: $(STAMP)  ## all tests but those of check, or TESTS, against real servers 
 	@$(BIN)/python -m pytest -n 4 --ignore=tests/clients $(or $(TESTS),$(CHECKED:%=--ignore=%))
 
 quick: $(STAMP)  ## tests of what is pure, in seconds: no server, no subprocess
-	@$(BIN)/python -m pytest -m "not faults and not linear_time" $(PURE)
+	@$(BIN)/python -m pytest -n 2 -m "not faults and not linear_time" $(PURE)
 
 check: $(STAMP) packages docs  ## lint, types, import rules, documentation, packages
 	@$(BIN)/ruff check .
