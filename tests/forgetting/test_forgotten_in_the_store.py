@@ -277,7 +277,7 @@ def test_the_store_is_as_if_only_the_rest_had_come(
 
 
 @history_and_subject
-@hypothesis_settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=35, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_on_a_server(
     postgres_engine: Engine,
     others: tuple[Engine, Engine],
@@ -285,7 +285,7 @@ def test_the_same_on_a_server(
     subject: tuple[str, str],
     in_batches: bool,
 ) -> None:
-    """Each statement does there what it does in SQLite, so that fewer histories are enough."""
+    """Each statement does there what it does in SQLite."""
     check((postgres_engine, *others), history, subject, in_batches=in_batches)
 
 

@@ -88,22 +88,22 @@ def test_parent_and_child_of_a_fork_publish_on_their_own(agent, client, home):
         """
         import os, sys, trackrecord
         trackrecord.publish(task_id="parent-before", success=True)
-        for n in range(8):
+        for n in range(20):
             trackrecord.publish(task_id="parent-waiting", success=True)
             if os.fork() == 0:
                 assert trackrecord.stats().waiting == 0
                 trackrecord.publish(task_id="child", success=True)
                 sys.exit(0 if trackrecord.flush(40) else 1)
         trackrecord.publish(task_id="parent-after", success=True)
-        codes = [os.waitpid(-1, 0)[1] for _ in range(8)]
-        assert codes == [0] * 8, codes
+        codes = [os.waitpid(-1, 0)[1] for _ in range(20)]
+        assert codes == [0] * 20, codes
         """
     )
     _check(done)
     assert _tasks(client, home) == {
         "parent-before": 1,
-        "parent-waiting": 8,
-        "child": 8,
+        "parent-waiting": 20,
+        "child": 20,
         "parent-after": 1,
     }
 
