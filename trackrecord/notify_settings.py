@@ -59,6 +59,11 @@ class NotifySettings:
             all(self.command) and not any("\0" in word for word in self.command),
             "command must be a JSON array of texts that are not empty",
         )
+        # The processes that would start it have a working folder of their own.
+        require(
+            "/" not in "".join(self.command[:1]) or self.command[0].startswith("/"),
+            "command must begin with a program's name or its absolute path",
+        )
         unknown = sorted(set(self.events) - set(EVENTS))
         require(
             not unknown,

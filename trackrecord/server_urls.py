@@ -4,6 +4,7 @@ redis-py notices most mistakes only when it connects, where an agent would take 
 that is away. No message repeats a URL, which may hold a password.
 """
 
+import os
 import re
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -131,6 +132,14 @@ def database_url_of(url: str) -> str:
         if url.startswith(scheme):
             return "postgresql+psycopg://" + url.removeprefix(scheme)
     return url
+
+
+def with_absolute_path(url: str) -> str:
+    """Return a database's URL for a process in another folder: SQLite's file does not move."""
+    path = url.removeprefix("sqlite:///")
+    if path == url or not path or path.startswith(("/", ":", "file:", "?")):
+        return url
+    return f"sqlite:///{os.path.abspath(path)}"  # noqa: PTH100 - a text, with its options
 
 
 def without_password(url: str) -> str:

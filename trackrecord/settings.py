@@ -5,6 +5,7 @@ the same declaration without pydantic.
 """
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from .agent_settings import configured, default_home, is_setting
 from .daemon_settings import DaemonSettings
+from .server_urls import with_absolute_path
+from .setting_sources import CONFIG_VARIABLE
 from .setting_sources import ENV_PREFIX as ENV_PREFIX  # part of this module's vocabulary
 from .setting_values import read_values, unknown
 
@@ -71,8 +74,12 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
             if value is not None:
                 text = json.dumps(value) if isinstance(value, (dict, list)) else str(value)
                 variables[ENV_PREFIX + name.upper()] = text
-        # A child may run in another folder or as another user: a home must not move.
+        # A child may run in another folder or as another user: no file may move.
         variables[ENV_PREFIX + "HOME"] = str(self.home)
+        if self.database_url is not None:
+            variables[ENV_PREFIX + "DATABASE_URL"] = with_absolute_path(self.database_url)
+        if named := os.environ.get(CONFIG_VARIABLE):
+            variables[CONFIG_VARIABLE] = str(Path(named).expanduser().absolute())
         return variables
 
 

@@ -73,7 +73,7 @@ def test_commands_are_those_of_up(compose):
         command = compose["services"][name]["command"]
         assert ["python", *expected[1:]] == command
     # `up` hands down a socket as well, by its descriptor.
-    assert compose["services"]["http"]["command"] == ["python", "-m", HTTP_MODULE]
+    assert compose["services"]["http"]["command"] == ["python", "-P", "-m", HTTP_MODULE]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -81,10 +81,10 @@ def test_modules_that_are_run_exist(compose, name):
     """Every `python -m` of a command and of a health check names a module, or a check, of ours."""
     service = compose["services"][name]
     for command in (service["command"], service["healthcheck"]["test"][1:]):
-        assert command[:2] == ["python", "-m"]
-        assert importlib.util.find_spec(command[2]) is not None
+        assert command[:3] == ["python", "-P", "-m"]
+        assert importlib.util.find_spec(command[3]) is not None
     if name != "http":
-        assert service["healthcheck"]["test"][4] in CHECKS
+        assert service["healthcheck"]["test"][5] in CHECKS
 
 
 @pytest.mark.parametrize("name", OURS)

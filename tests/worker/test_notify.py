@@ -70,6 +70,7 @@ def test_every_kind_of_news_is_an_event_that_can_be_chosen():
         ({"url": "http://x/y"}, "secret must be set"),
         ({"url": "http://x/y", "secret": "hunter2"}, "24 to 64 bytes in base64"),
         ({"command": [""]}, "command must be"),
+        ({"command": ["bin/tell"]}, "absolute path"),
         ({"events": ["pattern.provn"]}, "pattern.provn"),
         ({"timeout_s": 0}, "timeout_s"),
     ],

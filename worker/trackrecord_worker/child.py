@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from typing import IO
@@ -12,6 +11,7 @@ from typing import IO
 import structlog
 
 from trackrecord.errors import KeepsEnding
+from trackrecord.python_command import python_command
 
 from .log_relay import LogRelay
 from .restarts import Restarts
@@ -24,6 +24,9 @@ _UMASK = 0o077
 _STOP_TIMEOUT_S = 30.0
 # The processes of a killed worker hold its log open until they notice.
 _LAST_WORDS_S = 0.5
+# Celery puts the working folder in front of `sys.path`, and a person may start `up` in any folder:
+# no file there may be imported. Nobody but root can write into this one.
+_WORKING_FOLDER = "/"
 
 
 class Child:
@@ -75,10 +78,11 @@ class Child:
         Args:
             lock: the descriptor of a lock that it holds for as long as it lives.
         """
-        command = [sys.executable, "-m", "trackrecord_worker.under_up", str(os.getpid())]
+        command = python_command("trackrecord_worker.under_up", str(os.getpid()))
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [*command, *self._command],
             env=self._environment,
+            cwd=_WORKING_FOLDER,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -6,7 +6,6 @@ watched and stopped in order.
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ import structlog
 
 from trackrecord.consumers import consumers_here
 from trackrecord.errors import KeepsEnding
+from trackrecord.python_command import module_arguments, python_command
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
@@ -37,20 +37,20 @@ _LEARNING_TIMEOUT_S = 120.0
 
 def worker_command(settings: Settings) -> list[str]:
     """Return the command of a worker, as plain processes and containers run it."""
-    return [
-        sys.executable, "-m", "celery", "--app", APP, "--quiet", "worker",
+    return python_command(
+        "celery", "--app", APP, "--quiet", "worker",
         "--without-gossip", "--without-mingle", "--without-heartbeat",
         "--loglevel", settings.log_level,
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def beat_command(settings: Settings) -> list[str]:
     """Return the command of beat; one is enough, two do no harm."""
-    return [
-        sys.executable, "-m", "celery", "--app", APP, "--quiet", "beat",
+    return python_command(
+        "celery", "--app", APP, "--quiet", "beat",
         "--loglevel", settings.log_level,
         "--pidfile", "",
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 class Daemon:
@@ -92,8 +92,7 @@ class Daemon:
         self._environment = environment
         self._log_file = log
         self._children = [
-            # Without the interpreter and "-m".
-            Child(name, command[2:], environment, log)
+            Child(name, module_arguments(command), environment, log)
             for name, command in commands.items()
         ]
 

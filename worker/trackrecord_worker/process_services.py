@@ -49,5 +49,6 @@ class TrackrecordApp(Celery):
     """
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__("trackrecord", set_as_current=False)
+        # Without Celery's fixups: Django's puts the working folder in front of `sys.path`.
+        super().__init__("trackrecord", set_as_current=False, fixups=[])
         self.stages = ServicesOfProcess(settings, self)

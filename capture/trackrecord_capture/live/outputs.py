@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
 from trackrecord.artifacts.kinds import OutputKind
 from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, reading
+from trackrecord.python_command import python_command
 
 from ..agent_run import AgentRun, RunCall
 from ..kept import kept_name
@@ -144,7 +144,7 @@ def _program(home: Path) -> str:
     """Return the command that an agent's shell reads artifacts with, wherever it is started."""
     command = READING
     if shutil.which("trackrecord") is None:
-        command = f"{shlex.quote(sys.executable)} -m trackrecord_cli artifacts get"
+        command = shlex.join(python_command("trackrecord_cli", "artifacts", "get"))
     if os.path.realpath(home) != os.path.realpath(default_home()):
         command = f"TRACKRECORD_HOME={shlex.quote(str(home))} {command}"
     return command

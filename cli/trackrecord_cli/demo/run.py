@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from trackrecord.learning.patterns.standing import Standing
 from trackrecord.prompt.cache import cached_advice
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.rankings_answer import Rankings
+from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
@@ -217,13 +217,13 @@ def _fleet(
     environment = {**os.environ, **settings.as_environment()}
     processes = [
         subprocess.Popen(  # noqa: S603 - our own module
-            [
-                sys.executable, "-m", "trackrecord_cli.demo.agent",
+            python_command(
+                "trackrecord_cli.demo.agent",
                 "--seed", str(seed),
                 "--agent", str(agent),
                 "--outcomes", str(outcomes // agents + (agent < outcomes % agents)),
                 *more,
-            ],
+            ),
             env=environment,
             # Ctrl-C reaches the terminal's whole foreground; the demo ends its agents itself.
             start_new_session=True,
