@@ -162,6 +162,11 @@ class AgentSettings:
         return self.home / "redis.sock"
 
     @property
+    def embedded_redis_folder(self) -> Path:
+        """The folder of its data and passwords."""
+        return self.home / "redis"
+
+    @property
     def effective_redis_url(self) -> str:
         """The Redis server to use: the configured one, else the embedded one's socket."""
         return self.redis_url or f"unix://{quote(str(self.embedded_redis_socket))}"

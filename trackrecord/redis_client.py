@@ -5,6 +5,8 @@ module that is half imported when the process forks stays so in the child.
 """
 
 import secrets  # noqa: F401 - for the names of connection pools
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 import redis
@@ -21,6 +23,10 @@ _WORKER_RETRIES = 3
 
 _UNIX: Final = "unix:"
 
+DEFAULT_USER: Final = "default"
+ADMIN_USER: Final = "admin"
+_PASSWORD_FILES: Final = {DEFAULT_USER: "password", ADMIN_USER: "admin-password"}
+
 
 def _identity() -> dict[str, Any]:
     """Return the arguments by which redis-py tells the server its version.
@@ -35,6 +41,33 @@ def _identity() -> dict[str, Any]:
 _IDENTITY: Final = _identity()
 
 
+def password_file(folder: Path, user: str) -> Path:
+    """Return the file with the password of a user of the embedded server in this folder."""
+    return folder / _PASSWORD_FILES[user]
+
+
+class EmbeddedCredentials(redis.CredentialProvider):
+    """The user and the password for the embedded server, read anew for each connection.
+
+    `trackrecord up` may make the password when agents run already.
+
+    Args:
+        folder: the embedded server's folder.
+        user: the name of the user.
+    """
+
+    def __init__(self, folder: Path, user: str = DEFAULT_USER) -> None:
+        self._user = user
+        self._file = password_file(folder, user)
+
+    def get_credentials(self) -> tuple[str, str] | tuple[()]:  # type: ignore[override] # redis-py takes none as well
+        """Return both, or neither where there is no password yet."""
+        with suppress(OSError, UnicodeDecodeError):
+            if password := self._file.read_text(encoding="ascii").strip():
+                return self._user, password
+        return ()
+
+
 def agent_client(settings: AgentSettings) -> redis.Redis:
     """Return a client that gives up soon, for agents, which an unreachable server must not delay.
 
@@ -44,27 +77,39 @@ def agent_client(settings: AgentSettings) -> redis.Redis:
     return redis.Redis.from_url(
         _reachable(settings.effective_redis_url),
         **_IDENTITY,
+        **_credentials(settings, DEFAULT_USER),
         socket_connect_timeout=settings.redis_connect_timeout_s,
         socket_timeout=settings.redis_timeout_s,
         retry=Retry(NoBackoff(), 0),
     )
 
 
-def worker_client(settings: AgentSettings) -> redis.Redis:
+def worker_client(settings: AgentSettings, *, user: str = DEFAULT_USER) -> redis.Redis:
     """Return a client that survives a short interruption, for workers, which have time.
 
     A command whose connection breaks is sent again, so it may take effect twice; the workers'
     writes are idempotent.
+
+    Args:
+        settings: where the server is.
+        user: the user of an embedded server; for another server the setting names it.
     """
     return redis.Redis.from_url(
         _reachable(settings.effective_redis_url),
         **_IDENTITY,
+        **_credentials(settings, user),
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
         # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
     )
+
+
+def _credentials(settings: AgentSettings, user: str) -> dict[str, Any]:
+    if settings.redis_url is not None:
+        return {}
+    return {"credential_provider": EmbeddedCredentials(settings.embedded_redis_folder, user)}
 
 
 def _reachable(url: str) -> str:

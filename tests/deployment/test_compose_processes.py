@@ -17,7 +17,7 @@ import pytest
 import redis
 from compose_file import as_process, environment_of, read_compose, running
 
-from trackrecord_worker.embedded_redis import find_redis_binary
+from trackrecord_worker.server_binary import find_redis_binary
 
 pytestmark = pytest.mark.timeout(180)
 

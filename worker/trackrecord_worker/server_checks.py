@@ -4,7 +4,6 @@ A server that is away may come back, so workers keep trying. A server with setti
 outcomes or forbid the commands of every batch is refused at the start, with one line.
 """
 
-import uuid
 from typing import Any
 
 import redis
@@ -13,6 +12,8 @@ from sqlalchemy import Connection, Engine, text
 from trackrecord.errors import ServerUnfit, StoreUnfit
 from trackrecord.redis_client import worker_client
 from trackrecord.redis_problems import cluster_problem, explain_redis_error
+from trackrecord.redis_rights import refusals
+from trackrecord.redis_roles import LEARNER
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import POOLED, connect_store, dialect_of, explained
 from trackrecord.store.database.migrate import migrate
@@ -91,20 +92,11 @@ def _check_mode(client: redis.Redis) -> None:
 
 
 def _check_commands(client: redis.Redis, settings: Settings) -> None:
-    """Try each command that a worker needs, on keys that are deleted at once."""
-    commands = _worker_commands(f"{settings.redis_prefix}:probe:{uuid.uuid4().hex}")
-    pipe: Any = client.pipeline(transaction=False)
-    for command in commands:
-        pipe.execute_command(*command)
-    answers = pipe.execute(raise_on_error=False)
-    said = [
-        (command[0], answer)
-        for command, answer in zip(commands, answers, strict=True)
-        if isinstance(answer, redis.ResponseError)
-    ]
-    _refuse_replica(said)
-    _refuse_old(said)
-    _refuse_user(said, settings)
+    """Check that Redis takes each command that a worker needs; none is carried out."""
+    refused = list(refusals(client, LEARNER.samples(settings.redis_prefix)).items())
+    _refuse_replica(refused)
+    _refuse_old(refused)
+    _refuse_user(refused, settings)
 
 
 def _refuse_replica(said: _Refusals) -> None:
@@ -117,8 +109,8 @@ def _refuse_old(said: _Refusals) -> None:
     for command, error in said:
         if "unknown command" in str(error):
             message = (
-                f"this Redis does not know {command}: trackrecord needs Redis 6.2 or newer, "
-                "with all of its commands"
+                f"this Redis does not know {command.upper()}: trackrecord needs Redis 6.2 or "
+                "newer, with all of its commands"
             )
             raise ServerUnfit(message)
 
@@ -137,51 +129,9 @@ def _refuse_user(said: _Refusals, settings: Settings) -> None:
             f"grant them with ACL SETUSER … ~{settings.redis_prefix}:*"
         )
         raise ServerUnfit(message)
-    names = " ".join(sorted({f"+{command.lower().replace(' ', '|')}" for command, _ in refused}))
+    names = " ".join(sorted(f"+{command}" for command, _ in refused))
     message = f"the Redis user lacks commands that a worker needs: ACL SETUSER … {names}"
     raise ServerUnfit(message)
-
-
-def _worker_commands(probe: str) -> list[tuple[str, ...]]:
-    """Return the commands of a worker and Celery's transport, harmless ones; the last clean up."""
-    stream, group, one = f"{probe}:stream", "probe", "1"
-    queue, members, ranked, fields = (f"{probe}:{kind}" for kind in ("list", "set", "zset", "hash"))
-    return [
-        ("MULTI",),
-        ("EXEC",),
-        ("XGROUP CREATE", stream, group, "0", "MKSTREAM"),
-        ("XADD", stream, "*", "v", one),
-        ("XREADGROUP", "GROUP", group, "probe", "COUNT", one, "STREAMS", stream, ">"),
-        ("XAUTOCLAIM", stream, group, "probe", "0", "0-0"),
-        ("XINFO CONSUMERS", stream, group),
-        ("XRANGE", stream, "-", "+"),
-        ("XLEN", stream),
-        ("XACK", stream, group, "0-1"),
-        ("XDEL", stream, "0-1"),
-        ("XGROUP DELCONSUMER", stream, group, "probe"),
-        ("LPUSH", queue, one),
-        ("RPUSH", queue, one),
-        ("LLEN", queue),
-        ("BRPOP", queue, one),
-        ("SADD", members, one),
-        ("SMEMBERS", members),
-        ("ZADD", ranked, one, one),
-        ("ZRANGE", ranked, "0", one),
-        ("ZREVRANGEBYSCORE", ranked, one, "0"),
-        ("ZREM", ranked, one),
-        ("HSET", fields, one, one),
-        ("HGET", fields, one),
-        ("HMGET", fields, one),
-        ("HINCRBY", fields, one, one),
-        ("HDEL", fields, one),
-        ("SET", probe, one, "NX", "EX", "60"),
-        ("GET", probe),
-        ("EXPIRE", probe, "60"),
-        ("EVAL", "return 1", "0"),
-        ("SCRIPT LOAD", "return 1"),
-        ("EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "0"),
-        ("DEL", probe, stream, queue, members, ranked, fields),
-    ]
 
 
 def _check_sessions(engine: Engine, query: str) -> None:

@@ -1,0 +1,164 @@
+"""The rights of Redis users by role, as ACL rules.
+
+`deploy/redis/users.acl`, the users of the embedded server, the checks of workers and of
+`trackrecord doctor` all follow from this module.
+"""
+
+from typing import Final, NamedTuple
+
+Command = tuple[str, ...]
+
+# What a client sends to open a connection and to learn who it is.
+_CONNECT: Final = (
+    "ping", "hello", "auth", "select", "client|setname", "acl|whoami", "multi", "exec", "discard",
+)  # fmt: skip
+
+_STREAM: Final = "{prefix}:outcomes"
+_KEY: Final = "{prefix}:in-flight:probe"
+
+# Every command on data that any role uses, with arguments that Redis takes. They are queued and
+# discarded, never carried out, so that real keys can stand here.
+_READING: Final[dict[str, Command]] = {
+    "info": (),
+    "time": (),
+    "exists": (_KEY,),
+    "get": (_KEY,),
+    "hexists": (_KEY, "f"),
+    "hget": (_KEY, "f"),
+    "hgetall": (_KEY,),
+    "hkeys": (_KEY,),
+    "hlen": (_KEY,),
+    "hmget": (_KEY, "f"),
+    "llen": (_KEY,),
+    "pttl": (_KEY,),
+    "smembers": (_KEY,),
+    "sscan": (_KEY, "0"),
+    "strlen": (_KEY,),
+    "xinfo": ("STREAM", _STREAM),
+    "xlen": (_STREAM,),
+    "xrange": (_STREAM, "-", "+"),
+    "xrevrange": (_STREAM, "+", "-"),
+    "zcard": (_KEY,),
+    "zrange": (_KEY, "0", "1"),
+    "zrangebyscore": (_KEY, "0", "1"),
+    "zrevrange": (_KEY, "0", "1"),
+    "zrevrangebyscore": (_KEY, "1", "0"),
+}
+_REPORTING: Final[dict[str, Command]] = {
+    "del": (_KEY,),
+    "eval": ("return 1", "0"),
+    "expire": (_KEY, "1"),
+    "hdel": (_KEY, "f"),
+    "hincrby": (_KEY, "f", "1"),
+    "hset": (_KEY, "f", "1"),
+    "hsetnx": (_KEY, "f", "1"),
+    "pexpire": (_KEY, "1"),
+    "sadd": (_KEY, "m"),
+    "srem": (_KEY, "m"),
+    "xadd": (_STREAM, "*", "v", "1"),
+    "zadd": (_KEY, "1", "m"),
+    "zrem": (_KEY, "m"),
+    "zremrangebyscore": (_KEY, "0", "1"),
+}
+_WORKING: Final[dict[str, Command]] = {
+    "brpop": (_KEY, "1"),
+    "evalsha": ("0" * 40, "0"),
+    "lpush": (_KEY, "1"),
+    "rpush": (_KEY, "1"),
+    "script|load": ("return 1",),
+    "set": (_KEY, "1"),
+    "unlink": (_KEY,),
+    "xack": (_STREAM, "g", "0-1"),
+    "xautoclaim": (_STREAM, "g", "c", "0", "0-0"),
+    "xdel": (_STREAM, "0-1"),
+    "xgroup": ("DELCONSUMER", _STREAM, "g", "c"),
+    "xreadgroup": ("GROUP", "g", "c", "STREAMS", _STREAM, ">"),
+    "xtrim": (_STREAM, "MINID", "0"),
+}
+# So that `trackrecord forget` can have Redis drop from its file what is forgotten.
+_FORGETTING: Final[dict[str, Command]] = {"bgrewriteaof": ()}
+_SAMPLES: Final = _READING | _REPORTING | _WORKING | _FORGETTING
+
+# What no role but admin has: with these a client takes over the server or what it holds.
+_DANGEROUS: Final[dict[str, Command]] = {
+    "acl|setuser": ("probe",),
+    "bgsave": (),
+    "config|set": ("maxmemory-policy", "noeviction"),
+    "debug": ("SLEEP", "0"),
+    "flushall": (),
+    "migrate": ("127.0.0.1", "1", _KEY, "0", "1"),
+    "module|load": ("/probe",),
+    "replicaof": ("NO", "ONE"),
+    "slaveof": ("NO", "ONE"),
+}
+
+
+class Role(NamedTuple):
+    """What a Redis user may do.
+
+    Attributes:
+        commands: the names of the commands, as ACL rules name them.
+        keys: patterns of keys, with `{prefix}` for the setting `redis_prefix`. `%R~` is for
+            reading alone, from Redis 7.0 on.
+    """
+
+    commands: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    def rules(self, prefix: str) -> str:
+        """Return its ACL rules: keys and commands, no channels; the password comes before."""
+        keys = (key.format(prefix=prefix) for key in self.keys)
+        return " ".join([*keys, "resetchannels", "-@all", *(f"+{name}" for name in self.commands)])
+
+    def samples(self, prefix: str) -> dict[str, Command]:
+        """Return its commands on data, by name, each as it could be sent."""
+        return _commands_to_send(
+            {name: _SAMPLES[name] for name in self.commands if name in _SAMPLES}, prefix
+        )
+
+
+def dangerous_samples(prefix: str) -> dict[str, Command]:
+    """Return the commands that only an admin should have, by name, each as it could be sent."""
+    return _commands_to_send(_DANGEROUS, prefix)
+
+
+def acl_file(prefix: str) -> str:
+    """Return `deploy/redis/users.acl`.
+
+    Redis refuses the file until a password stands in the place of each `#…_PASSWORD`.
+    """
+    lines = ["user default reset off"]
+    lines += [
+        f"user {name} on #{name.upper()}_PASSWORD {role.rules(prefix)}"
+        for name, role in ROLES.items()
+    ]
+    lines.append(f"user admin on #ADMIN_PASSWORD {ADMIN_RULES}")
+    return "\n".join(lines) + "\n"
+
+
+def _commands_to_send(samples: dict[str, Command], prefix: str) -> dict[str, Command]:
+    return {
+        name: (*name.upper().split("|"), *(word.format(prefix=prefix) for word in arguments))
+        for name, arguments in samples.items()
+    }
+
+
+def _role(keys: tuple[str, ...], *groups: dict[str, Command]) -> Role:
+    names = sorted(name for group in groups for name in group)
+    return Role((*_CONNECT, *names), keys)
+
+
+AGENT: Final = _role(
+    ("~{prefix}:outcomes", "~{prefix}:in-flight:*", "~{prefix}:task-vectors:*", "%R~{prefix}:*"),
+    _READING,
+    _REPORTING,
+)
+# What a worker cannot do without; `trackrecord forget`, which runs as one, needs one command more.
+LEARNER: Final = _role(("~{prefix}:*",), _READING, _REPORTING, _WORKING)
+WORKER: Final = _role(LEARNER.keys, _READING, _REPORTING, _WORKING, _FORGETTING)
+READER: Final = _role(("%R~{prefix}:*",), _READING)
+ROLES: Final = {"agent": AGENT, "worker": WORKER, "reader": READER}
+ADMIN_RULES: Final = "~* &* +@all"
+# Agents, workers and commands of the person whose home the server is in. The command that forgets
+# there takes the admin's password, which stands beside.
+EMBEDDED: Final = LEARNER._replace(keys=("~*",))

