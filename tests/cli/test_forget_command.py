@@ -16,7 +16,7 @@ import pytest
 import trackrecord as tr
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest, UnknownId
-from trackrecord.redis_client import worker_client
+from trackrecord.redis_client import ADMIN_USER, worker_client
 
 
 def word(project: str) -> str:
@@ -176,7 +176,7 @@ def test_a_terminal_is_asked(told, up, trackrecord, typed, remaining):
 
 def in_redis(home: Path, text: str) -> list[str]:
     """The keys that hold a text, or are named after it."""
-    client = worker_client(load_daemon_settings())
+    client = worker_client(load_daemon_settings(), user=ADMIN_USER)
     found = []
     for key in client.scan_iter():
         raw = client.dump(key) or b""

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -17,21 +16,15 @@ import pytest
 import redis
 from psycopg import conninfo, sql
 from sqlalchemy.engine import make_url
-from working import body, learnt_counts, process, publish, until
+from working import process, until
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
+from trackrecord.redis_roles import LEARNER
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.database.engine import connect_store
-from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.server_binary import find_redis_binary
-from trackrecord_worker.server_checks import (
-    _worker_commands,
-    check_database,
-    check_redis,
-    check_servers,
-)
+from trackrecord_worker.server_checks import check_database, check_redis, check_servers
 
 
 def refusal(check: Callable[[Settings], None], settings: Settings) -> str:
@@ -122,21 +115,11 @@ def test_a_replica(home: Path) -> None:
         assert "replica" in refusal(check_redis, settings)
 
 
-RUNNING = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
-# What docs/running.md grants: everything that a worker needs, and nothing more.
-GRANTED = re.findall(r" (\+[a-z]+)", RUNNING[RUNNING.index("ACL SETUSER fleet") :])
-NEEDED = {"+" + command[0].lower().split()[0] for command in _worker_commands("p")}
-OF_ANY_CLIENT = {"+ping", "+hello", "+auth", "+info", "+select", "+client"}
-
-
-def test_the_documented_user_has_what_is_checked() -> None:
-    """No command more, and none less."""
-    assert sorted(GRANTED) == sorted(NEEDED | OF_ANY_CLIENT)
-
-
 def user(client: redis.Redis, *rules: str) -> None:
     """Set up the Redis user that `as_user` names."""
-    client.execute_command("ACL", "SETUSER", "fleet", "reset", "on", ">secret", *rules)
+    client.execute_command(
+        "ACL", "SETUSER", "fleet", "reset", "on", ">secret", *" ".join(rules).split()
+    )
 
 
 def as_user(named: Settings) -> Settings:
@@ -146,33 +129,10 @@ def as_user(named: Settings) -> Settings:
     return load_settings(**named.model_dump(exclude_unset=True) | {"redis_url": url})
 
 
-def test_a_user_with_what_is_needed_learns(
-    named: Settings, client: redis.Redis, tmp_path: Path
-) -> None:
-    """The commands that are checked are enough for a real worker; no right to channels is."""
-    user(client, "resetchannels", "~trackrecord:*", *GRANTED)
-    settings = as_user(named)
-    check_servers(settings)
-    log = tmp_path / "worker.log"
-    with process(worker_command(settings), settings, log):
-        app = create_app(settings)
-        publish(client, settings, body(1), b"nonsense")
-        for task in ("claim", "drain", "forward", "refresh", "consolidate", "catch_up"):
-            app.send_task(f"trackrecord.{task}")
-        until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        until(lambda: client.llen("trackrecord:celery:trackrecord") == 0)
-        until(lambda: client.exists(settings.keys.rankings("default")))
-    engine = connect_store(settings.effective_database_url)
-    assert learnt_counts(engine)["rows"] == 1
-    engine.dispose()
-    assert "NOPERM" not in log.read_text()
-    assert "Traceback" not in log.read_text()
-
-
 @pytest.mark.parametrize("lacking", ["xautoclaim", "evalsha", "brpop", "xinfo"])
 def test_a_user_who_lacks_a_command(named: Settings, client: redis.Redis, lacking: str) -> None:
     """The message names it, as it is granted."""
-    user(client, "~trackrecord:*", *GRANTED, f"-{lacking}")
+    user(client, LEARNER.rules("trackrecord"), f"-{lacking}")
     said = refusal(check_redis, as_user(named))
     assert f"+{lacking}" in said
     assert "ACL SETUSER" in said

@@ -90,11 +90,11 @@ def opened(
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
     from trackrecord.calls.redis_here import redis_explained
-    from trackrecord.redis_client import worker_client
+    from trackrecord.redis_client import ADMIN_USER, worker_client
 
     from .forget import Forgetter
 
-    with redis_explained(settings), worker_client(settings) as client:
+    with redis_explained(settings), worker_client(settings, user=ADMIN_USER) as client:
         client.ping()
         yield Forgetter(engine, client, settings, subject, warn=warn)
 

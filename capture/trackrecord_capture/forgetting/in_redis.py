@@ -4,11 +4,12 @@ Entries are looked through page by page, so that no more than a page of them is 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import redis
+import structlog
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
@@ -25,6 +26,8 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 
 from .what_goes import WhatGoes
+
+_log = structlog.get_logger(__name__)
 
 _PAGE: Final = 500
 _DELETED_AT_ONCE: Final = 500
@@ -171,15 +174,32 @@ class RedisPlace:
         write_advice(self._client, settings, advice, cost_s=0.0, force=True)
 
     def rewrite_files(self) -> None:
-        """Ask Redis to write its files anew, where it keeps any and lets us ask."""
-        with suppress(redis.ResponseError):
-            persistence: Any = self._client.info("persistence")
+        """Have Redis write its files anew, where it keeps any; log it where our user may not."""
+        persistence: Mapping[str, Any] = {}
+        with suppress(redis.ResponseError), _logged_refusal("BGREWRITEAOF"):
+            persistence = self._client.info("persistence")
             if persistence.get("aof_enabled"):
                 self._client.bgrewriteaof()
+        has_snapshot = persistence.get("rdb_last_bgsave_time_sec", -1) != -1
         with suppress(redis.ResponseError):
-            saves: Any = self._client.config_get("save")
-            if saves.get("save"):
-                self._client.bgsave(schedule=True)
+            with suppress(redis.exceptions.NoPermissionError):
+                saves: Any = self._client.config_get("save")
+                has_snapshot = bool(saves.get("save"))
+            if has_snapshot:
+                with _logged_refusal("BGSAVE"):
+                    self._client.bgsave(schedule=True)
+
+
+@contextmanager
+def _logged_refusal(command: str) -> Iterator[None]:
+    try:
+        yield
+    except redis.exceptions.NoPermissionError as error:
+        _log.warning(
+            "redis_files_not_rewritten",
+            reason=str(error),
+            effect=f"Redis's files keep what is forgotten: send {command} as an admin",
+        )
 
 
 def _reports(fields: Fields) -> Iterator[tuple[str, bytes]]:
