@@ -1,0 +1,227 @@
+"""Who gets into the embedded Redis, and what they may do there."""
+
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from trackrecord.redis_client import (
+    ADMIN_USER,
+    DEFAULT_USER,
+    agent_client,
+    password_file,
+    worker_client,
+)
+from trackrecord.redis_rights import refusals
+from trackrecord.redis_roles import LEARNER, dangerous_samples
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker.app import create_app
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+NOBODY = 65_534
+# Each argument is a command; printed is the first line of each reply. Plain sockets: the other user
+# may not be able to read this environment's packages.
+ATTACK = """
+import socket, sys
+place, *commands = sys.argv[1:]
+try:
+    if place.isdigit():
+        connection = socket.create_connection(("127.0.0.1", int(place)), 10)
+    else:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(place)
+except OSError as error:
+    sys.exit(type(error).__name__)
+replies = connection.makefile("rb")
+for command in commands:
+    connection.sendall(command.encode() + b"\\r\\n")
+    print(replies.readline().decode().strip())
+"""
+
+
+@pytest.fixture
+def port() -> int:
+    """A loopback port that is free."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture
+def on_port(home: Path, port: int) -> Iterator[EmbeddedRedis]:
+    """An embedded server with a port."""
+    with EmbeddedRedis(home / "redis", home / "redis.sock", port=port) as server:
+        yield server
+
+
+@pytest.fixture
+def as_nobody(home: Path) -> Iterator[list[str]]:
+    """The beginning of a command that another user of this machine runs."""
+    setpriv = shutil.which("setpriv")
+    if os.geteuid() != 0 or setpriv is None:
+        pytest.skip("only root can run a program as another user, with setpriv")
+    python = os.path.realpath(sys.executable)
+    command = [
+        setpriv,
+        f"--reuid={NOBODY}",
+        f"--regid={NOBODY}",
+        "--clear-groups",
+        python,
+        "-I",
+        "-S",
+    ]
+    if subprocess.run([*command, "-c", ""], check=False, cwd="/").returncode:
+        pytest.skip("another user cannot run this Python")
+    # The worst case: a home that others may enter, as one that was there before may be.
+    home.chmod(0o755)
+    return command
+
+
+def replies(as_nobody: list[str], place: object, *commands: str) -> list[str]:
+    """What Redis replies to another user, or the kind of error with which it lets nobody in."""
+    done = subprocess.run(
+        [*as_nobody, "-c", ATTACK, str(place), *commands],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        timeout=60,
+    )
+    return (done.stdout or done.stderr).splitlines()
+
+
+def test_another_user_of_the_machine_writes_no_file(
+    on_port: EmbeddedRedis, as_nobody: list[str], home: Path, port: int
+) -> None:
+    """Without the password nothing is answered: no key of theirs gets into a folder of ours."""
+    folder = home / ".ssh"
+    folder.mkdir(mode=0o700)
+    said = replies(
+        as_nobody,
+        port,
+        "PING",
+        f"CONFIG SET dir {folder}",
+        "CONFIG SET dbfilename authorized_keys",
+        "SET k ssh-ed25519-of-a-stranger",
+        "SAVE",
+        "XADD trackrecord:outcomes * v 1 body {}",
+    )
+    assert [line.split()[0] for line in said] == ["-NOAUTH"] * 6
+    assert list(folder.iterdir()) == []
+    with on_port.client() as client:
+        assert client.keys("*") == []
+
+
+def test_guesses_are_refused(on_port: EmbeddedRedis, as_nobody: list[str], port: int) -> None:
+    """Of a password, of a user, and of none."""
+    guesses = ("AUTH redis", "AUTH default trackrecord", "AUTH admin admin", "AUTH nobody x")
+    said = replies(as_nobody, port, *guesses, "HELLO 3 AUTH default x", "HELLO 3")
+    assert [line.split()[0] for line in said] == ["-WRONGPASS"] * 5 + ["-NOAUTH"]
+
+
+def test_the_passwords_are_their_owners_alone(
+    on_port: EmbeddedRedis, as_nobody: list[str], home: Path
+) -> None:
+    """Another user opens neither the files nor the socket, and sees no password in a command."""
+    assert replies(as_nobody, home / "redis.sock", "PING") == ["PermissionError"]
+    secrets = [password_file(home / "redis", user) for user in (DEFAULT_USER, ADMIN_USER)]
+    for file in (*secrets, home / "redis" / "users.acl"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        done = subprocess.run(
+            [*as_nobody, "-c", f"open({str(file)!r})"], check=False, capture_output=True, cwd="/"
+        )
+        assert b"PermissionError" in done.stderr
+    assert on_port.process is not None
+    shown = Path(f"/proc/{on_port.process.pid}/cmdline").read_text()
+    users = (home / "redis" / "users.acl").read_text()
+    for file in secrets:
+        assert len(password := file.read_text().strip()) == 64
+        assert password not in shown + users
+
+
+@pytest.mark.parametrize("has_port", [False, True])
+def test_programs_of_the_same_user_find_the_password(
+    home: Path, settings: Settings, port: int, *, has_port: bool
+) -> None:
+    """Agents, workers and Celery; on the socket alone `redis-cli` needs none."""
+    with EmbeddedRedis(home / "redis", home / "redis.sock", port=port if has_port else 0):
+        for client in (agent_client(settings), worker_client(settings)):
+            with client:
+                assert client.acl_whoami() == DEFAULT_USER
+                assert client.xadd(settings.keys.outcomes, {"v": "1", "body": b"{}"})
+        with create_app(settings).connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1)
+            assert broker.default_channel.client.llen("any") == 0
+        with redis.Redis(unix_socket_path=str(home / "redis.sock")) as plain:
+            if has_port:
+                with pytest.raises(redis.AuthenticationError):
+                    plain.ping()
+            else:
+                assert plain.xlen(settings.keys.outcomes) == 2
+
+
+def test_an_agent_that_runs_already_finds_a_new_password(
+    home: Path, settings: Settings, port: int
+) -> None:
+    """A client of a server without a password goes on when the next server needs one."""
+    with agent_client(settings) as client:
+        with pytest.raises(redis.ConnectionError):
+            client.ping()
+        with EmbeddedRedis(home / "redis", home / "redis.sock"):
+            assert client.ping()
+        with EmbeddedRedis(home / "redis", home / "redis.sock", port=port):
+            assert client.ping()
+
+
+def test_the_password_opens_the_port(home: Path, on_port: EmbeddedRedis, port: int) -> None:
+    """For a program that cannot open the socket; its rights are the same."""
+    password = password_file(home / "redis", DEFAULT_USER).read_text().strip()
+    settings = load_settings(home=home, redis_url=f"redis://:{password}@127.0.0.1:{port}/0")
+    with agent_client(settings) as client:
+        assert client.acl_whoami() == DEFAULT_USER
+        assert refusals(client, LEARNER.samples("any")) == {}
+
+
+@pytest.mark.parametrize("has_port", [False, True])
+def test_nobody_but_the_admin_can_take_the_server_over(
+    home: Path, settings: Settings, port: int, *, has_port: bool
+) -> None:
+    """Not even the owner's own programs, unless they take the admin's password."""
+    samples = dangerous_samples("trackrecord") | {"bgrewriteaof": ("BGREWRITEAOF",)}
+    with EmbeddedRedis(home / "redis", home / "redis.sock", port=port if has_port else 0) as server:
+        with worker_client(settings) as client:
+            assert refusals(client, samples).keys() == samples.keys()
+            assert refusals(client, LEARNER.samples("trackrecord")) == {}
+            for command in ("CONFIG SET dir /", "SAVE", "SHUTDOWN NOSAVE", "ACL LIST", "KEYS *"):
+                with pytest.raises(redis.exceptions.NoPermissionError):
+                    client.execute_command(*command.split())
+        with worker_client(settings, user=ADMIN_USER) as admin:
+            assert admin.bgrewriteaof()
+        assert server.is_answering()
+
+
+def test_passwords_are_made_once(home: Path) -> None:
+    """They stay, unless another user could have read them or they are none."""
+    files = [password_file(home / "redis", user) for user in (DEFAULT_USER, ADMIN_USER)]
+
+    def passwords() -> list[str]:
+        with EmbeddedRedis(home / "redis", home / "redis.sock"):
+            return [file.read_text() for file in files]
+
+    first = passwords()
+    assert all(re.fullmatch(r"[0-9a-f]{64}\n", each) for each in first)
+    assert len(set(first)) == 2
+    assert passwords() == first
+    files[0].chmod(0o644)
+    files[1].write_text("short\n")
+    second = passwords()
+    assert not set(first) & set(second)
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]

