@@ -42,10 +42,11 @@ class RedisCheckup(NamedTuple):
         """What to know without there being anything to do at once."""
         if self.version is None or not self.version.is_vulnerable:
             return ()
-        return (
+        line = (
             f"{self.version} has known vulnerabilities ({VULNERABILITY}), unless its distribution "
-            "mended them: whoever gets in can use them; install a newer one",
+            "mended them: whoever gets in can use them; install a newer one"
         )
+        return (line,)
 
 
 def check_up_redis(settings: AgentSettings) -> RedisCheckup:
@@ -84,8 +85,10 @@ def _openness(settings: AgentSettings, *, needs_password: bool) -> tuple[str, ..
     if needs_password or _only_the_owner_opens(settings.effective_redis_url):
         return ()
     return (
-        "Redis lets in clients without a password: whoever reaches it can read and change "
-        f"everything in it; give it users with passwords ({_SHIPPED})",
+        (
+            "Redis lets in clients without a password: whoever reaches it can read and change "
+            f"everything in it; give it users with passwords ({_SHIPPED})"
+        ),
     )
 
 

@@ -53,7 +53,8 @@ def _password_problem(reason: str, settings: AgentSettings) -> str:
             f"the embedded Redis refuses the password in {settings.embedded_redis_folder}: "
             "start `trackrecord up` anew"
         )
-    if "authentication required" in reason.lower():
+    # Replies to a command and to HELLO, with which a connection may begin.
+    if "Authentication required" in reason or "already authenticated" in reason:
         return (
             "Redis wants a password: put it into TRACKRECORD_REDIS_URL (that of `trackrecord up` "
             "is in the file redis/password of its home)"
