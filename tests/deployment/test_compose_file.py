@@ -10,6 +10,7 @@ import yaml
 from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 
 from trackrecord.errors import SettingsError
+from trackrecord.redis_roles import acl_file
 from trackrecord.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.up_ import HTTP_MODULE
 from trackrecord_door.listening import check_access
@@ -17,7 +18,9 @@ from trackrecord_worker.daemon import beat_command, worker_command
 from trackrecord_worker.health import CHECKS
 
 PASSWORDS = {
-    "REDIS_PASSWORD": "redis5ecret",
+    "REDIS_AGENT_PASSWORD": "agent5ecret",
+    "REDIS_WORKER_PASSWORD": "worker5ecret",
+    "REDIS_ADMIN_PASSWORD": "admin5ecret",
     "POSTGRES_PASSWORD": "postgres5ecret",
     "HTTP_TOKEN": "http5ecret-token",
 }
@@ -97,7 +100,7 @@ def test_every_setting_is_known(compose, name, monkeypatch):
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
     settings = load_settings()
-    assert settings.redis_url == "redis://:redis5ecret@redis:6379/0"
+    assert settings.redis_url == "redis://worker:worker5ecret@redis:6379/0"
     assert settings.effective_database_url == (
         "postgresql+psycopg://trackrecord:postgres5ecret@postgres:5432/trackrecord"
     )
@@ -122,7 +125,9 @@ def test_no_secret_is_in_the_file():
         with pytest.raises(Missing, match=left_out):
             read_compose(given)
     text = COMPOSE_FILE.read_text()
-    for value in re.findall(r"(?:PASSWORD|AUTH|TOKEN): (.*)|requirepass\s+- (.*)", text):
+    found = re.findall(r"(?:PASSWORD|AUTH|TOKEN): (.*)| on >(.*)", text)
+    assert len(found) > 3
+    for value in found:
         assert "".join(value).startswith("${")
 
 
@@ -133,14 +138,27 @@ def test_variables_are_no_settings():
 
 
 def test_redis_keeps_what_it_acknowledged(compose):
-    """Redis syncs each write and never throws an entry out; it asks for a password."""
+    """Redis syncs each write and never throws an entry out."""
     command = compose["services"]["redis"]["command"]
     options = dict(zip(command[1::2], command[2::2], strict=True))
     assert command[0] == "redis-server"
     assert options["--appendonly"] == "yes"
     assert options["--appendfsync"] == "always"
     assert options["--maxmemory-policy"] == "noeviction"
-    assert options["--requirepass"] == PASSWORDS["REDIS_PASSWORD"]
+
+
+def test_redis_has_the_users_that_are_shipped(compose):
+    """Each with its password; readers are left out, and the default user is off."""
+    redis = compose["services"]["redis"]
+    options = dict(zip(redis["command"][1::2], redis["command"][2::2], strict=True))
+    (users,) = redis["configs"]
+    assert users["target"] == options["--aclfile"]
+    shipped = [line for line in acl_file("trackrecord").splitlines() if "READER" not in line]
+    for role in ("AGENT", "WORKER", "ADMIN"):
+        password = PASSWORDS[f"REDIS_{role}_PASSWORD"]
+        shipped = [line.replace(f"#{role}_PASSWORD", f">{password}") for line in shipped]
+    assert compose["configs"][users["source"]]["content"].splitlines() == shipped
+    assert shipped[0] == "user default reset off"
 
 
 def test_ports_are_on_loopback_only(compose):

@@ -17,7 +17,7 @@ import pytest
 import redis
 from compose_file import as_process, environment_of, read_compose, running
 
-from trackrecord_worker.server_binary import find_redis_binary
+from trackrecord_worker.server_binary import find_redis_binary, find_server
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -78,7 +78,9 @@ def _free_port() -> int:
 @pytest.fixture
 def deployment(home, postgres_url):
     passwords = {
-        "REDIS_PASSWORD": "aPasswordOfTheTest",
+        "REDIS_AGENT_PASSWORD": "anAgentsPasswordOfTheTest",
+        "REDIS_WORKER_PASSWORD": "aWorkersPasswordOfTheTest",
+        "REDIS_ADMIN_PASSWORD": "anAdminsPasswordOfTheTest",
         "POSTGRES_PASSWORD": "unused",
         "HTTP_TOKEN": TOKEN,
     }
@@ -95,7 +97,13 @@ def deployment(home, postgres_url):
     }
     data = home / "redis"
     data.mkdir()
+    users = home / "users.acl"
+    content = compose["configs"]["redis_users"]["content"]
+    if find_server().version.number < (7, 0, 0):
+        content = content.replace("%R~", "~")
+    users.write_text(content)
     command = [str(find_redis_binary()), *compose["services"]["redis"]["command"][1:]]
+    command[command.index("--aclfile") + 1] = str(users)
     command += ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(data)]
     with running(command, os.environ, home, home / "redis.log") as process:
         made = Deployment(compose, home, port, process, postgres_url, environment_of(environment))
