@@ -37,7 +37,7 @@ COMMANDS = {
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
     "uninstall": "Remove what `trackrecord install` added, and nothing else.",
-    "doctor": "Show which coding agents report, and when they did last.",
+    "doctor": "Show which coding agents report, when they did last, and who gets into Redis.",
     "publish": "Publish outcomes given as JSON or JSON Lines.",
     "run": "Run a program with the tracing of its agent framework turned on.",
     "import": "Import recorded runs as outcomes.",
