@@ -15,7 +15,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from .outcome import MAX_COMMITS, PERSON, Outcome, decode_outcome
+from trackrecord.learning.outcomes.speakers import PERSON
+
+from .outcome import MAX_COMMITS, Outcome, decode_outcome
 
 # Each entry passed the limit of its day.
 _ANY_SIZE: Final = 2**31

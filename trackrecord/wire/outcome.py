@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.learning.outcomes.speakers import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"
@@ -30,10 +31,6 @@ Criteria = Annotated[
 CapturedFrom = Literal["transcript", "plugin", "hooks", "traces"]
 MAX_COMMITS = 100
 Commit = Annotated[str, msgspec.Meta(min_length=7, max_length=64)]
-# Speakers that no `source` can name: "@" begins none of those.
-PERSON = "@person"
-LOCAL = "@local"
-TOKEN = "@token:"
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
 # As seconds the year 5138: a larger number counts a smaller unit, as JavaScript's Date.now() does.
@@ -151,9 +148,7 @@ class Outcome(msgspec.Struct, kw_only=True):
             return LOCAL
         if self.reporter:
             return f"{TOKEN}{self.reporter}"
-        source = self.source or ""
-        # A source cannot take a name that stands for who was recognised by other means.
-        return f"@{source}" if source[:1] == "@" else source
+        return speaker_named(self.source)
 
     @property
     def speaker(self) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.factories import scorer_of
+from trackrecord.learning.outcomes.speakers import PERSON
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,
@@ -21,7 +22,7 @@ from trackrecord.wire.join import (
     speaker_of,
     with_id,
 )
-from trackrecord.wire.outcome import PERSON, decode_outcome
+from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
 from ..outcomes.entries import entries_of, write_entries
