@@ -68,7 +68,7 @@ def _fails(rules: AntiPatternRules, failures: int, total: int) -> bool:
 
 
 def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Return whether the evidence makes the pattern an anti-pattern, also without any one source."""
+    """Return whether the evidence makes an anti-pattern, also without any one source."""
     if rules.observations(evidence) < rules.min_observations:
         return False
 

@@ -6,7 +6,8 @@ moment, and by `over_time` for many moments. `history` replays them where outcom
 and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
 each agent say, changes all of these, and where it needs more than is kept, the `tables` with a
 revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums of each speaker
-are kept beside those of all; `heard` caps them when they are read. Feedback comes in by `store/patterns/feedback`.
+are kept beside those of all, in `speakers`; `heard` caps them when they are read. Feedback comes in
+by `store/patterns/feedback`.
 """
 
 from collections.abc import Callable, Iterable
