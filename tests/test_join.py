@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.join import OutcomeEntry, join
-from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome import decode_outcome, decode_reported
 
 NOW = 1_780_000_000.0
 CALLS = [{"tool": "edit"}, {"tool": "test"}]
@@ -16,7 +17,10 @@ CALLS = [{"tool": "edit"}, {"tool": "test"}]
 
 def entry(success: bool | None = True, *, at: float = NOW, **fields: object) -> OutcomeEntry:
     """An entry about the outcome `o`."""
-    given = {"outcome_id": "o", "task_id": "t", "success": success, "timestamp": at, **fields}
+    given = {
+        "outcome_id": "o", "task_id": "t", "success": success, "timestamp": at, "reporter": "ci",
+        **fields,
+    }  # fmt: skip
     body = json.dumps({name: value for name, value in given.items() if value is not ...})
     return OutcomeEntry(body.encode(), at + 1)
 
@@ -184,3 +188,65 @@ def test_an_entry_without_a_moment_ended_when_it_was_received():
     early = OutcomeEntry(entry(timestamp=..., tool_graph=CALLS).body, NOW + 3)
     late = OutcomeEntry(early.body, NOW + 50)
     assert joined(late, early, entry(False, at=NOW + 60))["timestamp"] == NOW + 3
+
+
+_SPEAKERS = st.sampled_from(["mine", "theirs", "third"])
+_words = st.lists(
+    st.builds(
+        lambda reporter, success, at, kind, tells: entry(
+            success, at=at, outcome_source=kind, reporter=reporter,
+            **({"strategy": f"of {reporter}"} if tells and reporter == "mine" else {}),
+        ),
+        _SPEAKERS,
+        st.sampled_from([True, False, None]),
+        st.sampled_from([NOW, NOW + 5, NOW + 9]),
+        st.sampled_from(["evaluator", "explicit", "tests", "heuristic"]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)  # fmt: skip
+
+
+@given(_words, st.randoms(use_true_random=False))
+def test_several_speakers_in_any_order(entries, chance: random.Random):
+    """The same record one by one, with what was kept so far, or all at once."""
+    kept = ()
+    for each in chance.sample(entries, len(entries)):
+        found = join([*kept, each])
+        kept = found.entries
+    assert found == join(entries)
+
+
+@given(_words)
+def test_no_other_speaker_outranks_the_owners_tests(entries):
+    """Whatever others say how often, and whenever it arrives; who amended is named."""
+    tested = entry(True, outcome_source="tests", reporter="mine", strategy="of mine")
+    own = [each for each in entries if b'"mine"' in each.body]
+    assert joined(tested, *entries)["success"] == joined(tested, *own)["success"]
+    assert "amended_by" not in joined(tested, *entries)
+
+
+def test_another_speaker_fills_what_the_owner_does_not_know():
+    """As an evaluator does: the record says whose word it is, and keeps the owner's fields."""
+    run = entry(None, outcome_source=..., reporter="mine", strategy="plan", source="agent-a")
+    other = {"reporter": "theirs", "source": "judge", "commits": ["c" * 40], "metadata": {"x": 1}}
+    found = joined(entry(True, outcome_source="evaluator", **other), run)
+    assert (found["success"], found["outcome_source"]) == (True, "evaluator")
+    assert (found["source"], found["amended_by"]) == ("agent-a", "@token:theirs")
+    assert found.keys().isdisjoint(("commits", "metadata"))
+    assert decode_outcome(json.dumps(found).encode()).speaker == "@token:theirs"
+
+
+def test_a_person_outranks_tests():
+    """An amendment by hand counts as the owner's own, and the record names the person."""
+    run = entry(True, outcome_source="tests", strategy="plan")
+    found = joined(run, entry(False, reporter=..., judged_by="mia", at=NOW + 1))
+    assert (found["success"], found["judged_by"]) == (False, "mia")
+
+
+@pytest.mark.parametrize("field", ["judged_by", "amended_by"])
+def test_judgements_cannot_be_reported(field):
+    """Only the store says who judged: an entry that claims it is refused."""
+    with pytest.raises(InvalidOutcome, match="trackrecord amend"):
+        decode_reported(entry(**{field: "mia"}).body)

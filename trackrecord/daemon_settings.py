@@ -17,6 +17,7 @@ from .learning.criteria.weights import CriteriaRules
 from .learning.numbers.decay import DecayRules
 from .learning.outcomes.gate import BenchmarkRules
 from .learning.outcomes.scoring import ScoringRules
+from .learning.outcomes.speakers import CapRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
 from .learning.patterns.texts import TextRules
@@ -161,6 +162,7 @@ class DaemonSettings(AgentSettings):
     decay: DecayRules = field(default=DecayRules())
     maturity: MaturityRules = field(default=MaturityRules())
     antipatterns: AntiPatternRules = field(default=AntiPatternRules())
+    caps: CapRules = field(default=CapRules())
     competence: CompetenceRules = field(default=CompetenceRules())
     texts: TextRules = field(default=TextRules())
     advice: AdviceRules = field(default=AdviceRules())

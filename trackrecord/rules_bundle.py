@@ -15,6 +15,7 @@ from .learning.memories.rules import MemoryRules
 from .learning.numbers.decay import DecayRules, HalfLives
 from .learning.outcomes.recorded_rules import RecordedRules
 from .learning.outcomes.scoring import ScoringRules
+from .learning.outcomes.speakers import CapRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
 from .learning.patterns.texts import TextRules
@@ -32,6 +33,7 @@ class Rules:
         decay: how fast evidence ages.
         maturity: which state a pattern is in.
         antipatterns: when a pattern becomes an anti-pattern.
+        caps: how much one source counts for where others speak.
         competence: how competence records are made and selected.
         memories: how memories are confirmed, rejected and ranked.
         texts: how patterns are worded.
@@ -46,6 +48,7 @@ class Rules:
     decay: DecayRules = field(default=DecayRules())
     maturity: MaturityRules = field(default=MaturityRules())
     antipatterns: AntiPatternRules = field(default=AntiPatternRules())
+    caps: CapRules = field(default=CapRules())
     competence: CompetenceRules = field(default=CompetenceRules())
     memories: MemoryRules = field(default=MemoryRules())
     texts: TextRules = field(default=TextRules())

@@ -91,6 +91,7 @@ def _episode_of(
         signal=signal or None,
         conditions=canonical_conditions(trigger.conditions) if trigger and signal else None,
         failure_mode=None if row.success else (outcome.failure_mode or "").strip() or None,
+        speaker=outcome.speaker,
     )
 
 

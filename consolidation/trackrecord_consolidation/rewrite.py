@@ -25,6 +25,7 @@ from trackrecord.learning.competences.update import (
 )
 from trackrecord.store.competences.episodes import EpisodeRow, bodies, stream
 from trackrecord.store.competences.selection_index import drop_numbers
+from trackrecord.store.competences.signature_counts import several_succeed
 from trackrecord.store.competences.signatures import add_tallies, clear_sums_of, drop_unused
 from trackrecord.store.competences.tables import (
     competence_history,
@@ -190,7 +191,8 @@ class Rewriter:
         at: float,
         actor: str,
     ) -> Competence | None:
-        told = Signature(self.project, signature.name, tally)
+        others_speak = several_succeed(self.connection, self.project_id)
+        told = Signature(self.project, signature.name, tally, others_speak)
         change = follow(self.rules, told, record, at)
         if isinstance(change, NoChange):
             return record

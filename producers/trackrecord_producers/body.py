@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
+from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_reported, encode_body
 
 from .coercion import coerce, with_known_names
 from .ids import new_id
@@ -113,4 +113,4 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
     except Exception as error:  # noqa: BLE001 - the agent's own objects write themselves here
         message = f"a field cannot be written as JSON ({type(error).__name__})"
         raise InvalidOutcome(message) from None
-    return decode_outcome(body, max_bytes=max_bytes), body
+    return decode_reported(body, max_bytes=max_bytes), body

@@ -22,7 +22,7 @@ def amend(up, learnt, trackrecord, project):
     learnt(RUN)
 
     def call(*arguments, status=0):
-        ran = trackrecord("amend", *arguments, "--wait", "--project", project, "--json")
+        ran = trackrecord("amend", *arguments, "--project", project, "--json")
         assert ran.status == status, ran.err
         return ran.json
 
@@ -45,7 +45,8 @@ def test_every_statistic_follows(amend, ask):
     assert run["grounds"] == [{"kind": "amended", "says": "mia: it broke the build", "call": None}]
     assert run["ended_at"] == "2023-11-14T22:13:20.000Z"
     assert [call["tool"] for call in run["calls"]] == ["shell:pytest"]
-    assert [each["success"] for each in run["amendments"]] == [False]
+    assert [(each["success"], each["by"]) for each in run["amendments"]] == [(False, "mia")]
+    assert run["amended_by"] == "mia"
     (pattern,) = ask("patterns", "list")
     assert (pattern["success_count"], pattern["failure_count"]) == (0, 1)
     status = ask("status")

@@ -143,8 +143,9 @@ class Rest:
 
 
 def with_task(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return an outcome's fields with its task."""
-    return {"task_id": TASK_OF[fields["outcome_id"]]} | fields
+    """Return an outcome's fields with its task; all that tell of one outcome are one speaker."""
+    name = fields["outcome_id"]
+    return {"task_id": TASK_OF[name], "reporter": f"r{int(name[1:]) % 3}"} | fields
 
 
 @dataclass

@@ -44,7 +44,10 @@ CALLS = [{"tool": "find"}, {"tool": "pay", "args": {"sum": 1}}]
 
 def entry(name, success=True, *, at=NOW, after=0.0, **fields):
     """An entry about an outcome: what it says, and when it was received."""
-    given = {"outcome_id": name, "task_id": f"t-{name}", "success": success, "timestamp": at}
+    given = {
+        "outcome_id": name, "task_id": f"t-{name}", "success": success, "timestamp": at,
+        "reporter": "ci",
+    }  # fmt: skip
     return OutcomeEntry(json.dumps(given | fields).encode(), at + 1 + after)
 
 

@@ -109,6 +109,7 @@ def _rules_of(settings: DaemonSettings) -> str:
         settings.criteria,
         settings.maturity,
         settings.antipatterns,
+        settings.caps,
         settings.strategies,
         settings.texts,
         settings.rankings_max,

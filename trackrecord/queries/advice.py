@@ -77,7 +77,7 @@ def _lessons(
     moment: float,
     at: float | None,
 ) -> tuple[LessonEntry, ...]:
-    """Return the lessons that stand: neither faded nor dismissed."""
+    """Return the lessons that stand: neither faded nor dismissed, nor of one source alone."""
     dismissed = dismissed_lessons(connection, project_id, at=at)
     return tuple(
         LessonEntry(
@@ -92,7 +92,9 @@ def _lessons(
             lines=lesson.lines,
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
-        if lesson.state is not LessonState.FADED and lesson.id not in dismissed
+        if lesson.state is not LessonState.FADED
+        and not lesson.is_of_one
+        and lesson.id not in dismissed
     )
 
 

@@ -100,7 +100,8 @@ class Amendment:
 
     def to_document(self) -> dict[str, Any]:
         """Return the amendment as a JSON object."""
-        return {"received_at": iso(self.received_at), **_verdict(self.outcome)}
+        by = self.outcome.judged_by or self.outcome.source or self.outcome.speaker
+        return {"received_at": iso(self.received_at), "by": by, **_verdict(self.outcome)}
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ class RunOnRecord:
             "task_id": said.task_id,
             "instruction": said.instruction,
             **_verdict(said),
+            "amended_by": said.judged_by or said.amended_by,
             "failure_mode": said.failure_mode,
             "commits": list(said.commits or ()),
             "received_at": iso(self.received_at),

@@ -1,9 +1,11 @@
 """Joining what several sources, or later evidence, say of one outcome into one record.
 
 Pure, and a function of the set of entries: neither their order nor how often each is given makes a
-difference. The verdict comes from the entry with the best evidence, everything else from the one
-that tells most of the run; what that one lacks comes from the next. Where several sources captured
-the run, what its calls prove is taken from the one that has most of them.
+difference. The outcome belongs to the speaker whose entry told of the run first. The verdict comes
+from the entry with the best evidence, everything else from the owner's entry that tells most of the
+run; what that one lacks comes from the next. Where several captured the run, what its calls prove
+is taken from the one that has most of them. Others give verdicts only, and none that outranks the
+owner's tests: `amended_by` names them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,11 +15,17 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from trackrecord.learning.outcomes.speakers import PERSON
+
 from .outcome import MAX_COMMITS, Outcome, decode_outcome
 
 # Each entry passed the limit of its day.
 _ANY_SIZE: Final = 2**31
+# With the digest, 128 characters.
+_LONGEST_ID_KEPT: Final = 115
 _EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
+# The same, from neither the owner nor a person: below the owner's tests.
+_OF_OTHERS: Final = {"evaluator": 1.4, "explicit": 1.3, "tests": 1.2, "heuristic": 0.5}
 # Evidence that is found in the calls of a run.
 _OF_CALLS: Final = frozenset({"tests", "heuristic"})
 _DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, None: 0}
@@ -27,12 +35,12 @@ _GROUNDS: Final[tuple[str, ...]] = ("success", "outcome_source", "grounds")
 _OF_FAILURE: Final = ("failure_mode", "failure_details")
 # What an entry that amends a verdict has, too.
 _OF_ANY: Final = (
-    "outcome_id", "project", "task_id", "bead_id", "timestamp", "source", "captured_from",
-    "commits", "metadata",
+    "outcome_id", "project", "task_id", "bead_id", "timestamp", "source", "reporter",
+    "captured_from", "commits", "metadata", "judged_by", "amended_by",
 )  # fmt: skip
 _APART: Final = frozenset(
     (*_GROUNDS, *_OF_FAILURE, "criteria", "task_id", "bead_id", "timestamp", "captured_from",
-     "commits")
+     "commits", "judged_by", "amended_by")
 )  # fmt: skip
 _TELLS_NOTHING: Final = frozenset((*_GROUNDS, *_OF_FAILURE, "criteria", *_OF_ANY))
 
@@ -50,15 +58,17 @@ class OutcomeEntry(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """What entries come to.
+    """The record that entries are joined into.
 
     Attributes:
         body: the body of the one record.
+        owner: the speaker whose outcome it is.
         entries: those that something of the record comes from. The others can be forgotten: they
             would add nothing beside any further entries either.
     """
 
     body: bytes
+    owner: str
     entries: tuple[OutcomeEntry, ...]
 
 
@@ -69,6 +79,7 @@ class _Read(NamedTuple):
     outcome: Outcome
     fields: dict[str, msgspec.Raw]
     digest: bytes
+    speaker: str
 
     @property
     def moment(self) -> float:
@@ -85,18 +96,69 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
         entries: valid ones, at least one.
     """
     read = [_read(each) for each in _distinct(entries)]
-    by_detail = sorted(read, key=_detail, reverse=True)
+    first = _first(read)
+    owner = first.speaker
     used = _Used()
+    used.digests.add(first.digest)
+    for speaker in {each.speaker for each in read} - {PERSON}:
+        # Also what would count if the outcome were this speaker's: that may turn out later.
+        _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used)
+    joined = _record(read, owner, used)
+    body = msgspec.json.encode(joined, order="deterministic")
+    return Joined(body, owner, tuple(each.entry for each in read if each.digest in used.digests))
+
+
+def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
+    """Return the speaker whose run entries tell of; None while none of them tells of a run."""
+    first = _first([_read(each) for each in _distinct(entries)])
+    return first.speaker if _tells_of_run(first) else None
+
+
+def _first(read: Sequence[_Read]) -> _Read:
+    """Return the entry that says whose the outcome is: the first of a run, else the first."""
+    return min(
+        read, key=lambda each: (not _tells_of_run(each), each.entry.received_at, each.digest)
+    )
+
+
+def _tells_of_run(each: _Read) -> bool:
+    return not _TELLS_NOTHING.issuperset(each.fields)
+
+
+def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgspec.Raw]:
+    """Return the fields of the record of an outcome of that speaker's."""
+    own = [each for each in read if each.speaker in (owner, PERSON)]
+    by_detail = sorted(own, key=_detail, reverse=True)
     # Also what counts once a source comes that tells more of the run, so that it is not forgotten.
     verdicts = [
-        _verdict(sorted(read, key=partial(_evidence, detail=detail), reverse=True), used)
+        _verdict(
+            sorted(read, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
+            owner,
+            used,
+        )
         for detail in range(max(_DETAIL.values()) + 1)
     ]
     joined = _details(by_detail, used) | verdicts[_detail_of_calls(by_detail[0].outcome)]
     if commits := _commits(by_detail, used):
         joined["commits"] = msgspec.Raw(msgspec.json.encode(commits))
-    body = msgspec.json.encode(joined, order="deterministic")
-    return Joined(body, tuple(each.entry for each in read if each.digest in used.digests))
+    return joined
+
+
+def speaker_of(body: bytes) -> str:
+    """Return the speaker of a valid entry, see `Outcome.speaker`."""
+    return decode_outcome(body, max_bytes=_ANY_SIZE).speaker
+
+
+def apart_id(outcome_id: str, speaker: str) -> str:
+    """Return the id of a speaker's outcome where another speaker's run has the id that it gave."""
+    digest = blake2b(f"{outcome_id}\0{speaker}".encode(), digest_size=6).hexdigest()
+    return f"{outcome_id[:_LONGEST_ID_KEPT]}~{digest}"
+
+
+def with_id(body: bytes, outcome_id: str) -> bytes:
+    """Return the body of a valid entry with another id."""
+    fields = _fields.decode(body) | {"outcome_id": msgspec.Raw(msgspec.json.encode(outcome_id))}
+    return msgspec.json.encode(fields, order="deterministic")
 
 
 def _distinct(entries: Iterable[OutcomeEntry]) -> Sequence[OutcomeEntry]:
@@ -115,20 +177,23 @@ def _read(entry: OutcomeEntry) -> _Read:
         if name == "success" or bytes(raw) != b"null"
     }
     outcome = decode_outcome(entry.body, max_bytes=_ANY_SIZE)
-    return _Read(entry, outcome, fields, blake2b(entry.body, digest_size=16).digest())
+    digest = blake2b(entry.body, digest_size=16).digest()
+    return _Read(entry, outcome, fields, digest, outcome.speaker)
 
 
-def _evidence(each: _Read, detail: int) -> tuple[int, float, bytes]:
+def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes]:
     """Return what verdicts are ranked by: the evidence, then the later one.
 
     Args:
         each: the entry.
+        owner: the speaker whose outcome it is.
         detail: how much is known of the calls of the run. What was found in fewer of them does not
             count: a trace may have lost the last edit, and that its tests had passed proves nothing
             then. What somebody said of the run, or scored, does not depend on its calls.
     """
     said = each.outcome
-    rank = _EVIDENCE[said.outcome_source] if said.success is not None else 0
+    weights = _EVIDENCE if each.speaker in (owner, PERSON) else _OF_OTHERS
+    rank: float = weights[said.outcome_source] if said.success is not None else 0
     if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
         rank = rank if _DETAIL[said.captured_from] >= detail else -1
     return rank, each.moment, each.digest
@@ -147,9 +212,8 @@ def _detail(each: _Read) -> tuple[bool, int, bool, int, float, bytes]:
     """
     calls = len(each.outcome.tool_graph or ())
     source = each.outcome.captured_from
-    tells = not _TELLS_NOTHING.issuperset(each.fields)
     moment = each.moment if source else -each.moment
-    return calls > 0, _DETAIL[source], tells, calls, moment, each.digest
+    return calls > 0, _DETAIL[source], _tells_of_run(each), calls, moment, each.digest
 
 
 class _Used:
@@ -182,14 +246,19 @@ def _details(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
     return joined
 
 
-def _verdict(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
+def _verdict(ranked: Sequence[_Read], owner: str, used: _Used) -> dict[str, msgspec.Raw]:
     best = ranked[0]
+    own = (owner, PERSON)
     joined: dict[str, msgspec.Raw] = {}
-    for name in _GROUNDS:
+    for name in (*_GROUNDS, "judged_by"):
         joined |= used.first([best], name)
-    joined |= used.first(ranked, "criteria")
+    if best.speaker not in own:
+        joined["amended_by"] = msgspec.Raw(msgspec.json.encode(best.speaker))
+    # What others say counts where their verdict does.
+    heard = [each for each in ranked if each is best or each.speaker in own]
+    joined |= used.first(heard, "criteria")
     # Taken whatever the verdict is, because a later one may be a failure again.
-    failed = [each for each in ranked if each.outcome.success is False]
+    failed = [each for each in heard if each.outcome.success is False]
     how: dict[str, msgspec.Raw] = {}
     for name in _OF_FAILURE:
         how |= used.first(failed, name)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.learning.outcomes.speakers import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"
@@ -89,7 +90,8 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     Attributes are those of the wire format; `success` is None where nobody knows it, `task_id` is
     set whichever name the producer used, and `timestamp` is seconds since the epoch, or None for
-    "when it was received".
+    "when it was received". `judged_by` is set by `trackrecord amend` alone, `amended_by` by `join`
+    alone: `decode_reported` refuses both.
     """
 
     success: bool | None
@@ -102,6 +104,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     error_count: Count | None = None
     retry_count: Count | None = None
     source: Label | None = None
+    reporter: Label | None = None
     outcome_source: Literal["explicit", "evaluator", "tests", "heuristic"] = "explicit"
     strategy: Annotated[str, msgspec.Meta(max_length=1024)] | None = None
     description: str | None = None
@@ -120,6 +123,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     grounds: Annotated[tuple[Ground, ...], msgspec.Meta(max_length=20)] | None = None
     captured_from: CapturedFrom | None = None
     commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=MAX_COMMITS)] | None = None
+    judged_by: Label | None = None
+    amended_by: Annotated[str, msgspec.Meta(max_length=300)] | None = None
     metadata: msgspec.Raw = ABSENT
 
     def __post_init__(self) -> None:
@@ -135,6 +140,32 @@ class Outcome(msgspec.Struct, kw_only=True):
         if self.metadata is not ABSENT and bytes(self.metadata)[:1] not in (b"", b"{", b"n"):
             message = "metadata must be an object"
             raise ValueError(message)
+
+    @property
+    def reported_by(self) -> str:
+        """The speaker of what the run tells of itself, see `speaker`."""
+        if self.reporter == LOCAL or (self.captured_from is not None and not self.reporter):
+            return LOCAL
+        if self.reporter:
+            return f"{TOKEN}{self.reporter}"
+        return speaker_named(self.source)
+
+    @property
+    def speaker(self) -> str:
+        """The one whose word the verdict is: a person, another source, or who reported the run.
+
+        Agents whose sessions are read on this machine speak as one: they have one user.
+        """
+        if self.judged_by is not None:
+            return PERSON
+        return self.reported_by if self.amended_by is None else self.amended_by
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether only the agent's own word, or a guess, says how it went: no test, no person."""
+        if self.outcome_source == "explicit":
+            return self.captured_from is None and self.judged_by is None
+        return self.outcome_source == "heuristic"
 
     def ended_at(self, received_at: float) -> float:
         """Return when the task ended; a time in the future becomes the time of receipt."""
@@ -212,6 +243,19 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     except msgspec.MsgspecError as error:
         message = _reason(error, body.decode())
     raise InvalidOutcome(message)
+
+
+def decode_reported(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
+    """Decode and check a body that anybody may have written.
+
+    Raises:
+        InvalidOutcome: as `decode_outcome`; or it claims a judgement that is made elsewhere.
+    """
+    outcome = decode_outcome(body, max_bytes=max_bytes)
+    if outcome.judged_by is not None or outcome.amended_by is not None:
+        message = "judged_by and amended_by cannot be reported: use `trackrecord amend`"
+        raise InvalidOutcome(message)
+    return outcome
 
 
 def _is_utf8(body: bytes) -> bool:

@@ -78,6 +78,8 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         memory_ids: the distinct ids of the memories that were used.
         instruction: the beginning of the task's text; "" if not reported.
         commits: the commits that it made.
+        speaker: the one whose word the verdict is, see `Outcome.speaker`.
+        is_claim: whether only the agent's own word, or a guess, says how it went.
     """
 
     project: str
@@ -99,6 +101,8 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     memory_ids: tuple[str, ...] = ()
     instruction: str = ""
     commits: tuple[str, ...] = ()
+    speaker: str = ""
+    is_claim: bool = False
 
 
 class OutcomeScorer:
@@ -162,6 +166,8 @@ class OutcomeScorer:
             memory_ids=_usable_ids(outcome.memory_ids) if outcome.memory_ids else (),
             instruction=_beginning(outcome.instruction) if outcome.instruction else "",
             commits=outcome.commits or (),
+            speaker=outcome.speaker,
+            is_claim=outcome.is_claim,
         )
 
     def score_of(self, outcome: Outcome) -> Score | None:
@@ -237,6 +243,7 @@ def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str
         digest=run_digest(outcome, ()),
         duration_ms=outcome.duration_ms,
         commits=outcome.commits or (),
+        speaker=outcome.speaker,
     )
 
 

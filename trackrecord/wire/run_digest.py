@@ -38,6 +38,7 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     retry_count: int | None
     duration_ms: int | None
     tokens: int | None
+    speaker: str = ""
 
 
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
@@ -94,6 +95,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             None
             if cost is None or (cost.tokens_in is None and cost.tokens_out is None)
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
+            outcome.reported_by,
         )
     )
 
@@ -180,4 +182,5 @@ def run_of(
         retry_count=read.retry_count,
         duration_ms=read.duration_ms,
         tokens=read.tokens,
+        speaker=read.speaker,
     )

@@ -15,7 +15,7 @@ from trackrecord.wire.error import decode_error
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.feedback import decode_feedback
 from trackrecord.wire.memory import MemoryBody, decode_memory
-from trackrecord.wire.outcome import WIRE_VERSION, decode_outcome
+from trackrecord.wire.outcome import WIRE_VERSION, decode_reported
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord.wire.recall import RecallBody, decode_recall
 
@@ -164,7 +164,7 @@ def _score(
     if body is None:
         message = "field body is missing"
         raise InvalidOutcome(message)
-    outcome = decode_outcome(body, max_bytes=max_body_bytes)
+    outcome = decode_reported(body, max_bytes=max_body_bytes)
     return scorer.score(
         outcome,
         body,

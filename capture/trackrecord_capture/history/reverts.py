@@ -49,6 +49,8 @@ def amendment(maker: RunOfCommit, revert: Revert) -> dict[str, Any]:
         "project": maker.project,
         "task_id": maker.task_id,
         "source": maker.source,
+        # Read from a session on this machine, as the run was: both speak for one user.
+        "captured_from": "transcript",
         "timestamp": maker.ended_at,
         "success": False,
         "outcome_source": "explicit",

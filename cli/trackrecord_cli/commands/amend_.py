@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from trackrecord.learning.text.inert import one_line
 
-from ..access import open_redis, read_store
+from ..access import open_store, settings_for
 from ..by_hand import REASON, actor_option
 from ..completing import complete
 from ..options import OneOf, Read, commit_of, json_option, project_option
 from ..screen import print_json
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.queries.runs import RunOnRecord
-
-    from ..publishing import Published
+    from trackrecord.changes.amendments import Evidence
 
 # The strongest first: see docs/capture.md.
 _EVIDENCE: Final = ("evaluator", "explicit", "tests", "heuristic")
-_GROUND: Final = "amended"
 
 
 @click.command("amend")
@@ -50,7 +45,6 @@ _GROUND: Final = "amended"
     help="Name the kind of evidence; a verdict with stronger evidence stands.",
 )
 @actor_option("--by", "Name the person or the system that says so.")
-@click.option("--wait", is_flag=True, help="Wait until the amendment is learnt.")
 @project_option
 @json_option
 def command(
@@ -60,9 +54,8 @@ def command(
     *,
     success: bool | None,
     reason: str,
-    evidence: str,
+    evidence: Evidence,
     actor: str,
-    wait: bool,
     as_json: bool,
 ) -> int:
     """Say how a run really went, when that is known later.
@@ -76,89 +69,34 @@ def command(
     if (outcome_id is None) == (commit is None):
         message = "give the id of an outcome, or --commit with a commit's SHA"
         raise click.UsageError(message)
-    with read_store(project) as (connection, settings, name):
+    settings, name = settings_for(project)
+    with open_store(settings) as engine:
+        from trackrecord.changes.amendments import amend_runs
         from trackrecord.queries.runs import runs_of_commit, show_run
+        from trackrecord.store.database.engine import reading
 
-        if commit is not None:
-            amended = runs_of_commit(connection, name, commit)
-        else:
-            assert outcome_id is not None  # noqa: S101 - one of the two was given
-            amended = [show_run(connection, name, outcome_id)]
-    said = {
-        "success": success,
-        "outcome_source": evidence,
-        "grounds": [{"kind": _GROUND, "says": f"{actor}: {reason}"}],
-    }
-    published = _publish(settings, amended, said, wait=wait)
-    return _report(amended, published, success=success, evidence=evidence, as_json=as_json)
-
-
-def _publish(
-    settings: DaemonSettings, amended: list[RunOnRecord], said: dict[str, Any], *, wait: bool
-) -> Published:
-    from trackrecord.wire.outcome import encode_body
-    from trackrecord_producers.given_outcomes import GivenOutcome
-
-    from ..publishing import Publication, wait_until_learnt
-
-    now = time.time()
-    given = [
-        GivenOutcome(
-            run.project,
-            run.outcome_id,
-            encode_body(
-                {
-                    "outcome_id": run.outcome_id,
-                    "project": run.project,
-                    "task_id": run.outcome.task_id,
-                    "timestamp": now,
-                    **said,
-                }
-            ),
+        with reading(engine) as connection:
+            if commit is not None:
+                amended = runs_of_commit(connection, name, commit)
+            else:
+                assert outcome_id is not None  # noqa: S101 - one of the two was given
+                amended = [show_run(connection, name, outcome_id)]
+        changes = amend_runs(
+            engine,
+            settings,
+            amended,
+            success=success,
+            evidence=evidence,
+            by=actor,
+            reason=reason,
         )
-        for run in amended
-    ]
-    with open_redis(settings) as client:
-        published = Publication(client, settings.keys, None).publish(given)
-        if wait:
-            wait_until_learnt(client, settings.keys, published)
-    return published
-
-
-def _report(
-    amended: list[RunOnRecord],
-    published: Published,
-    *,
-    success: bool,
-    evidence: str,
-    as_json: bool,
-) -> int:
-    from trackrecord.queries.runs import verdict_of
-
-    documents = [
-        {
-            "outcome_id": run.outcome_id,
-            "before": verdict_of(run.outcome.success),
-            "after": verdict_of(success if _wins(evidence, run) else run.outcome.success),
-            "stronger": None if _wins(evidence, run) else run.outcome.outcome_source,
-            "refused": published.refused.get(run.outcome_id),
-        }
-        for run in amended
-    ]
+    documents = [change.to_document() for change in changes]
     if as_json:
         print_json(documents)
     else:
         for document in documents:
             click.echo(_line(document))
-    return 2 if published.refused else 0
-
-
-def _wins(evidence: str, run: RunOnRecord) -> bool:
-    """Return whether the new verdict replaces the one on record; of equal rank the later one."""
-    held = run.outcome
-    return held.success is None or (
-        _EVIDENCE.index(evidence) <= _EVIDENCE.index(held.outcome_source)
-    )
+    return 2 if any(change.refused for change in changes) else 0
 
 
 def _line(document: dict[str, Any]) -> str:

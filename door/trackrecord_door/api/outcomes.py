@@ -12,7 +12,7 @@ from trackrecord.errors import ServerUnavailable
 
 from ..answers import JSON, RequestRefused, media_type
 from ..bodies import Bodies, content_encoding, decompressed
-from ..callers import Permission, caller_of, check_permitted
+from ..callers import Caller, Permission, caller_of, check_permitted
 from ..floor import Floor
 from ..problems import problem
 from .reading import checked_project_of
@@ -22,6 +22,7 @@ _UNPROCESSABLE: Final = 422
 _ACCEPTED: Final = 202
 _MOST_BAD: Final = 100
 _MOST_OUTCOMES: Final = 10_000
+_fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Taken(NamedTuple):
@@ -67,13 +68,13 @@ class OutcomesTaken:
         encoding = content_encoding(request)
         async with self._bodies.of(request) as data:
             body = decompressed(data, encoding, self._bodies.max_bytes)
-            taken = await self._floor.run(self._take, body, project, caller.project)
+            taken = await self._floor.run(self._take, body, project, caller)
         if not taken.outcome_ids:
             return _nothing_taken(taken)
         document = {**taken._asdict(), "taken": len(taken.outcome_ids)}
         return Response(msgspec.json.encode(document), _ACCEPTED, media_type=JSON)
 
-    def _take(self, body: bytes, project: str | None, only: str | None) -> Taken:
+    def _take(self, body: bytes, project: str | None, caller: Caller) -> Taken:
         from trackrecord_producers.given_outcomes import BadLine, GivenOutcome, given_outcomes
         from trackrecord_producers.importers.jsonl import read_outcomes
 
@@ -85,7 +86,9 @@ class OutcomesTaken:
         bad: list[dict[str, str]] = []
         count = 0
         for each in islice(given, _MOST_OUTCOMES + 1):
-            reason = each.reason if isinstance(each, BadLine) else _not_of(each.project, only)
+            reason = (
+                each.reason if isinstance(each, BadLine) else _not_of(each.project, caller.project)
+            )
             if reason is None and not isinstance(each, BadLine):
                 good.append(each)
                 continue
@@ -95,7 +98,7 @@ class OutcomesTaken:
         if len(good) + count > _MOST_OUTCOMES:
             message = f"there are more than {_MOST_OUTCOMES} outcomes; send smaller batches"
             raise RequestRefused(413, message)
-        self._deliver([each.body for each in good])
+        self._deliver([_signed(each.body, caller) for each in good])
         return Taken([each.outcome_id for each in good], bad, count)
 
     def _deliver(self, bodies: list[bytes]) -> None:
@@ -126,6 +129,17 @@ class OutcomesTaken:
         finally:
             writer.close()
         return appended.written == len(bodies)
+
+
+def _signed(body: bytes, caller: Caller) -> bytes:
+    """Return a body that says which token brought it, whatever it said itself.
+
+    The user of the server may bring what others reported.
+    """
+    if caller.name is None:
+        return body
+    fields = _fields.decode(body) | {"reporter": msgspec.Raw(msgspec.json.encode(caller.name))}
+    return msgspec.json.encode(fields)
 
 
 def _not_of(project: str, only: str | None) -> str | None:

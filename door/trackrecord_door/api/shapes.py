@@ -177,9 +177,10 @@ RUN: Final = shape(
     "Run",
     more={
         "outcome_id": str, "project": str, "source": str | None, "task_id": str,
-        "instruction": str | None, **_VERDICT, "failure_mode": str | None, "commits": list[str],
-        "received_at": Iso, "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
-        "amendments": listed(shape("Amendment", more={"received_at": Iso, **_VERDICT})),
+        "instruction": str | None, **_VERDICT, "amended_by": str | None,
+        "failure_mode": str | None, "commits": list[str], "received_at": Iso,
+        "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
+        "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
     },
 )  # fmt: skip
 KIND: Final = shape(

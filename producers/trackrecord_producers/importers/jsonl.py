@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from trackrecord.errors import ImportFormatError, InvalidOutcome
-from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome
+from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_reported
 
 from .records import Imported, Rejected, stable_id
 
@@ -78,7 +78,7 @@ def _fields(text: bytes, max_bytes: int) -> dict[str, Any]:
     """
     if b"null" in text and len(text) <= max_bytes:
         text = _without_nulls(text)
-    decode_outcome(text, max_bytes=max_bytes)
+    decode_reported(text, max_bytes=max_bytes)
     try:
         fields: dict[str, Any] = msgspec.json.decode(text)
     except (ValueError, RecursionError):  # in a field that is not of the wire format

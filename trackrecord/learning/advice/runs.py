@@ -55,6 +55,7 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         retry_count: its retries, None if not reported.
         duration_ms: how long it took, None if not reported.
         tokens: what it used of a model's tokens, in and out; None if not reported.
+        speaker: whose word all this is.
     """
 
     outcome: int
@@ -72,6 +73,7 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     retry_count: int | None = None
     duration_ms: int | None = None
     tokens: int | None = None
+    speaker: str = ""
 
     @property
     def order(self) -> tuple[str, ...]:

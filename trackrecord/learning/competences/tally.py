@@ -22,6 +22,7 @@ class Episode(msgspec.Struct, frozen=True, gc=False):
         signal: the signal of the task's trigger.
         conditions: the conditions of that trigger, as canonical JSON.
         failure_mode: how it failed; set for failed episodes only.
+        speaker: whose word it is.
     """
 
     order: Order
@@ -32,6 +33,7 @@ class Episode(msgspec.Struct, frozen=True, gc=False):
     signal: str | None = None
     conditions: str | None = None
     failure_mode: str | None = None
+    speaker: str = ""
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class EpisodeTally:
         trigger_failures: failed ones by trigger signal.
         conditions: episodes by trigger signal and its conditions.
         failure_modes: failed episodes by failure mode.
+        speakers: successful episodes by speaker.
     """
 
     successes: int = 0
@@ -63,6 +66,7 @@ class EpisodeTally:
     trigger_failures: Counter[str] = field(default_factory=Counter)
     conditions: Counter[tuple[str, str]] = field(default_factory=Counter)
     failure_modes: Counter[str] = field(default_factory=Counter)
+    speakers: Counter[str] = field(default_factory=Counter)
 
     @property
     def episodes(self) -> int:
@@ -75,6 +79,7 @@ class EpisodeTally:
             self.successes += 1
             self.orders[episode.order] += 1
             self.arguments.update(episode.arguments)
+            self.speakers[episode.speaker] += 1
         else:
             self.failures += 1
         self._add_duration(episode.duration_ms)
@@ -102,6 +107,7 @@ class EpisodeTally:
         self.trigger_failures.subtract(other.trigger_failures)
         self.conditions.subtract(other.conditions)
         self.failure_modes.subtract(other.failure_modes)
+        self.speakers.subtract(other.speakers)
 
     def merge(self, other: "EpisodeTally") -> None:
         """Add everything that another tally of the same signature holds."""
@@ -117,6 +123,7 @@ class EpisodeTally:
         self.trigger_failures.update(other.trigger_failures)
         self.conditions.update(other.conditions)
         self.failure_modes.update(other.failure_modes)
+        self.speakers.update(other.speakers)
 
     def _add_duration(self, duration_ms: int | None) -> None:
         if duration_ms is not None:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from ..outcomes.speakers import is_enough
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
@@ -31,6 +32,7 @@ class NoChange(StrEnum):
     """Reasons why an examined signature did not change a record."""
 
     TOO_FEW = "too few successes"
+    ONE_SOURCE = "successes of one source alone"
     SAME = "nothing new"
 
 
@@ -51,11 +53,27 @@ class RecordUpdate:
 
 @dataclass(frozen=True)
 class Signature:
-    """One procedure of one project, and everything its episodes add up to."""
+    """One procedure of one project, and everything its episodes add up to.
+
+    Attributes:
+        project: the project.
+        name: the signature.
+        tally: the sums over its episodes.
+        others_speak: whether procedures of several speakers succeed in the project: then one of
+            them is not enough for a record.
+    """
 
     project: str
     name: str
     tally: EpisodeTally
+    others_speak: bool = False
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether enough speakers say that it succeeds."""
+        return not self.others_speak or is_enough(
+            [speaker for speaker, count in self.tally.speakers.items() if count > 0]
+        )
 
 
 def follow(
@@ -131,6 +149,8 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
     tally = signature.tally
     if tally.successes < rules.min_successes:
         return NoChange.TOO_FEW
+    if not signature.is_confirmed:
+        return NoChange.ONE_SOURCE
     blank = Competence(
         id=competence_id(signature.project, signature.name),
         project=signature.project,

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from ..numbers.checks import require, require_ratio
 from ..numbers.tolerance import RATIO, ratio_at_least
+from ..numbers.verdict_counts import VerdictCounts
+from ..outcomes.speakers import holds_without_each
 from .evidence import Evidence
 
 
@@ -34,11 +36,11 @@ class AntiPatternRules:
             "failure_share must be above 0",
         )
 
-    def failures(self, evidence: Evidence) -> int:
+    def failures(self, evidence: VerdictCounts) -> int:
         """Return the failures among the observations."""
         return evidence.harmful + (evidence.neutral if self.neutral_is_failure else 0)
 
-    def observations(self, evidence: Evidence) -> int:
+    def observations(self, evidence: VerdictCounts) -> int:
         """Return the observations that count: successes and failures."""
         return evidence.helpful + self.failures(evidence)
 
@@ -51,13 +53,26 @@ def is_failing(rules: AntiPatternRules, evidence: Evidence) -> bool:
     """
     if evidence.observations < rules.min_observations:
         return False
-    return ratio_at_least(evidence.failed / evidence.observations, rules.failure_share)
+    return _fails(rules, evidence.failed, evidence.observations) and holds_without_each(
+        evidence.speakers,
+        lambda part: _fails(
+            rules,
+            evidence.failed - (part.observations - part.succeeded),
+            evidence.observations - part.observations,
+        ),
+    )
+
+
+def _fails(rules: AntiPatternRules, failures: int, total: int) -> bool:
+    return total > 0 and ratio_at_least(failures / total, rules.failure_share)
 
 
 def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Return whether the evidence makes the pattern an anti-pattern."""
-    total = rules.observations(evidence)
-    if total < rules.min_observations:
+    """Return whether the evidence makes an anti-pattern, also without any one source."""
+    if rules.observations(evidence) < rules.min_observations:
         return False
-    share = rules.failures(evidence) / total
-    return ratio_at_least(share, rules.failure_share)
+
+    def fails(counts: VerdictCounts) -> bool:
+        return _fails(rules, rules.failures(counts), rules.observations(counts))
+
+    return fails(evidence) and evidence.agrees(fails)

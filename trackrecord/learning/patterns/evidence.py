@@ -5,14 +5,17 @@ by `taking_back`. The sums are read by `transitions.evidence_of`, by `read` also
 moment, and by `over_time` for many moments. `history` replays them where outcomes are forgotten,
 and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
 each agent say, changes all of these, and where it needs more than is kept, the `tables` with a
-revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. Which agent reported an
-outcome is known to `wire/run_digest.py`, not to `ScoredOutcome`, and not kept beside the sums.
-Feedback comes in by `store/patterns/feedback`.
+revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums of each speaker
+are kept beside those of all, in `speakers`; `heard` caps them when they are read. Feedback comes in
+by `store/patterns/feedback`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import fsum
 
 from ..numbers.verdict_counts import VerdictCounts
+from ..outcomes.speakers import CapRules, SpeakerCounts, capped, holds_without_each
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,13 @@ class Evidence(VerdictCounts):
             success that was slow or had errors can score neutral.
         feedback: verdicts that were given as feedback on the pattern alone, of no outcome.
         helpful_feedback: those of them that are helpful.
+        speakers: the counts of each speaker, capped; empty where only one speaks in the project.
     """
 
     succeeded: int = 0
     feedback: int = 0
     helpful_feedback: int = 0
+    speakers: tuple[SpeakerCounts, ...] = ()
 
     @property
     def observations(self) -> int:
@@ -50,3 +55,41 @@ class Evidence(VerdictCounts):
         """Decayed harmful ÷ decayed total, 0 without evidence."""
         total = self.decayed_total
         return self.decayed_harmful / total if total > 0 else 0.0
+
+    def agrees(self, holds: Callable[[VerdictCounts], bool]) -> bool:
+        """Return whether something holds of the verdicts without any one source, see `speakers`.
+
+        Args:
+            holds: whether it holds of verdicts, of which there is at least one.
+        """
+
+        def holds_without(part: SpeakerCounts) -> bool:
+            rest = VerdictCounts(
+                self.helpful - part.helpful,
+                self.neutral - part.neutral,
+                self.harmful - part.harmful,
+                max(self.decayed_helpful - part.decayed_helpful, 0.0),
+                max(self.decayed_harmful - part.decayed_harmful, 0.0),
+            )
+            return rest.reports > 0 and holds(rest)
+
+        return holds_without_each(self.speakers, holds_without)
+
+
+def heard(rules: CapRules, evidence: Evidence, parts: Iterable[SpeakerCounts]) -> Evidence:
+    """Return the evidence as it counts where several speak: no source beyond its share.
+
+    Args:
+        rules: the share.
+        evidence: all verdicts.
+        parts: the same, by speaker; none where only one speaks in the project.
+    """
+    known = capped(rules, parts) if rules.are_on else ()
+    if not known:
+        return evidence
+    return replace(
+        evidence,
+        decayed_helpful=fsum(part.decayed_helpful for part in known),
+        decayed_harmful=fsum(part.decayed_harmful for part in known),
+        speakers=known,
+    )

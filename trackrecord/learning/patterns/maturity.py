@@ -18,6 +18,7 @@ from ..numbers.wilson import wilson_interval
 
 if TYPE_CHECKING:
     # Agents know the states' names, and do without the evidence.
+    from ..numbers.verdict_counts import VerdictCounts
     from .evidence import Evidence
 
 
@@ -93,17 +94,35 @@ class MaturityRules:
 
 
 def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
-    """Return the state that follows from a pattern's evidence."""
+    """Return the state that follows from a pattern's evidence.
+
+    Where several speak, a state other than candidate must not rest on one source alone.
+    """
     enough = count_at_least(evidence.decayed_total, rules.min_evidence)
     share = evidence.harmful_share
-    if enough and ratio_above(share, rules.deprecated_above):
+    if (
+        enough
+        and ratio_above(share, rules.deprecated_above)
+        and evidence.agrees(lambda rest: ratio_above(_share(rest), rules.deprecated_above))
+    ):
         return Maturity.DEPRECATED
-    if not enough:
+    if not enough or not evidence.agrees(lambda _: True):
         return Maturity.CANDIDATE
     helped_enough = count_at_least(evidence.decayed_helpful, rules.proven_from)
-    if helped_enough and ratio_below(share, rules.proven_below):
+    if (
+        helped_enough
+        and ratio_below(share, rules.proven_below)
+        and evidence.agrees(
+            lambda rest: rest.helpful > 0 and ratio_below(_share(rest), rules.proven_below)
+        )
+    ):
         return Maturity.PROVEN
     return Maturity.ESTABLISHED
+
+
+def _share(counts: VerdictCounts) -> float:
+    total = counts.decayed_total
+    return counts.decayed_harmful / total if total > 0 else 0.0
 
 
 def base_score(evidence: Evidence) -> float:

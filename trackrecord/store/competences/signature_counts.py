@@ -12,7 +12,7 @@ from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, un
 from trackrecord.learning.competences.tally import EpisodeTally
 
 from ..database.upsert import Columns, Upsert
-from .tables import digest_of, signature_facts
+from .tables import digest_of, signature_facts, signatures
 
 
 class FactKind(StrEnum):
@@ -27,6 +27,7 @@ class FactKind(StrEnum):
     TRIGGER = "trigger"
     CONDITIONS = "conditions"
     FAILURE_MODE = "failure_mode"
+    SPEAKER = "speaker"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class FactLimits:
     triggers: int = 20
     conditions: int = 100
     failure_modes: int = 10
+    speakers: int = 20
 
     def by_kind(self) -> dict[FactKind, int]:
         """The limit of each kind."""
@@ -47,6 +49,7 @@ class FactLimits:
             FactKind.TRIGGER: self.triggers,
             FactKind.CONDITIONS: self.conditions,
             FactKind.FAILURE_MODE: self.failure_modes,
+            FactKind.SPEAKER: self.speakers,
         }
 
 
@@ -68,6 +71,22 @@ def _added(table: Columns, new: Columns) -> dict[str, Any]:
 
 
 _ADD: Final = Upsert(signature_facts, _COLUMNS, key=_COLUMNS[:3], combine=_added)
+
+
+def several_succeed(connection: Connection, project_id: int) -> bool:
+    """Return whether procedures of more than one speaker have succeeded in a project."""
+    fact = signature_facts.c
+    query = (
+        select(fact.digest)
+        .join(signatures, signatures.c.id == fact.signature_id)
+        .where(
+            signatures.c.project_id == project_id, fact.kind == FactKind.SPEAKER.value,
+            fact.uses > 0,
+        )
+        .distinct()
+        .limit(2)
+    )  # fmt: skip
+    return len(connection.execute(query).all()) > 1
 
 
 def drop_empty_facts(connection: Connection, signature_ids: Sequence[int]) -> None:
@@ -130,6 +149,8 @@ def _facts_of(tally: EpisodeTally) -> Iterable[_Fact]:
         yield FactKind.CONDITIONS, _text(conditions), count, 0
     for failure_mode, count in tally.failure_modes.items():
         yield FactKind.FAILURE_MODE, failure_mode, 0, count
+    for speaker, count in tally.speakers.items():
+        yield FactKind.SPEAKER, speaker, count, 0
 
 
 def _fill_order(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
@@ -153,10 +174,15 @@ def _fill_failure_mode(tally: EpisodeTally, text: str, _successes: int, failures
     tally.failure_modes[text] += failures
 
 
+def _fill_speaker(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
+    tally.speakers[text] += successes
+
+
 _fill: dict[str, Callable[[EpisodeTally, str, int, int], None]] = {
     FactKind.ORDER: _fill_order,
     FactKind.ARGUMENT: _fill_argument,
     FactKind.TRIGGER: _fill_trigger,
     FactKind.CONDITIONS: _fill_conditions,
     FactKind.FAILURE_MODE: _fill_failure_mode,
+    FactKind.SPEAKER: _fill_speaker,
 }

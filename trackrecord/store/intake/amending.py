@@ -4,13 +4,24 @@ The record that was there stays for the past, and another one takes its place.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Final
 
+from sqlalchemy import Connection
+
 from trackrecord.factories import scorer_of
-from trackrecord.wire.join import OutcomeEntry, join
+from trackrecord.learning.outcomes.speakers import PERSON
+from trackrecord.wire.join import (
+    Joined,
+    OutcomeEntry,
+    apart_id,
+    join,
+    run_speaker,
+    speaker_of,
+    with_id,
+)
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 
@@ -20,8 +31,10 @@ from ..patterns.transitions import Transition
 from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced
 from .taking_in import TakingIn
 
-# Far more sources than tell of one outcome, and far fewer than would fill the store.
+# Of one speaker, and of all that do not own the outcome. Far more than are ever used, and far fewer
+# than would fill the store; the owner's room is its own, so that no one else can fill it.
 MOST_ENTRIES: Final = 100
+MOST_ENTRIES_OF_OTHERS: Final = 1000
 # The joined record may be longer than any entry.
 _ANY_SIZE: Final = 2**31
 
@@ -35,12 +48,15 @@ class Amended:
         projects: the projects of these.
         transitions: changes of state among the patterns that were touched.
         refused: entries that an outcome has no room for.
+        apart: entries of further speakers whose runs have the same id: outcomes of their own, under
+            another id; each with the entry that it came as, None for one that was on record.
     """
 
     amended: int = 0
     projects: frozenset[str] = frozenset()
     transitions: tuple[Transition, ...] = ()
     refused: tuple[ScoredOutcome, ...] = ()
+    apart: tuple[tuple[ScoredOutcome, ScoredOutcome | None], ...] = ()
 
 
 NOTHING_AMENDED: Final = Amended()
@@ -71,10 +87,17 @@ def amend(taking_in: TakingIn, given: Sequence[ScoredOutcome]) -> Amended:
     steps: dict[Key, list[_Step]] = {}
     kept: dict[Key, Sequence[OutcomeEntry]] = {}
     refused: list[ScoredOutcome] = []
+    apart: list[tuple[ScoredOutcome, ScoredOutcome | None]] = []
+    own_ids = _own_ids(connection, told)
     for key in sorted(told):
         before = current[key].outcome
         entries = known.get(key) or [OutcomeEntry(before.body, before.received_at)]
-        steps[key], after, too_many = _steps(before.received_at, entries, told[key])
+        sorted_out = _Sorting(scorer, key[1], entries, own_ids[key])
+        sorted_out.sort(told[key])
+        apart += sorted_out.apart
+        steps[key], after, too_many = _steps(
+            before.received_at, before.body, sorted_out.entries, sorted_out.stay
+        )
         refused += too_many
         if set(after) != set(entries):
             kept[key] = after
@@ -85,7 +108,91 @@ def amend(taking_in: TakingIn, given: Sequence[ScoredOutcome]) -> Amended:
         frozenset(current[key].outcome.project for key in steps if steps[key]),
         transitions,
         tuple(refused),
+        tuple(apart),
     )
+
+
+def _own_ids(
+    connection: Connection, told: Mapping[Key, Sequence[ScoredOutcome]]
+) -> dict[Key, frozenset[str]]:
+    """Return, for each outcome, the speakers whose runs of the same id are outcomes apart."""
+    ids = {
+        (key[0], apart_id(key[1], each.speaker)): (key, each.speaker)
+        for key, some in told.items()
+        for each in some
+    }
+    found: dict[Key, set[str]] = {key: set() for key in told}
+    for taken in bodies_of(connection, ids):
+        key, speaker = ids[taken]
+        found[key].add(speaker)
+    return {key: frozenset(speakers) for key, speakers in found.items()}
+
+
+class _Sorting:
+    """Entries of one id, sorted into those about its outcome and those about others.
+
+    An id belongs to whoever told of a run under it first. What another speaker tells of a run is an
+    outcome of its own, with all that this speaker says of it.
+
+    Args:
+        scorer: scores entries under another id.
+        outcome_id: the id.
+        entries: what the record of its outcome is joined from.
+        own_ids: the speakers that are known to have an outcome of their own.
+    """
+
+    def __init__(
+        self,
+        scorer: OutcomeScorer,
+        outcome_id: str,
+        entries: Sequence[OutcomeEntry],
+        own_ids: frozenset[str],
+    ) -> None:
+        self.entries = entries
+        self.stay: list[ScoredOutcome] = []
+        self.apart: list[tuple[ScoredOutcome, ScoredOutcome | None]] = []
+        self._scorer = scorer
+        self._outcome_id = outcome_id
+        self._elsewhere = set(own_ids)
+        self._owner = run_speaker(entries)
+
+    def sort(self, told: Iterable[ScoredOutcome]) -> None:
+        """Sort further entries, in the order in which they were received."""
+        for each in told:
+            tells = run_speaker([OutcomeEntry(each.body, each.received_at)]) is not None
+            if self._owner is None and tells:
+                self._owner = each.speaker
+            if each.speaker in (self._owner, PERSON) or not (
+                tells or each.speaker in self._elsewhere
+            ):
+                self.stay.append(each)
+                continue
+            self._elsewhere.add(each.speaker)
+            self.apart.append((self._under_own_id(each.body, each.received_at), each))
+        for entry in self.entries:
+            speaker = speaker_of(entry.body)
+            if speaker in self._elsewhere and speaker != self._owner:
+                self.apart.append((self._under_own_id(entry.body, entry.received_at), None))
+        self.entries = [
+            entry
+            for entry in self.entries
+            if (speaker := speaker_of(entry.body)) == self._owner or speaker not in self._elsewhere
+        ]
+        late = [each for each in self.stay if self._is_elsewhere(each)]
+        self.apart += [(self._under_own_id(each.body, each.received_at), each) for each in late]
+        self.stay = [each for each in self.stay if not self._is_elsewhere(each)]
+
+    def _is_elsewhere(self, each: ScoredOutcome) -> bool:
+        return each.speaker in self._elsewhere and each.speaker != self._owner
+
+    def _under_own_id(self, body: bytes, received_at: float) -> ScoredOutcome:
+        outcome_id = apart_id(self._outcome_id, speaker_of(body))
+        return self._scorer.score(
+            decode_outcome(moved := with_id(body, outcome_id), max_bytes=_ANY_SIZE),
+            moved,
+            received_at=received_at,
+            outcome_id=outcome_id,
+        )
 
 
 def _that_tell(
@@ -102,13 +209,14 @@ def _that_tell(
 
 
 def _steps(
-    moment: float, entries: Sequence[OutcomeEntry], told: Sequence[ScoredOutcome]
+    moment: float, body: bytes, entries: Sequence[OutcomeEntry], told: Sequence[ScoredOutcome]
 ) -> tuple[list[_Step], Sequence[OutcomeEntry], list[ScoredOutcome]]:
     """Return the records that entries lead to, one after the other.
 
     Args:
         moment: when the record that counts was received.
-        entries: what that one is joined from.
+        body: the record that counts.
+        entries: what it is joined from, without what turned out to be about another outcome.
         told: further entries, in the order in which they were received.
 
     Returns:
@@ -116,10 +224,9 @@ def _steps(
     """
     steps: list[_Step] = []
     refused: list[ScoredOutcome] = []
-    body = join(entries).body
     for each in told:
         joined = join([*entries, OutcomeEntry(each.body, each.received_at)])
-        if len(joined.entries) > MOST_ENTRIES:
+        if not _has_room(joined, each.speaker):
             refused.append(each)
             continue
         entries = joined.entries
@@ -129,6 +236,15 @@ def _steps(
             moment = max(each.received_at, nextafter(moment, inf))
             steps.append(_Step(body, moment))
     return steps, entries, refused
+
+
+def _has_room(joined: Joined, speaker: str) -> bool:
+    """Return whether what a speaker says still fits beside what is known of an outcome."""
+    speakers = [speaker_of(each.body) for each in joined.entries]
+    if speakers.count(speaker) > MOST_ENTRIES:
+        return False
+    others = sum(each not in (joined.owner, PERSON) for each in speakers)
+    return speaker in (joined.owner, PERSON) or others <= MOST_ENTRIES_OF_OTHERS
 
 
 def _take(

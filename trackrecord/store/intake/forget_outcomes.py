@@ -43,6 +43,7 @@ from ..outcomes.tables import (
 )
 from ..outcomes.waiting_feedback import wait_for
 from ..patterns import history as pattern_history
+from ..patterns.speakers import several_speak
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord
 
@@ -85,6 +86,7 @@ def forget_outcomes(
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
     before = pattern_history.observed(connection, project_id)
+    several_spoke = several_speak(connection, project_id)
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
@@ -98,7 +100,7 @@ def forget_outcomes(
     _mark(connection, subject, found, now)
     if found.rows or found.feedback:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
-        _write_pattern_history(connection, project_id, before, rules)
+        _write_pattern_history(connection, project_id, before, rules, of_all=several_spoke)
         # The effect is measured again from what remains.
         connection.execute(
             delete(effect_decisions).where(
@@ -193,9 +195,17 @@ def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float)
 
 
 def _write_pattern_history(
-    connection: Connection, project_id: int, before: dict[int, int], rules: Rules
+    connection: Connection,
+    project_id: int,
+    before: dict[int, int],
+    rules: Rules,
+    *,
+    of_all: bool,
 ) -> None:
-    """Write the history of the patterns that lost observations anew, and drop the empty ones."""
+    """Write the history of the patterns that lost observations anew, and drop the empty ones.
+
+    Where several spoke, of all patterns: each depends on who else spoke at the time.
+    """
     after = pattern_history.observed(connection, project_id)
     touched = [row for row, count in before.items() if after.get(row) != count]
     dropped = pattern_history.drop_unobserved(connection, touched)
@@ -204,7 +214,7 @@ def _write_pattern_history(
     bases = read_bases(connection, project_id)
     assert bases is not None  # noqa: S101 - the rebuild has just made it
     on_record = pattern_history.observed(connection, project_id)
-    remaining = [row for row in touched if row in on_record]
+    remaining = [row for row in (before if of_all else touched) if row in on_record]
     pattern_history.write_history(connection, remaining, rules, bases.patterns)
 
 

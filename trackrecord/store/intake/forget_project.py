@@ -48,6 +48,7 @@ from ..outcomes.tables import (
 from ..patterns.tables import (
     observations,
     pattern_decisions,
+    pattern_speakers,
     pattern_tags,
     pattern_transitions,
     patterns,
@@ -57,9 +58,9 @@ from ..patterns.tables import (
 OWN: Final[tuple[Table, ...]] = (
     runs, exposures, lesson_decisions, effect_decisions, competence_credits, competence_words,
     competence_numbers, competence_history, consolidation_runs, competences, episodes,
-    signatures, waiting_episodes, waiting_retractions, criteria, patterns, memory_blocks, memories,
-    past_tasks, feedback, outcome_days, outcome_commits, outcome_entries, outcomes, recorded_rules,
-    decay_bases, project_imports,
+    signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers, patterns,
+    memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits, outcome_entries,
+    outcomes, recorded_rules, decay_bases, project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {

@@ -16,7 +16,7 @@ from ..outcomes.forgotten import forgotten_among, share_projects
 from ..outcomes.record import record
 from ..outcomes.tables import projects
 from ..patterns.transitions import Transition
-from .amending import NOTHING_AMENDED, amend
+from .amending import NOTHING_AMENDED, Amended, amend
 from .rebase import bases_for_writing
 from .taking_in import TakingIn
 
@@ -74,14 +74,37 @@ def learn(
     if len(recorded) < len(batch):
         new = {id(outcome) for _, outcome in recorded}
         amended = amend(taking_in, [each for each in batch if id(each) not in new])
-    return Learnt(
+    duplicates = (
+        len(batch) - len(recorded) - amended.amended - len(amended.refused)
+        - sum(entry is not None for _, entry in amended.apart)
+    )  # fmt: skip
+    learnt = Learnt(
         recorded=len(recorded),
         amended=amended.amended,
-        duplicates=len(batch) - len(recorded) - amended.amended - len(amended.refused),
+        duplicates=duplicates,
         projects=frozenset(outcome.project for _, outcome in recorded) | amended.projects,
         transitions=transitions + amended.transitions,
         refused=amended.refused,
         forgotten=len(given) - len(batch),
+    )
+    return _with_apart(connection, learnt, amended, rules, now) if amended.apart else learnt
+
+
+def _with_apart(
+    connection: Connection, learnt: Learnt, amended: Amended, rules: Rules, now: float
+) -> Learnt:
+    """Learn what turned out to be outcomes of their own; return what the batch changed in all."""
+    came_as = {id(outcome): entry for outcome, entry in amended.apart}
+    more = learn(connection, [outcome for outcome, _ in amended.apart], rules, now=now)
+    refused = [entry for each in more.refused if (entry := came_as[id(each)]) is not None]
+    return Learnt(
+        recorded=learnt.recorded + more.recorded,
+        amended=learnt.amended + more.amended,
+        duplicates=learnt.duplicates + more.duplicates,
+        projects=learnt.projects | more.projects,
+        transitions=learnt.transitions + more.transitions,
+        refused=(*learnt.refused, *refused),
+        forgotten=learnt.forgotten + more.forgotten,
     )
 
 

@@ -11,7 +11,7 @@ from ..criteria.tables import criteria
 from ..database.bulk_insert import insert_rows
 from ..outcomes.decay_basis import bases_of, held_bases, row_of
 from ..outcomes.tables import decay_bases
-from ..patterns.tables import patterns
+from ..patterns.tables import pattern_speakers, patterns
 
 
 def bases_for_writing(
@@ -51,6 +51,18 @@ def _moved(connection: Connection, project_id: int, now: float) -> Bases:
                 harmful_sum=_scaled(table.c.harmful_sum, factor),
             )
         )
+    factor = old.patterns.value(1.0, now)
+    spoken = pattern_speakers.c
+    connection.execute(
+        update(pattern_speakers)
+        .where(spoken.project_id == project_id)
+        .values(
+            helpful_sum=_scaled(spoken.helpful_sum, factor),
+            harmful_sum=_scaled(spoken.harmful_sum, factor),
+            helpful_claimed_sum=_scaled(spoken.helpful_claimed_sum, factor),
+            harmful_claimed_sum=_scaled(spoken.harmful_claimed_sum, factor),
+        )
+    )
     connection.execute(update(decay_bases).where(own).values(landmark=now))
     return Bases(old.half_lives, now)
 

@@ -24,6 +24,7 @@ from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes, projects
+from ..patterns.speakers import clear_speakers
 from ..patterns.sums import Deltas, write_deltas
 from ..patterns.tables import (
     observations,
@@ -164,6 +165,7 @@ def _clear(connection: Connection, project_id: int) -> None:
             last_validated=None,
         )
     )
+    clear_speakers(connection, project_id)
     # A criterion has no history of its own: it comes back with its feedback.
     gone = select(criteria.c.id).where(criteria.c.project_id == project_id)
     connection.execute(

@@ -14,7 +14,7 @@ from ..outcomes.decay_basis import hold_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .tables import pattern_decisions, patterns
-from .transitions import Transition, pattern_state, record_decision
+from .transitions import Transition, held_evidence, pattern_state, record_decision
 
 
 def decide(
@@ -50,7 +50,8 @@ def decide(
     assert bases is not None  # noqa: S101 - a pattern comes with an outcome, and that with bases
     if action is DecisionAction.RESET and row.decided_maturity is None:
         return None
-    state = pattern_state(row, rules.maturity, bases.patterns, now)
+    evidence = held_evidence(connection, row, rules, bases.patterns, now)
+    state = pattern_state(row, rules, evidence)
     held_in = state_held(action, state, slug)
     decision_id = connection.execute(
         insert(pattern_decisions)

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.outcomes.speakers import speaker_named
 
 from ..outcomes.waiting_feedback import note_counted, waiting_feedback
 from .sums import PatternDelta, PatternKey, PatternRow, add_sums
@@ -36,7 +37,12 @@ def count_feedback(
     counted = [row for row in waiting if (project_id, row.name) in deltas]
     for row in counted:
         delta = deltas[project_id, row.name]
-        delta.add_feedback(Verdict(row.verdict), basis.weight(row.given_at), row.given_at)
+        delta.add_feedback(
+            Verdict(row.verdict),
+            basis.weight(row.given_at),
+            row.given_at,
+            speaker_named(row.source),
+        )
     note_counted(connection, counted)
     return add_sums(connection, deltas)
 

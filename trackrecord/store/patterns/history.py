@@ -11,17 +11,20 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, se
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.outcomes.speakers import speaker_named
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
-from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.rules_bundle import Rules
 
 from ..outcomes.tables import feedback
 from ..outcomes.verdict_sums import VerdictSums
+from .speakers import SpeakerSums, several_speak
 from .tables import (
     observations,
     pattern_decisions,
+    pattern_speakers,
     pattern_tags,
     pattern_transitions,
     patterns,
@@ -78,6 +81,7 @@ def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> lis
         dropped += connection.execute(slugs).scalars()
         for table in (pattern_transitions, pattern_decisions, pattern_tags):
             connection.execute(delete(table).where(table.c.pattern_id.in_(gone)))
+        connection.execute(delete(pattern_speakers).where(pattern_speakers.c.pattern_id.in_(gone)))
         connection.execute(delete(patterns).where(patterns.c.id.in_(gone)))
     return dropped
 
@@ -95,8 +99,15 @@ def write_history(
         rules: what decides a state.
         basis: what the project's sums are relative to.
     """
+    since = {
+        project_id: _several_since(connection, project_id)
+        for project_id in connection.execute(
+            select(patterns.c.project_id).where(patterns.c.id.in_(list(pattern_ids)[:1]))
+        ).scalars()
+    }
+    several_since = min(since.values(), default=inf)
     for pattern_id in sorted(pattern_ids):
-        history = _History(rules, basis)
+        history = _History(rules, basis, several_since)
         for at, events in groupby(_events(connection, pattern_id), itemgetter(0)):
             history.go_on(at, [event[1:] for event in events])
         own = pattern_transitions.c.pattern_id == pattern_id
@@ -115,6 +126,35 @@ def write_history(
                 decided_maturity=history.decided and history.decided.value,
             )
         )
+
+
+def _several_since(connection: Connection, project_id: int) -> float:
+    """Return from when on more than one speaks of a project's patterns; never is infinite."""
+    if not several_speak(connection, project_id):
+        return inf
+    own = select(patterns.c.id).where(patterns.c.project_id == project_id)
+    seen = observations.c
+    query = (
+        select(seen.speaker, func.min(seen.received_at))
+        .where(seen.pattern_id.in_(own))
+        .group_by(seen.speaker)
+    )
+    first: dict[str, float] = {}
+    told = (
+        select(feedback.c.source, func.min(feedback.c.received_at))
+        .where(
+            feedback.c.project_id == project_id,
+            feedback.c.subject == "pattern",
+            ~feedback.c.is_waiting,
+        )
+        .group_by(feedback.c.source)
+    )
+    for speaker, at in (
+        *connection.execute(query),
+        *((speaker_named(source), at) for source, at in connection.execute(told)),
+    ):
+        first[speaker] = min(at, first.get(speaker, inf))
+    return sorted(first.values())[1] if len(first) > 1 else inf
 
 
 def _events(connection: Connection, pattern_id: int) -> Iterator[tuple[float, int, Any]]:
@@ -149,6 +189,8 @@ class _History:
 
     rules: Rules
     basis: DecayBasis
+    several_since: float = inf
+    speakers: dict[str, SpeakerSums] = field(default_factory=dict)
     sums: VerdictSums = field(default_factory=VerdictSums)
     succeeded: int = 0
     told: int = 0
@@ -174,6 +216,10 @@ class _History:
     def _count(self, row: Any, is_more: bool) -> None:  # noqa: ANN401 - a row of the observations
         verdict, weight = Verdict(row.verdict), self.basis.weight(row.ended_at)
         self.succeeded += row.success if is_more else -int(row.success)
+        spoken = self.speakers.setdefault(row.speaker, SpeakerSums())
+        times = 1 if is_more else -1
+        spoken.succeeded += times * int(row.success)
+        spoken.add(verdict, weight, is_claim=row.is_claim, times=times)
         if is_more:
             self.sums.add(verdict, weight, row.ended_at)
         else:
@@ -183,11 +229,15 @@ class _History:
         verdict = Verdict(row.verdict)
         self.told += 1
         self.told_helpful += verdict is Verdict.HELPFUL
-        self.sums.add(verdict, self.basis.weight(row.given_at), row.given_at)
+        weight = self.basis.weight(row.given_at)
+        spoken = self.speakers.setdefault(speaker_named(row.source), SpeakerSums())
+        spoken.feedback += 1
+        spoken.add(verdict, weight, is_claim=True)
+        self.sums.add(verdict, weight, row.given_at)
 
     def _evidence(self, at: float) -> Evidence:
         sums = self.sums
-        return Evidence(
+        evidence = Evidence(
             helpful=sums.helpful,
             neutral=sums.neutral,
             harmful=sums.harmful,
@@ -197,6 +247,14 @@ class _History:
             decayed_helpful=self.basis.value(max(sums.helpful_sum, 0.0), at),
             decayed_harmful=self.basis.value(max(sums.harmful_sum, 0.0), at),
         )
+        if at < self.several_since:
+            return evidence
+        parts = [
+            each.counts(speaker, self.basis, at)
+            for speaker, each in self.speakers.items()
+            if each.helpful + each.neutral + each.harmful
+        ]
+        return heard(self.rules.caps, evidence, parts)
 
     def _state(self, evidence: Evidence) -> Maturity:
         return self.decided or maturity_of(self.rules.maturity, evidence)

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, se
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
-from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.rules_bundle import Rules
@@ -20,6 +20,7 @@ from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes
 from .decide import decisions_in_force
+from .speakers import past_speakers, read_speakers
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
 from .tags import tags_of
 from .transitions import evidence_of
@@ -135,9 +136,9 @@ def read_standings(
     if slug is not None:
         where = and_(where, patterns.c.slug == slug)
     found = list(
-        _present(connection, where, basis, now)
+        _present(connection, project_id, where, rules, basis, now)
         if at is None
-        else _past(connection, project_id, where, basis, at=at, slug=slug)
+        else _past(connection, project_id, where, rules, basis, at=at, slug=slug)
     )
     decisions = decisions_in_force(connection, (row_id for row_id, _, _ in found), at=at)
     tags = tags_of(connection, where, at=at)
@@ -159,22 +160,48 @@ _Found = tuple[int, PatternFacts, Evidence]
 
 
 def _present(
-    connection: Connection, where: ColumnElement[bool], basis: DecayBasis, now: float
+    connection: Connection,
+    project_id: int,
+    where: ColumnElement[bool],
+    rules: Rules,
+    basis: DecayBasis,
+    now: float,
 ) -> Iterator[_Found]:
     # Where all that touched a pattern was replaced, nothing is left of it but a decision.
     is_known = or_(
         patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
         patterns.c.decided_maturity.is_not(None),
     )
-    for row in connection.execute(select(patterns).where(where, is_known)):
+    rows = connection.execute(select(patterns).where(where, is_known)).all()
+    ids = [rows[0].id] if len(rows) == 1 else None
+    speakers = read_speakers(connection, project_id, basis, rules.caps, now, pattern_ids=ids)
+    for row in rows:
         yield (
             row.id,
             PatternFacts(row.slug, row.kind, row.content, row.last_validated),
-            evidence_of(row, basis, now),
+            evidence_of(row, rules, basis, now, speakers.get(row.id, ())),
         )
 
 
 def _past(
+    connection: Connection,
+    project_id: int,
+    where: ColumnElement[bool],
+    rules: Rules,
+    basis: DecayBasis,
+    *,
+    at: float,
+    slug: str | None,
+) -> Iterator[_Found]:
+    """From the observations and the feedback: what was received by then, weighed for then."""
+    own = patterns.c.project_id == project_id
+    speakers = past_speakers(connection, project_id, own, where, basis, rules.caps, at=at)
+    for found in _all_past(connection, project_id, where, basis, at=at, slug=slug):
+        row_id, facts, evidence = found
+        yield row_id, facts, heard(rules.caps, evidence, speakers.get(row_id, ()))
+
+
+def _all_past(
     connection: Connection,
     project_id: int,
     where: ColumnElement[bool],
@@ -183,7 +210,6 @@ def _past(
     at: float,
     slug: str | None,
 ) -> Iterator[_Found]:
-    """From the observations and the feedback: what was received by then, weighed for then."""
     told = dict(
         feedback_by_then(connection, project_id, "pattern", basis.half_life_days, at=at, name=slug)
     )

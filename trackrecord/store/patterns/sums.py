@@ -13,6 +13,7 @@ from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 from ..database.bulk_insert import insert_rows
 from ..database.upsert import Columns, Upsert
 from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
+from .speakers import SpeakerSums, add_speakers
 from .tables import observations, patterns
 
 PatternKey = tuple[int, str]
@@ -30,6 +31,14 @@ class PatternDelta(VerdictSums):
     succeeded: int = 0
     feedback: int = 0
     helpful_feedback: int = 0
+    speakers: dict[str, SpeakerSums] = field(default_factory=dict)
+
+    def of(self, speaker: str) -> SpeakerSums:
+        """Return what is added to the sums of one speaker."""
+        sums = self.speakers.get(speaker)
+        if sums is None:
+            sums = self.speakers[speaker] = SpeakerSums()
+        return sums
 
     def add_touch(self, touch: Touch, outcome: ScoredOutcome, weight: float) -> None:
         """Count one outcome that touched the pattern; a neutral one validates nothing.
@@ -42,13 +51,20 @@ class PatternDelta(VerdictSums):
         verdict = outcome.verdict
         self.succeeded += bool(outcome.success)
         self.name(touch)
+        if verdict is not None:
+            sums = self.of(outcome.speaker)
+            sums.succeeded += bool(outcome.success)
+            sums.add(verdict, weight, is_claim=outcome.is_claim)
         if verdict is _NEUTRAL:
             self.neutral += 1
         elif verdict is not None:
             self.add(verdict, weight, outcome.ended_at)
 
-    def add_feedback(self, verdict: Verdict, weight: float, given_at: float) -> None:
+    def add_feedback(self, verdict: Verdict, weight: float, given_at: float, speaker: str) -> None:
         """Count one verdict that was given as feedback, of no outcome."""
+        sums = self.of(speaker)
+        sums.feedback += 1
+        sums.add(verdict, weight, is_claim=True)
         self.feedback += 1
         self.helpful_feedback += verdict is Verdict.HELPFUL
         if verdict is _NEUTRAL:
@@ -65,8 +81,9 @@ class PatternDelta(VerdictSums):
             self.kind = touch.kind
 
 
-# The pattern; when it was received, its row, when it ended, verdict and success of the outcome.
-Observation = tuple[PatternKey, float, int, float, str, bool]
+# The pattern; when it was received, its row, when it ended, verdict and success of the outcome;
+# whose word it is, and whether no more than that.
+Observation = tuple[PatternKey, float, int, float, str, bool, str, bool]
 
 
 @dataclass
@@ -105,8 +122,11 @@ class Deltas:
             else:
                 delta.name(touch)
             self.observations.append(
-                (key, outcome.received_at, row_id, outcome.ended_at, verdict, bool(outcome.success))
-            )
+                (
+                    key, outcome.received_at, row_id, outcome.ended_at, verdict,
+                    bool(outcome.success), outcome.speaker, outcome.is_claim,
+                )
+            )  # fmt: skip
 
 
 _OBSERVED = tuple(column for column in observations.c if column.name != "replaced_at")
@@ -145,7 +165,12 @@ def add_sums(
         )
         for key, delta in sorted(deltas.items(), key=lambda item: item[0])
     ]  # fmt: skip
-    return {(row.project_id, row.slug): row for row in _ADD.execute(connection, rows)}
+    changed = {(row.project_id, row.slug): row for row in _ADD.execute(connection, rows)}
+    add_speakers(
+        connection,
+        ((changed[key].id, key[0], delta.speakers) for key, delta in deltas.items()),
+    )
+    return changed
 
 
 def _added(table: Columns, new: Columns) -> dict[str, Any]:

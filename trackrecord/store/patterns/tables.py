@@ -6,6 +6,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKey,
+    Index,
     String,
     Table,
     Text,
@@ -44,6 +45,28 @@ patterns = Table(
     UniqueConstraint("project_id", "slug"),
 )
 
+# The same sums by speaker, without feedback apart: where several speak, each has its share.
+pattern_speakers = Table(
+    "pattern_speakers",
+    metadata,
+    Column("pattern_id", Id, primary_key=True, autoincrement=False),
+    Column("speaker", String(300), primary_key=True),
+    Column("project_id", Id, nullable=False),
+    Column("helpful", BigInteger, nullable=False),
+    Column("neutral", BigInteger, nullable=False),
+    Column("harmful", BigInteger, nullable=False),
+    Column("succeeded", BigInteger, nullable=False),
+    Column("feedback", BigInteger, nullable=False),
+    Column("helpful_sum", Double, nullable=False),
+    Column("harmful_sum", Double, nullable=False),
+    # The parts of these that nothing but an agent's own word stands for.
+    Column("helpful_claimed_sum", Double, nullable=False),
+    Column("harmful_claimed_sum", Double, nullable=False),
+    # Its two ends say whether more than one speaks in a project.
+    Index("ix_pattern_speakers_project", "project_id", "speaker"),
+    sqlite_with_rowid=False,
+)
+
 # One row for each pattern that an outcome touched: what the past is answered from. The tables with
 # a row per outcome declare no foreign keys: PostgreSQL would check each row by a query of its own,
 # and what they refer to is written by the same transaction.
@@ -58,6 +81,9 @@ observations = Table(
     Column("success", Boolean, nullable=False, server_default=false()),
     # When another record of the outcome took its place.
     Column("replaced_at", Double),
+    # Whose word the verdict is, and whether it is no more than that.
+    Column("speaker", String(300), nullable=False, server_default=""),
+    Column("is_claim", Boolean, nullable=False, server_default=false()),
     sqlite_with_rowid=False,
 )
 

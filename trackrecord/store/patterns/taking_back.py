@@ -12,6 +12,7 @@ from ..database.upsert import later
 from ..outcomes.feedback_sums import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.verdict_sums import NEVER, settled, validates
+from .speakers import settle_speakers
 from .sums import Deltas, PatternDelta, PatternKey, PatternRow
 from .tables import observations, patterns
 
@@ -40,7 +41,11 @@ def take_back_touches(
             delta = _delta_of(deltas, row)
             delta.succeeded -= row.success
             verdict = Verdict(row.verdict)
-            delta.take_back(verdict, basis.weight(row.ended_at))
+            weight = basis.weight(row.ended_at)
+            delta.take_back(verdict, weight)
+            sums = delta.of(row.speaker)
+            sums.succeeded -= row.success
+            sums.add(verdict, weight, is_claim=row.is_claim, times=-1)
             is_over = verdict is Verdict.NEUTRAL or validates(delta, row.ended_at)
             ended_at = NEVER if is_over else row.ended_at
             touched[row.id] = max(touched.get(row.id, ended_at), ended_at)
@@ -67,7 +72,7 @@ def _observed(each: Replaced) -> Any:  # noqa: ANN401 - a select of these column
     query = (
         select(
             table.id, table.project_id, table.slug, table.kind, table.content,
-            seen.verdict, seen.success, seen.ended_at,
+            seen.verdict, seen.success, seen.ended_at, seen.speaker, seen.is_claim,
         )
         .join(observations, seen.pattern_id == table.id)
         .where(
@@ -104,6 +109,7 @@ def settle_patterns(
     for start in range(0, len(ids), _AT_ONCE):
         some = patterns.c.id.in_(ids[start : start + _AT_ONCE])
         connection.execute(_SETTLE.where(some))
+    settle_speakers(connection, ids)
     stale = [
         row.id
         for row in changed

@@ -3,18 +3,21 @@
 The state itself is derived from the sums whenever it is read; what is kept here is history.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.outcomes.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import is_inverted
-from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.learning.patterns.maturity import Maturity, MaturityRules, maturity_of
+from trackrecord.learning.patterns.evidence import Evidence, heard
+from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.rules_bundle import Rules
 
+from .speakers import read_speakers
 from .tables import pattern_transitions, patterns
 
 MATURITY = "maturity"
@@ -46,9 +49,23 @@ class Transition:
     evidence: Evidence
 
 
-def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
-    """The evidence in a row of the patterns table, as of a moment not before its outcomes."""
-    return Evidence(
+def evidence_of(
+    row: Row[Any],
+    rules: Rules,
+    basis: DecayBasis,
+    at: float,
+    speakers: Sequence[SpeakerCounts] = (),
+) -> Evidence:
+    """Return the evidence in a row of the patterns table, as of a moment not before its outcomes.
+
+    Args:
+        row: the pattern's row.
+        rules: how much one source counts for.
+        basis: what its sums are relative to.
+        at: the moment.
+        speakers: what `read_speakers` returned for it.
+    """
+    evidence = Evidence(
         helpful=row.helpful,
         neutral=row.neutral,
         harmful=row.harmful,
@@ -58,13 +75,24 @@ def evidence_of(row: Row[Any], basis: DecayBasis, at: float) -> Evidence:
         decayed_helpful=basis.value(row.helpful_sum, at),
         decayed_harmful=basis.value(row.harmful_sum, at),
     )
+    return heard(rules.caps, evidence, speakers)
 
 
-def pattern_state(row: Row[Any], rules: MaturityRules, basis: DecayBasis, at: float) -> Maturity:
-    """The state of a row of the patterns table: the one decided by hand, else by its evidence."""
+def held_evidence(
+    connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
+) -> Evidence:
+    """Return the evidence of one pattern, with what each speaker says."""
+    speakers = read_speakers(
+        connection, row.project_id, basis, rules.caps, at, pattern_ids=[row.id]
+    )
+    return evidence_of(row, rules, basis, at, speakers.get(row.id, ()))
+
+
+def pattern_state(row: Row[Any], rules: Rules, evidence: Evidence) -> Maturity:
+    """Return the state of a row of the patterns table: decided by hand, else by its evidence."""
     if row.decided_maturity is not None:
         return Maturity(row.decided_maturity)
-    return maturity_of(rules, evidence_of(row, basis, at))
+    return maturity_of(rules.maturity, evidence)
 
 
 def record_decision(
@@ -88,8 +116,8 @@ def record_decision(
         decision_id: the decision's row.
         now: the moment of the decision.
     """
-    after = pattern_state(row, rules.maturity, basis, now)
-    evidence = evidence_of(row, basis, now)
+    evidence = held_evidence(connection, row, rules, basis, now)
+    after = pattern_state(row, rules, evidence)
     change = Transition(row.id, row.slug, MATURITY, before.value, after.value, now, evidence)
     connection.execute(insert(pattern_transitions), {**_as_row(change), "decision_id": decision_id})
     connection.execute(
@@ -115,7 +143,25 @@ def record_transitions(
         bases: what each project's sums are relative to.
         now: the moment of the change.
     """
-    found = [change for row in rows for change in _changes(row, rules, bases, now)]
+    rows = list(rows)
+    by_project: defaultdict[int, list[int]] = defaultdict(list)
+    for row in rows:
+        by_project[row.project_id].append(row.id)
+    speakers: dict[int, Sequence[SpeakerCounts]] = {}
+    for project_id, ids in by_project.items():
+        speakers |= read_speakers(
+            connection, project_id, bases[project_id], rules.caps, now, pattern_ids=ids
+        )
+    found = [
+        change
+        for row in rows
+        for change in _changes(
+            row,
+            rules,
+            evidence_of(row, rules, bases[row.project_id], now, speakers.get(row.id, ())),
+            now,
+        )
+    ]
     if not found:
         return ()
     connection.execute(insert(pattern_transitions), [_as_row(change) for change in found])
@@ -133,11 +179,8 @@ def record_transitions(
     return tuple(found)
 
 
-def _changes(
-    row: Row[Any], rules: Rules, bases: Mapping[int, DecayBasis], now: float
-) -> Iterator[Transition]:
-    evidence = evidence_of(row, bases[row.project_id], now)
-    state = pattern_state(row, rules.maturity, bases[row.project_id], now)
+def _changes(row: Row[Any], rules: Rules, evidence: Evidence, now: float) -> Iterator[Transition]:
+    state = pattern_state(row, rules, evidence)
     if state != row.reported_maturity:
         yield Transition(
             row.id, row.slug, MATURITY, row.reported_maturity, state.value, now, evidence

@@ -169,7 +169,7 @@ def _reports(details: RunDetails) -> list[dict[str, object]]:
         {
             "at": each.received_at,
             "what": f"{_verdict(each.outcome)} (by {each.outcome.outcome_source})",
-            "by": each.outcome.source,
+            "by": each.outcome.judged_by or each.outcome.source or each.outcome.speaker,
             "reason": "; ".join(
                 f"{ground.kind}: {ground.says}" if ground.says else ground.kind
                 for ground in each.outcome.grounds or ()

@@ -5,6 +5,7 @@ from math import fsum
 from typing import Final
 
 from ...numbers.decay import decayed
+from ...outcomes.speakers import is_enough
 from ..runs import NotedRun
 from .fails import find_failures
 from .finding import TRUST, Finding
@@ -62,7 +63,11 @@ def find_lessons(runs: Sequence[NotedRun], rules: LessonRules, *, now: float) ->
     weights = {(each.kind, each.subject): weight for weight, each in ranked}
     told = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
     kept = merged(told)
-    lessons = [_lesson(history, each, rules, weights[each.kind, each.subject]) for each in kept]
+    others_speak = len({run.speaker for run in history.runs if run.steps}) > 1
+    lessons = [
+        _lesson(history, each, rules, weights[each.kind, each.subject], others_speak)
+        for each in kept
+    ]
     return tuple(sorted(lessons, key=_by_strength)[: rules.max_lessons])
 
 
@@ -87,7 +92,9 @@ def _weight(history: History, finding: Finding, rules: LessonRules, now: float) 
     return fsum(decayed(1.0, now - at, rules.half_life_days) for at in newest.values())
 
 
-def _lesson(history: History, finding: Finding, rules: LessonRules, weight: float) -> Lesson:
+def _lesson(
+    history: History, finding: Finding, rules: LessonRules, weight: float, others_speak: bool
+) -> Lesson:
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
     strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
@@ -111,6 +118,7 @@ def _lesson(history: History, finding: Finding, rules: LessonRules, weight: floa
         outcomes=tuple(run.outcome for run in newest[: rules.max_runs_shown]),
         lines=finding.lines,
         also=finding.also,
+        is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
     )
 
 

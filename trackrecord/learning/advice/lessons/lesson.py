@@ -52,6 +52,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         outcomes: the rows of the outcomes of its newest runs, the newest first.
         lines: the fact as one line, by language.
         also: the lines, in English, of the facts that the same runs tell.
+        is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
+            it then.
     """
 
     id: str
@@ -73,6 +75,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: tuple[int, ...]
     lines: dict[str, str]
     also: tuple[str, ...] = ()
+    is_of_one: bool = False
 
 
 def lesson_id(kind: LessonKind, subject: tuple[str, ...]) -> str:

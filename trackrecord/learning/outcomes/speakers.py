@@ -1,0 +1,128 @@
+"""Speakers: whose word counts for how much, where several of them speak.
+
+One source alone can be wrong, or lie. Where others speak, what it says counts as evidence, but no
+state rests on it alone: each must still hold without any one speaker. Where nobody else speaks,
+there is nobody to agree with, and everything counts in full.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..numbers.checks import require
+from ..numbers.verdict_counts import VerdictCounts
+
+# Speakers that no source can name: "@" begins none of those.
+PERSON: Final = "@person"
+LOCAL: Final = "@local"
+TOKEN: Final = "@token:"  # noqa: S105 - not a secret
+
+# An agent's own word, and a guess, against tests, evaluators and people.
+CLAIM_WEIGHT: Final = 0.5
+# With few speakers no share is smaller than this many even ones.
+_EVEN_SHARES: Final = 1.5
+
+
+def speaker_named(source: str | None) -> str:
+    """Return the speaker that a source is: it cannot take a name that stands for another kind."""
+    name = source or ""
+    return f"@{name}" if name[:1] == "@" else name
+
+
+@dataclass(frozen=True)
+class CapRules:
+    """How much one source may count for where others speak.
+
+    Attributes:
+        source_share: largest share of a pattern's decayed count that one source has where others
+            speak, but 1.5 even shares at least. With 1, one source alone is enough for everything.
+    """
+
+    source_share: float = 0.05
+
+    def __post_init__(self) -> None:
+        require(0 < self.source_share <= 1, "source_share must be above 0 and at most 1")
+
+    @property
+    def are_on(self) -> bool:
+        """Whether sources are capped, and must agree."""
+        return self.source_share < 1
+
+
+@dataclass(frozen=True)
+class SpeakerCounts(VerdictCounts):
+    """The verdicts of one speaker on one pattern.
+
+    Attributes:
+        speaker: whose word they are.
+        succeeded: outcomes whose task reached its goal, a raw count.
+        feedback: verdicts that are feedback, of no outcome.
+    """
+
+    speaker: str = ""
+    succeeded: int = 0
+    feedback: int = 0
+
+    @property
+    def observations(self) -> int:
+        """Outcomes, a raw count."""
+        return self.reports - self.feedback
+
+
+def is_enough(speakers: Collection[str]) -> bool:
+    """Return whether what these say need not be confirmed: two agree, or a person says it."""
+    return len(set(speakers)) > 1 or PERSON in speakers
+
+
+def cap_of(rules: CapRules, weights: Sequence[float]) -> float:
+    """Return the most that one of several sources counts for.
+
+    It is the level L at which L is that share of the sum of min(w, L); infinite if none exceeds it.
+    """
+    share = max(rules.source_share, _EVEN_SHARES / len(weights)) if weights else 1.0
+    rising = sorted(weights)
+    rest = sum(rising)
+    # From the largest one down: those above the level count as much as the level.
+    for above in range(len(rising)):
+        level = share * rest / (1 - share * above) if share * above < 1 else float("inf")
+        if level >= rising[-1 - above]:
+            return level if above else float("inf")
+        rest -= rising[-1 - above]
+    return float("inf")
+
+
+def capped(rules: CapRules, parts: Iterable[SpeakerCounts]) -> tuple[SpeakerCounts, ...]:
+    """Return the counts of several speakers with their decayed parts capped; a person's are not."""
+    known = sorted(parts, key=lambda part: part.speaker)
+    cap = cap_of(rules, [part.decayed_total for part in known if part.speaker != PERSON])
+    return tuple(
+        part
+        if part.speaker == PERSON or part.decayed_total <= cap
+        else _scaled(part, cap / part.decayed_total)
+        for part in known
+    )
+
+
+def _scaled(part: SpeakerCounts, factor: float) -> SpeakerCounts:
+    return SpeakerCounts(
+        part.helpful,
+        part.neutral,
+        part.harmful,
+        part.decayed_helpful * factor,
+        part.decayed_harmful * factor,
+        part.speaker,
+        part.succeeded,
+        part.feedback,
+    )
+
+
+def holds_without_each(
+    parts: Sequence[SpeakerCounts], holds: Callable[[SpeakerCounts], bool]
+) -> bool:
+    """Return whether something holds without any one source; also where nobody else speaks.
+
+    Args:
+        parts: the counts of each speaker; empty where only one speaks in the project.
+        holds: whether it holds without the given counts.
+    """
+    return all(holds(part) for part in parts if part.speaker != PERSON)

@@ -1,0 +1,331 @@
+"""The sums of each speaker behind a pattern: how they are added, taken back and read."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.outcomes.speakers import (
+    CLAIM_WEIGHT,
+    CapRules,
+    SpeakerCounts,
+    speaker_named,
+)
+
+from ..database.decay_in_sql import weight_at
+from ..database.upsert import Columns, Upsert
+from ..outcomes.standing import stood
+from ..outcomes.tables import feedback
+from .tables import observations, pattern_speakers, patterns
+
+_AT_ONCE: Final = 500
+_HELPFUL, _HARMFUL = Verdict.HELPFUL, Verdict.HARMFUL
+_SUMS: Final = ("helpful_sum", "harmful_sum", "helpful_claimed_sum", "harmful_claimed_sum")
+_COUNTED: Final = ("helpful", "neutral", "harmful", "succeeded", "feedback", *_SUMS)
+
+
+@dataclass(slots=True)
+class SpeakerSums:
+    """What a batch adds to the sums of one speaker on one pattern."""
+
+    helpful: int = 0
+    neutral: int = 0
+    harmful: int = 0
+    succeeded: int = 0
+    feedback: int = 0
+    helpful_sum: float = 0.0
+    harmful_sum: float = 0.0
+    helpful_claimed_sum: float = 0.0
+    harmful_claimed_sum: float = 0.0
+
+    def add(self, verdict: Verdict, weighed: float, *, is_claim: bool, times: int = 1) -> None:
+        """Count one verdict, or take one back: `times` is 1 or -1."""
+        weighed *= times
+        if verdict is _HELPFUL:
+            self.helpful += times
+            self.helpful_sum += weighed
+            if is_claim:
+                self.helpful_claimed_sum += weighed
+        elif verdict is _HARMFUL:
+            self.harmful += times
+            self.harmful_sum += weighed
+            if is_claim:
+                self.harmful_claimed_sum += weighed
+        else:
+            self.neutral += times
+
+    def counts(self, speaker: str, basis: DecayBasis, at: float) -> SpeakerCounts:
+        """Return the counts as of a moment."""
+        return _counts(self, speaker, basis, at)
+
+    def values(self) -> tuple[Any, ...]:
+        """Return the values of the columns that are added to."""
+        return (
+            self.helpful, self.neutral, self.harmful, self.succeeded, self.feedback,
+            self.helpful_sum, self.harmful_sum, self.helpful_claimed_sum, self.harmful_claimed_sum,
+        )  # fmt: skip
+
+
+_COLUMNS: Final = ("pattern_id", "speaker", "project_id", *_COUNTED)
+
+
+def _added(table: Columns, new: Columns) -> dict[str, Any]:
+    return {name: table[name] + new[name] for name in _COUNTED}
+
+
+_ADD: Final = Upsert(pattern_speakers, _COLUMNS, key=_COLUMNS[:2], combine=_added)
+
+
+def add_speakers(
+    connection: Connection, sums: Iterable[tuple[int, int, Mapping[str, SpeakerSums]]]
+) -> None:
+    """Add sums to those on record.
+
+    Args:
+        connection: within a writing transaction that holds the patterns' sums.
+        sums: the row of each pattern, its project, and its sums by speaker.
+    """
+    rows = [
+        (pattern_id, speaker, project_id, *each.values())
+        for pattern_id, project_id, by_speaker in sums
+        for speaker, each in by_speaker.items()
+    ]
+    _ADD.execute(connection, sorted(rows))
+
+
+def settle_speakers(connection: Connection, pattern_ids: Sequence[int]) -> None:
+    """Correct the sums that something was taken back from: where nothing is left, there is none."""
+    table = pattern_speakers.c
+    for start in range(0, len(pattern_ids), _AT_ONCE):
+        some = table.pattern_id.in_(pattern_ids[start : start + _AT_ONCE])
+        connection.execute(
+            delete(pattern_speakers).where(some, table.helpful + table.neutral + table.harmful <= 0)
+        )
+        connection.execute(_SETTLE.where(some))
+
+
+# Built once. Floats that are subtracted leave dust.
+_SETTLE: Final = update(pattern_speakers).values(
+    **{
+        name: case(
+            (or_(pattern_speakers.c[name.split("_")[0]] <= 0, pattern_speakers.c[name] < 0.0), 0.0),
+            else_=pattern_speakers.c[name],
+        )
+        for name in _SUMS
+    }
+)
+
+
+def clear_speakers(connection: Connection, project_id: int) -> None:
+    """Remove all sums of a project, for a rebuild to add them up again."""
+    connection.execute(delete(pattern_speakers).where(pattern_speakers.c.project_id == project_id))
+
+
+def several_speak(connection: Connection, project_id: int) -> bool:
+    """Return whether more than one speaker's verdicts on patterns of a project are on record."""
+    own = pattern_speakers.c.project_id == project_id
+    # Each end is one look into the index.
+    first = select(func.min(pattern_speakers.c.speaker)).where(own).scalar_subquery()
+    last = select(func.max(pattern_speakers.c.speaker)).where(own).scalar_subquery()
+    ends = connection.execute(select(first, last)).one()
+    return bool(ends[0] != ends[1])
+
+
+def read_speakers(
+    connection: Connection,
+    project_id: int,
+    basis: DecayBasis,
+    rules: CapRules,
+    at: float,
+    *,
+    pattern_ids: Collection[int] | None = None,
+) -> Mapping[int, Sequence[SpeakerCounts]]:
+    """Return the counts of each speaker by the row of the pattern; none where only one speaks.
+
+    Args:
+        connection: a transaction.
+        project_id: whose patterns.
+        basis: what the sums are relative to.
+        rules: whether sources are capped at all.
+        at: the moment, not before the outcomes.
+        pattern_ids: only these patterns.
+    """
+    if not rules.are_on or not several_speak(connection, project_id):
+        return {}
+    query = select(pattern_speakers).where(pattern_speakers.c.project_id == project_id)
+    found: defaultdict[int, list[SpeakerCounts]] = defaultdict(list)
+    if pattern_ids is None:
+        queries = [query]
+    else:
+        ids = sorted(pattern_ids)
+        queries = [
+            query.where(pattern_speakers.c.pattern_id.in_(ids[start : start + _AT_ONCE]))
+            for start in range(0, len(ids), _AT_ONCE)
+        ]
+    for each in queries:
+        for row in connection.execute(each):
+            found[row.pattern_id].append(_counts(row, row.speaker, basis, at))
+    return found
+
+
+def _counts(
+    sums: Any,  # noqa: ANN401 - a row of the table, or SpeakerSums
+    speaker: str,
+    basis: DecayBasis,
+    at: float,
+) -> SpeakerCounts:
+    less = 1 - CLAIM_WEIGHT
+    return SpeakerCounts(
+        helpful=sums.helpful,
+        neutral=sums.neutral,
+        harmful=sums.harmful,
+        decayed_helpful=basis.value(
+            max(sums.helpful_sum - less * sums.helpful_claimed_sum, 0.0), at
+        ),
+        decayed_harmful=basis.value(
+            max(sums.harmful_sum - less * sums.harmful_claimed_sum, 0.0), at
+        ),
+        speaker=speaker,
+        succeeded=sums.succeeded,
+        feedback=sums.feedback,
+    )
+
+
+def past_speakers(
+    connection: Connection,
+    project_id: int,
+    own: ColumnElement[bool],
+    where: ColumnElement[bool],
+    basis: DecayBasis,
+    rules: CapRules,
+    *,
+    at: float,
+) -> Mapping[int, Sequence[SpeakerCounts]]:
+    """Return the counts of each speaker as of a past moment; none where only one had spoken.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose patterns.
+        own: what the rows of the project's patterns have in common.
+        where: which of them are asked for.
+        basis: says the half-life.
+        rules: whether sources are capped at all.
+        at: the moment.
+    """
+    if not rules.are_on or not _had_spoken(connection, project_id, own, at):
+        return {}
+    found: defaultdict[int, dict[str, SpeakerSums]] = defaultdict(dict)
+    for row in (
+        *connection.execute(_observed(where, basis, at)),
+        *connection.execute(_told(where, basis, at)),
+    ):
+        speaker = speaker_named(row.source) if row.is_feedback else row.speaker
+        sums = found[row.pattern_id].setdefault(speaker, SpeakerSums())
+        sums.helpful += int(row.helpful)
+        sums.harmful += int(row.harmful)
+        sums.neutral += int(row.total - row.helpful - row.harmful)
+        sums.succeeded += int(row.succeeded)
+        sums.feedback += int(row.total) if row.is_feedback else 0
+        weight = CLAIM_WEIGHT if row.is_claim else 1.0
+        sums.helpful_sum += weight * float(row.decayed_helpful)
+        sums.harmful_sum += weight * float(row.decayed_harmful)
+    # Weighed for the moment already.
+    at_rest = DecayBasis(basis.half_life_days, at)
+    return {
+        pattern_id: [_counts(sums, speaker, at_rest, at) for speaker, sums in by_speaker.items()]
+        for pattern_id, by_speaker in found.items()
+    }
+
+
+def _had_spoken(
+    connection: Connection, project_id: int, own: ColumnElement[bool], at: float
+) -> bool:
+    if not several_speak(connection, project_id):
+        # Who speaks no more had spoken only where something was replaced or taken back.
+        replaced = select(observations.c.outcome).where(
+            observations.c.replaced_at.is_not(None),
+            observations.c.pattern_id.in_(select(patterns.c.id).where(own)),
+        )
+        if connection.execute(replaced.limit(1)).first() is None:
+            return False
+    seen, given = observations.c, feedback.c
+    first = (
+        select(seen.speaker)
+        .where(
+            seen.pattern_id.in_(select(patterns.c.id).where(own)),
+            seen.received_at <= at,
+            stood(seen.replaced_at, at),
+        )
+        .distinct()
+        .limit(2)
+    )
+    speakers = set(connection.execute(first).scalars())
+    named = select(patterns.c.slug).where(own)
+    told = select(given.source).where(
+        given.project_id == project_id,
+        given.subject == "pattern",
+        given.received_at <= at,
+        given.name.in_(named),
+    )
+    speakers |= {speaker_named(source) for source in connection.execute(told.distinct()).scalars()}
+    return len(speakers) > 1
+
+
+def _observed(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Select[Any]:
+    seen = observations.c
+    helpful = seen.verdict == Verdict.HELPFUL.value
+    harmful = seen.verdict == Verdict.HARMFUL.value
+    weight = weight_at(seen.ended_at, at, basis.half_life_days)
+    return (
+        select(
+            seen.pattern_id, seen.speaker, seen.is_claim, literal(False).label("is_feedback"),
+            func.count().label("total"),
+            func.sum(case((helpful, 1), else_=0)).label("helpful"),
+            func.sum(case((harmful, 1), else_=0)).label("harmful"),
+            func.sum(case((seen.success, 1), else_=0)).label("succeeded"),
+            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
+            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
+        )
+        .where(seen.received_at <= at, stood(seen.replaced_at, at))
+        .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
+        .group_by(seen.pattern_id, seen.speaker, seen.is_claim)
+    )  # fmt: skip
+
+
+def _told(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Select[Any]:
+    given = feedback.c
+    helpful = given.verdict == Verdict.HELPFUL.value
+    harmful = given.verdict == Verdict.HARMFUL.value
+    weight = given.value * weight_at(given.given_at, at, basis.half_life_days)
+    return (
+        select(
+            patterns.c.id.label("pattern_id"), given.source, literal(True).label("is_claim"),
+            literal(True).label("is_feedback"), func.count().label("total"),
+            func.sum(case((helpful, 1), else_=0)).label("helpful"),
+            func.sum(case((harmful, 1), else_=0)).label("harmful"),
+            literal(0).label("succeeded"),
+            func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
+            func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
+        )
+        .join(patterns, and_(
+            patterns.c.project_id == given.project_id, patterns.c.slug == given.name
+        ))
+        .where(where, given.subject == "pattern", given.received_at <= at)
+        .group_by(patterns.c.id, given.source)
+    )  # fmt: skip
