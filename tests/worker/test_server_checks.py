@@ -25,6 +25,7 @@ from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis, find_redis_binary
+from trackrecord_worker.schedule import TASKS
 from trackrecord_worker.server_checks import (
     _worker_commands,
     check_database,
@@ -159,7 +160,7 @@ def test_a_user_with_what_is_needed_learns(
         for task in ("claim", "drain", "forward", "refresh", "consolidate", "catch_up"):
             app.send_task(f"trackrecord.{task}")
         until(lambda: client.xlen(settings.keys.outcomes) == 0)
-        until(lambda: client.llen("trackrecord:celery:trackrecord") == 0)
+        until(lambda: not any(client.llen(f"trackrecord:celery:{task}") for task in TASKS))
         until(lambda: client.exists(settings.keys.rankings("default")))
     engine = connect_store(settings.effective_database_url)
     assert learnt_counts(engine)["rows"] == 1

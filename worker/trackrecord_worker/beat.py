@@ -1,12 +1,16 @@
-"""A beat that does not pile up wake-ups without a worker to take them.
+"""A beat that goes by the monotonic clock, and does not pile up wake-ups without workers.
 
-A wake-up expires, but only a worker that reads it throws it away. Without a worker the list would
-grow by the hour, in the memory that the outcomes need.
+The clock on the wall may be set back by a day or forward by a year: what is due every few seconds
+is still due every few seconds, see `schedule` for the nightly job. For the same reason a wake-up
+has no time at which it expires: that would be compared with another machine's clock. Instead each
+task has a queue of its own, and no wake-up is sent to a queue in which one is waiting: a second one
+would add nothing. Without a worker the queues stay as short, and leave Redis's memory to outcomes.
 
 Nor does it keep its history in a file: two beats that share one corrupt it, and both end. A
 consolidation that was missed is seen from the runs on record, see `schedule`.
 """
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +18,9 @@ from celery.beat import ScheduleEntry, Scheduler
 from kombu import Producer
 from kombu.exceptions import OperationalError
 
-QUEUE = "trackrecord"
 
-# Many more than a busy worker leaves waiting; beat sends about two a second.
-_ENOUGH_WAITING = 50
-
-
-class ThriftyScheduler(Scheduler):
-    """Send no wake-up while many are waiting already: another one would add nothing."""
+class SteadyScheduler(Scheduler):
+    """Send wake-ups by the monotonic clock, none of a kind of which one is waiting already."""
 
     def apply_async(
         self,
@@ -30,22 +29,31 @@ class ThriftyScheduler(Scheduler):
         advance: bool = True,
         **kwargs: Any,  # noqa: ANN401 - Celery's signature
     ) -> Any:  # noqa: ANN401 - as above
-        """Send a task as Celery does, unless enough wake-ups are waiting."""
-        if self._waiting() < _ENOUGH_WAITING:
+        """Send a task as Celery does, unless a wake-up for it is waiting."""
+        if not self._is_waiting(entry.task):
             return super().apply_async(entry, producer=producer, advance=advance, **kwargs)
         if advance:
             self.reserve(entry)
         return None
 
     def sync(self) -> None:
-        """Touch a file every three minutes: the health check reads its age."""
-        Path(self.app.conf.beat_schedule_filename).touch()
+        """Write the monotonic clock to a file every three minutes: the health check reads it."""
+        Path(self.app.conf.beat_schedule_filename).write_text(f"{time.monotonic()}\n")
 
-    def _waiting(self) -> int:
+    def _when(
+        self,
+        entry: ScheduleEntry,  # noqa: ARG002 - Celery's signature
+        next_time_to_run: float,
+        **_mktime: Any,  # noqa: ANN401 - as above
+    ) -> float:
+        """Return when an entry is looked at next: Celery would name it by the clock on the wall."""
+        return time.monotonic() + (self.adjust(next_time_to_run) or 0.0)
+
+    def _is_waiting(self, queue: str) -> bool:
         try:
             with self.app.connection_for_write() as connection:
                 # An attribute of kombu's Redis transport that is missing in the stubs.
                 channel: Any = connection.default_channel
-                return int(channel.client.llen(QUEUE))
+                return bool(channel.client.llen(queue))
         except OperationalError:
-            return 0  # sending will report the error
+            return False  # sending will report the error

@@ -12,8 +12,6 @@ from celery import bootsteps
 from celery.worker import state
 from celery.worker.consumer import Tasks
 
-from .beat import QUEUE
-
 _log = structlog.get_logger(__name__)
 
 _CHECK_EVERY_S: Final = 5.0
@@ -60,4 +58,5 @@ def _waiting(consumer: Any) -> int:  # noqa: ANN401 - as above
         ConnectionError: Redis cannot be reached, which the worker has not noticed yet.
     """
     with consumer.app.connection_for_write() as connection:
-        return int(connection.default_channel.client.llen(QUEUE))
+        client = connection.default_channel.client
+        return sum(int(client.llen(queue)) for queue in consumer.app.amqp.queues)
