@@ -105,6 +105,14 @@ def _refuse_unfit_servers(**_signal: object) -> None:
         _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
 
 
+@worker_init.connect
+def _make_room(**_signal: object) -> None:
+    """Learn until Redis's memory has room: Celery cannot begin without."""
+    from .make_room import make_room
+
+    make_room(app, settings)
+
+
 @beat_init.connect
 def _tell_news(**_signal: object) -> None:
     """Tell people what changed, from the process of beat: it learns nothing, and never forks."""

@@ -14,13 +14,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-from celery.beat import ScheduleEntry, Scheduler
+import structlog
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu import Producer
 from kombu.exceptions import OperationalError
+
+from trackrecord.redis_problems import is_out_of_memory
+
+_log = structlog.get_logger(__name__)
 
 
 class SteadyScheduler(Scheduler):
     """Send wake-ups by the monotonic clock, none of a kind of which one is waiting already."""
+
+    _is_full = False
 
     def apply_async(
         self,
@@ -31,10 +38,23 @@ class SteadyScheduler(Scheduler):
     ) -> Any:  # noqa: ANN401 - as above
         """Send a task as Celery does, unless a wake-up for it is waiting."""
         if not self._is_waiting(entry.task):
-            return super().apply_async(entry, producer=producer, advance=advance, **kwargs)
+            try:
+                sent = super().apply_async(entry, producer=producer, advance=advance, **kwargs)
+            except SchedulingError as error:
+                if not _is_about_memory(error):
+                    raise
+                self._say_full()
+                return None
+            self._is_full = False
+            return sent
         if advance:
             self.reserve(entry)
         return None
+
+    def _say_full(self) -> None:
+        if not self._is_full:
+            _log.warning("redis_full", effect="no wake-ups; workers look for outcomes themselves")
+        self._is_full = True
 
     def sync(self) -> None:
         """Write the monotonic clock to a file every three minutes: the health check reads it."""
@@ -57,3 +77,11 @@ class SteadyScheduler(Scheduler):
                 return bool(channel.client.llen(queue))
         except OperationalError:
             return False  # sending will report the error
+
+
+def _is_about_memory(error: BaseException | None) -> bool:
+    while error is not None:
+        if is_out_of_memory(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

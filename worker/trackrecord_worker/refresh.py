@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.redis_problems import is_out_of_memory
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.times import believed_age
@@ -72,7 +73,13 @@ class RankingsRefresher:
                 most=self._settings.rankings_max,
                 now=time.time(),
             )
-        written = write_document(self._client, self._settings, document, force=force)
+        try:
+            written = write_document(self._client, self._settings, document, force=force)
+        except redis.ResponseError as error:
+            if not is_out_of_memory(error):
+                raise
+            # `refresh_stale` writes them when there is room: learning, which makes some, goes on.
+            written = False
         self._due.discard(project)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
