@@ -10,6 +10,7 @@ Nor does it keep its history in a file: two beats that share one corrupt it, and
 consolidation that was missed is seen from the runs on record, see `schedule`.
 """
 
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ class SteadyScheduler(Scheduler):
 
     def sync(self) -> None:
         """Write the monotonic clock to a file every three minutes: the health check reads it."""
-        Path(self.app.conf.beat_schedule_filename).write_text(f"{time.monotonic()}\n")
+        with contextlib.suppress(OSError):  # on a full disk, wake-ups are sent all the same
+            Path(self.app.conf.beat_schedule_filename).write_text(f"{time.monotonic()}\n")
 
     def _when(
         self,
