@@ -82,15 +82,16 @@ def test_up_waits_for_room(settings: Settings) -> None:
             until(lambda: not client.xlen(settings.keys.outcomes))
         ballast = settings.home.parent / "ballast"
         fill(ballast)
+        until(lambda: "disk_full" in running.said)
         for number in range(30):
             report(number, 100_000)
-        until(lambda: "disk_full" in running.said)
         until(lambda: publisher.stats().spooled > 0)
         for number in range(30, 40):
             report(number)
         assert publisher.stats().dropped == {}
-        # An `up` that did not wait would have ended by then.
+        # An `up` that did not wait would start Redis again and again, and end when that ends.
         time.sleep(5)
+        assert "embedded_redis_ended" not in running.said
         assert running.process.poll() is None, running.said
         ballast.unlink()
         engine = connect_store(settings.effective_database_url)
