@@ -116,6 +116,13 @@ class AgentSettings:
         Seconds,
         Meta(description="How long an agent waits before it tries an unreachable Redis again."),
     ] = 1.0
+    spool_folder: Annotated[
+        Path | None,
+        Meta(
+            description="Folder of the spool, on another disk than `home` for example. If unset, "
+            "`spool` in `home` is used."
+        ),
+    ] = None
     spool_max_bytes: Annotated[
         int,
         Meta(
@@ -154,7 +161,7 @@ class AgentSettings:
     @property
     def spool_dir(self) -> Path:
         """The folder of the spool."""
-        return self.home / "spool"
+        return self.spool_folder or self.home / "spool"
 
     @property
     def embedded_redis_socket(self) -> Path:

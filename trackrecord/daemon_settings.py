@@ -1,6 +1,7 @@
 """All settings: those of agents, and those that only the daemon and the command line use."""
 
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -179,6 +180,11 @@ class DaemonSettings(AgentSettings):
     def rules(self) -> Rules:
         """All rules that outcomes are learnt by and that what is learnt is read by."""
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
+
+    @property
+    def beat_file(self) -> Path:
+        """The file that beat writes to while it is at work."""
+        return self.home / "celerybeat-schedule"
 
     @property
     def effective_database_url(self) -> str:

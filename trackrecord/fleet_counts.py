@@ -19,6 +19,9 @@ RefusedAs = Literal["invalid", "not_scored", "refused_by_database", "no_room"]
 Server = Literal["database", "redis"]
 Ending = Literal["finished", "failed"]
 
+# Dead letters that were dropped to make room for newer ones.
+LETTERS_DROPPED: Final = "letters:dropped"
+
 BATCH_BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 _RESULTS: Final[tuple[Result, ...]] = get_args(Result)
@@ -89,6 +92,7 @@ class FleetCounts:
     Attributes:
         entries: what became of the entries that were learnt.
         refused: the entries that became dead letters, by reason.
+        letters_dropped: the dead letters that were dropped to make room for newer ones.
         outages: the outages of each server that workers noticed.
         consolidations: the consolidations of all projects, by how they ended.
         consolidation_s: the seconds that they took.
@@ -97,6 +101,7 @@ class FleetCounts:
 
     entries: dict[str, int]
     refused: dict[str, int]
+    letters_dropped: int
     outages: dict[str, int]
     consolidations: dict[str, int]
     consolidation_s: float
@@ -115,6 +120,7 @@ def counts_of(values: list[bytes | None]) -> FleetCounts:
     return FleetCounts(
         entries={name: found[_result(name)] for name in _RESULTS},
         refused={name: found[refused_count(name)] for name in _REASONS},
+        letters_dropped=found[LETTERS_DROPPED],
         outages={name: found[outage_count(name)] for name in _SERVERS},
         consolidations={name: found[_ending(name)] for name in _ENDINGS},
         consolidation_s=found[_CONSOLIDATION_US] / _US,
@@ -128,7 +134,7 @@ def _fields() -> Iterator[str]:
     yield from (outage_count(name) for name in _SERVERS)
     yield from (_ending(name) for name in _ENDINGS)
     yield from (_bucket(number) for number in range(len(BATCH_BOUNDS_S) + 1))
-    yield from (_BATCH_US, _CONSOLIDATION_US)
+    yield from (_BATCH_US, _CONSOLIDATION_US, LETTERS_DROPPED)
 
 
 def _result(name: Result) -> str:

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import TextIO
@@ -10,6 +11,8 @@ from typing import TextIO
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 _READABLE_CHARS = 32
 _DIGEST_CHARS = 32
+# On a small disk it is a share of it.
+_LITTLE_ROOM = 16 * 1024 * 1024
 
 
 def folder_name(project: str) -> str:
@@ -34,6 +37,16 @@ def make_private_folder(folder: Path) -> None:
     except FileExistsError:
         message = "a file stands where a folder is needed; move it away or set TRACKRECORD_HOME"
         raise FileExistsError(errno.EEXIST, message, str(folder)) from None
+
+
+def free_share(folder: Path) -> tuple[int, int]:
+    """Return the bytes that are free on a folder's disk, and how many count as little there.
+
+    Raises:
+        OSError: the disk cannot be asked.
+    """
+    disk = shutil.disk_usage(folder)
+    return disk.free, min(_LITTLE_ROOM, disk.total // 16)
 
 
 def open_private(path: Path) -> TextIO:

@@ -27,6 +27,11 @@ class Keys:
         return f"{self.prefix}:dead"
 
     @property
+    def dead_size(self) -> str:
+        """How many dead letters there are, and how many bytes they hold."""
+        return f"{self.prefix}:dead:size"
+
+    @property
     def database_outage(self) -> str:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"

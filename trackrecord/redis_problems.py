@@ -1,10 +1,15 @@
 """Messages for a Redis that is not usable: one line each, with what to do."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 import redis
 
 from .agent_settings import AgentSettings
 from .errors import ServerUnavailable, ServerUnfit
 
+# The memory is nearly full when less than this share is left: what is large is refused.
+_ROOM: Final = 0.01
 _CHECK_URL = "check TRACKRECORD_REDIS_URL"
 _CLUSTER = (
     "this Redis is part of a Redis Cluster, which trackrecord does not support: "
@@ -39,6 +44,32 @@ def explain_redis_error(
             "TRACKRECORD_REDIS_URL has an unknown ssl_cert_reqs: use none, optional or required"
         )
     return None
+
+
+def is_full(memory: Mapping[str, Any]) -> bool:
+    """Return whether Redis takes nothing more, by its section of INFO about memory."""
+    most = int(memory.get("maxmemory", 0))
+    return 0 < most <= int(memory.get("used_memory", 0)) + most * _ROOM
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether Redis refused a command, or a script's, because its memory is full."""
+    return isinstance(error, redis.OutOfMemoryError) or (
+        isinstance(error, redis.ResponseError) and "OOM command not allowed" in str(error)
+    )
+
+
+def memory_is_full(client: redis.Redis) -> bool:
+    """Return whether Redis takes nothing more; a user who may not know it is told no.
+
+    Raises:
+        redis.RedisError: it cannot be reached.
+    """
+    try:
+        memory: Any = client.info("memory")
+    except redis.exceptions.NoPermissionError:
+        return False
+    return is_full(memory)
 
 
 def cluster_problem() -> ServerUnfit:

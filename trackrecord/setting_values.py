@@ -122,8 +122,8 @@ def _read(name: str, annotation: Annotation, raw: object) -> Any:  # noqa: ANN40
 def _converted(name: str, annotation: Annotation, raw: object) -> Any:  # noqa: ANN401 - as above
     if annotation.rules is not None:
         return _rules(name, annotation.rules, decoded(raw))
-    if annotation.kind is Path:
-        return _path(name, raw)
+    if annotation.kind is Path or Path in get_args(annotation.kind):
+        return None if raw is None else _path(name, raw)
     if get_origin(annotation.kind) is tuple:
         return _items(name, annotation, decoded(raw))
     if isinstance(raw, str) and str not in (annotation.kind, *get_args(annotation.kind)):

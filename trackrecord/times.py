@@ -1,11 +1,24 @@
 """Moments in time as people write them and as they are shown."""
 
 from datetime import UTC, datetime
+from math import inf
+from typing import Final
 
 from .errors import InvalidTime
 
 # 9999-12-31: beyond it no calendar date can be shown.
 _LATEST = 253_402_300_799.0
+# The clocks of two machines may differ by this much.
+_CLOCKS_DIFFER_S: Final = 60.0
+
+
+def believed_age(age_s: float) -> float:
+    """Return an age in seconds that was computed by the clock on the wall.
+
+    What seems to come from the future was recorded before the clock was set back: its age is
+    infinite, so that nothing waits until the clock has caught up.
+    """
+    return age_s if age_s >= -_CLOCKS_DIFFER_S else inf
 
 
 def parse_moment(text: str) -> float:

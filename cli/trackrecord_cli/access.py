@@ -79,14 +79,14 @@ def check_project(settings: DaemonSettings, project: str) -> None:
 
 @contextmanager
 def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
-    """Open a Redis that answers.
+    """Open a Redis that answers; a person waits for it no longer than an agent.
 
     Raises:
-        ServerUnavailable: it cannot be reached, or goes away meanwhile.
+        ServerUnavailable: it cannot be reached, or goes away or hangs meanwhile.
     """
     from trackrecord.calls.redis_here import redis_explained
-    from trackrecord.redis_client import worker_client
+    from trackrecord.redis_client import agent_client
 
-    with redis_explained(settings), worker_client(settings) as client:
+    with redis_explained(settings), agent_client(settings) as client:
         client.ping()
         yield client

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.access_tokens import id_of_token, is_token_of
 from trackrecord.errors import StoreUnavailable, TrackrecordError
+from trackrecord.times import believed_age
 
 from .callers import Caller
 from .floor import Floor
@@ -116,7 +117,8 @@ class Tokens:
     def _note_used(self, known: "KnownToken") -> None:
         """Note on the list that a token is used, now and then, and beside the request."""
         now = time.time()
-        if now - max(known.last_used_at or 0, self._noted.get(known.id, 0)) < _BETWEEN_NOTES_S:
+        noted_at = max(known.last_used_at or 0, self._noted.get(known.id, 0))
+        if believed_age(now - noted_at) < _BETWEEN_NOTES_S:
             return
         self._noted[known.id] = now
         task = asyncio.create_task(self._note(known.id))

@@ -25,7 +25,7 @@ OUTCOME_ADVICE: dict[Reason, str] = {
     "spool_full": "Redis is away and the spool is full; "
     "start Redis or raise TRACKRECORD_SPOOL_MAX_BYTES",
     "spool_error": "Redis is away and the spool cannot be written; "
-    "free disk space, or set TRACKRECORD_HOME to a writable folder",
+    "free disk space, or set TRACKRECORD_SPOOL_FOLDER to a folder on another disk",
     "bad_settings": "trackrecord's settings are wrong; correct them and start again",
     "internal_error": "an unexpected error happened in trackrecord; please report it",
 }

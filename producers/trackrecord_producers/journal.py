@@ -97,7 +97,7 @@ class Journal:
         self._notices.say(
             "journal",
             f"outcomes of this process are not safe if it is killed: the spool cannot be written "
-            f"({problem}); free disk space, or set TRACKRECORD_HOME to a writable folder",
+            f"({problem}); free disk space, or set TRACKRECORD_SPOOL_FOLDER to another folder",
         )
 
     def forget(self, finished: int) -> None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import redis
 
 from trackrecord.agent_settings import AgentSettings
+from trackrecord.dead_letter_stream import letter_of
 from trackrecord.errors import InvalidEntry
 from trackrecord.forking import not_while_forking
 from trackrecord.wire.exposure import decode_exposure
@@ -67,7 +68,8 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
         for problem, run in groupby(pieces, key=lambda piece: piece.problem):
             for batch in batches((piece.content for piece in run), settings.publish_batch):
                 if problem:
-                    append(client, settings.keys.dead, [_letter(part, problem) for part in batch])
+                    letters = [_letter(part, problem, settings.max_body_bytes) for part in batch]
+                    append(client, settings.keys.dead, letters)
                 else:
                     entries = [stream_entry(*read_spool_line(line)) for line in batch]
                     append(client, settings.keys.outcomes, entries)
@@ -75,8 +77,15 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
     _remove(file)
 
 
-def _letter(part: bytes, problem: str) -> Entry:
-    return stream_entry("outcome", part) | {"reason": problem}
+def _letter(part: bytes, problem: str, max_bytes: int) -> Entry:
+    """Return the dead letter of a part of a file; workers see to it that there are not too many."""
+    entry = {name.encode(): _bytes(value) for name, value in stream_entry("outcome", part).items()}
+    letter = letter_of(entry, problem, max_bytes=max_bytes)
+    return {name.decode(): value for name, value in letter.items()}
+
+
+def _bytes(value: bytes | str) -> bytes:
+    return value.encode() if isinstance(value, str) else value
 
 
 class _Piece(NamedTuple):

@@ -179,6 +179,15 @@ def test_one_run_at_a_time(fleet: Fleet) -> None:
     assert fleet.consolidate().episodes_read == 1
 
 
+def test_a_lease_of_a_clock_that_was_set_back_ends(fleet: Fleet) -> None:
+    """Nobody waits until the clock has caught up."""
+    fleet.report("a")
+    with writing(fleet.engine) as connection:
+        RunLease("default", 3600).take(connection)
+        connection.execute(update(leases).values(until=time.time() + 30 * 86_400))
+    assert fleet.consolidate().episodes_read == 1
+
+
 def test_who_lost_the_turn_stops(fleet: Fleet) -> None:
     """In the transaction that notices, nothing is written."""
     slow, quick = RunLease("default", -1.0), RunLease("default", 60.0)

@@ -27,7 +27,8 @@ def test_a_servers_address_is_shown_without_its_password(url, shown):
 
 def _of(**changed):
     flow = {"workers": 1, "waiting": 0, "oldest_waiting_s": None, "pending": 0}
-    return _verdict(**flow | {"dead_letters": 0, "rebuild_due": {}, "spooled": 0} | changed)
+    flow |= {"dead_letters": 0, "dead_letters_dropped": 0, "memory_full": False}
+    return _verdict(**flow | {"rebuild_due": {}, "spooled": 0} | changed)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,13 @@ def _of(**changed):
         ({"workers": 0, "waiting": 1}, "1 outcome will wait until then"),
         ({"waiting": 7, "oldest_waiting_s": 90.0}, "the oldest of 7 waiting outcomes is 90 s old"),
         ({"dead_letters": 1}, "1 dead letter (`trackrecord dead list`)"),
+        ({"dead_letters": 9, "dead_letters_dropped": 5},
+         "9 dead letters, 5 older ones dropped (`trackrecord dead list`)"),
+        ({"memory_full": None}, "Outcomes are being learnt by 1 worker; all is well."),
+        ({"memory_full": True, "waiting": 3, "spooled": 2},
+         "agents spool (2 outcomes so far); 1 worker is making room, with 3 outcomes to be"),
+        ({"memory_full": True, "workers": 0}, "Redis's memory is full"),
+        ({"memory_full": True, "workers": 0}, "no worker asks for outcomes: start one"),
         ({"spooled": 3}, "3 outcomes in the spool"),
         ({"rebuild_due": {"a": ["x"]}}, "1 project to rebuild (`trackrecord rebuild`)"),
     ],

@@ -34,6 +34,7 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publisher import Publisher
 from trackrecord_worker.daemon import Daemon, beat_command, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.schedule import TASKS
 
 pytestmark = pytest.mark.faults
 
@@ -234,8 +235,8 @@ def test_redis_away_when_wake_ups_are_to_be_acknowledged(
                 children = psutil.Process(daemon.pids()["worker"]).children()
                 for child in children:
                     child.suspend()
-                queue = f"{away.redis_prefix}:celery:trackrecord"
-                until(lambda: client.llen(queue) > 2)
+                queues = [f"{away.redis_prefix}:celery:{task}" for task in TASKS]
+                until(lambda: sum(client.llen(queue) for queue in queues) > 2)
             outside.stop()
             for child in children:
                 child.resume()

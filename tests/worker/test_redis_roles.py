@@ -19,6 +19,7 @@ from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import beat_command, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.schedule import TASKS
 from trackrecord_worker.server_binary import find_redis_binary, find_server
 from trackrecord_worker.server_checks import check_redis, check_servers
 
@@ -154,7 +155,7 @@ def test_agents_report_and_ask_and_workers_learn(
         until(lambda: client.exists(worker.keys.past_tasks("default")))
         until(lambda: "Split by feature" in run(agent, ASK))
         until(lambda: client.xlen(worker.keys.outcomes) == 0)
-        until(lambda: client.llen("trackrecord:celery:trackrecord") == 0)
+        until(lambda: not any(client.llen(f"trackrecord:celery:{task}") for task in TASKS))
     engine = connect_store(worker.effective_database_url)
     assert learnt_counts(engine)["rows"] == 5
     engine.dispose()

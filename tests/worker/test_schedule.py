@@ -23,7 +23,7 @@ from trackrecord_worker.daemon import Daemon, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.missed_run import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
-from trackrecord_worker.schedule import beat_schedule, parse_crontab
+from trackrecord_worker.schedule import TASKS, beat_schedule, parse_crontab
 from trackrecord_worker.services import Services
 
 
@@ -55,15 +55,16 @@ def test_any_text_is_a_crontab_or_an_error_of_ours(fields: list[str]) -> None:
 
 
 def test_what_beat_wakes(settings: Settings) -> None:
-    """Each wake-up is of a task that there is, carries nothing, and is worthless after a while."""
+    """Each wake-up is of a task that there is, and carries nothing, not even a moment."""
     app = create_app(settings)
     app.loader.import_task_module("trackrecord_worker.tasks")
     for name, entry in beat_schedule(settings).items():
         assert entry["task"] in app.tasks, name
         assert not entry.get("args")
         assert not entry.get("kwargs")
-        if name != "consolidate":
-            assert entry["options"]["expires"] == entry["schedule"]
+        assert "options" not in entry
+    assert set(TASKS) == {task for task in app.tasks if task.startswith("trackrecord.")}
+    assert set(TASKS) == set(app.amqp.queues)
 
 
 def test_the_app_runs_its_tasks_for_real(settings: Settings) -> None:

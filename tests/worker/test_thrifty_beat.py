@@ -7,26 +7,25 @@ import time
 import pytest
 from working import until
 
-from trackrecord_worker.beat import QUEUE
 from trackrecord_worker.daemon import beat_command
+from trackrecord_worker.schedule import DRAIN_TASK
 
 
-@pytest.mark.parametrize(("waiting", "grows"), [(0, True), (60, False)])
-def test_beat_sends_no_wake_up_while_many_are_waiting(client, settings, waiting, grows):
-    """It starts again as soon as somebody has taken them."""
-    queue = f"{settings.redis_prefix}:celery:{QUEUE}"
-    for _ in range(waiting):
-        client.lpush(queue, "a wake-up that nobody takes")
+@pytest.mark.parametrize("other", [0, 60])
+def test_beat_sends_no_wake_up_while_one_of_its_kind_is_waiting(client, settings, other):
+    """It sends the next one as soon as somebody has taken it; other tasks do not hold it up."""
+    queues = f"{settings.redis_prefix}:celery:trackrecord."
+    queue = f"{settings.redis_prefix}:celery:{DRAIN_TASK}"
+    for _ in range(other):
+        client.lpush(f"{queues}refresh", "a wake-up that nobody takes")
     beat = subprocess.Popen(beat_command(settings), env={**os.environ, **settings.as_environment()})
     try:
-        until(lambda: list(settings.home.glob("celerybeat-schedule*")))
-        if grows:
-            until(lambda: client.llen(queue) > waiting)
-        else:
-            time.sleep(2.5)  # more than one wake-up would have come in that time
-            assert client.llen(queue) == waiting
+        until(lambda: client.llen(queue) == 1)
+        time.sleep(2.5)  # more than one wake-up would have come in that time
+        assert client.llen(queue) == 1
+        assert client.llen(f"{queues}refresh") <= max(other, 1)
         client.delete(queue)
-        until(lambda: client.llen(queue) > 0)
+        until(lambda: client.llen(queue) == 1)
     finally:
         beat.terminate()
         assert beat.wait(20) == 0

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import redis
 
-from trackrecord.errors import InvalidCursor, UnknownId
+from trackrecord.dead_letter_stream import ADDED, CUT
+from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
 from trackrecord.redis_keys import Keys
 from trackrecord.times import iso
 
@@ -15,8 +16,6 @@ from .cursors import cursor_of
 from .short_ids import matching, whole_id
 from .sorting import Order
 
-# What the worker added when it set an entry aside.
-_OURS: Final = (b"reason", b"entry_id")
 _PAGE: Final = 500
 # A letter comes with its body, which may have a megabyte.
 _MOST_COMPARED: Final = 50
@@ -37,6 +36,8 @@ class DeadLetter:
         entry_id: the id that it had in the stream.
         body: the outcome as it was published; bytes that are not UTF-8 are shown escaped.
         fields: whatever else the entry holds.
+        cut_from_bytes: the size of an entry of which only the beginning was kept, because it was
+            too large: it cannot be replayed. None for a whole one.
     """
 
     id: str
@@ -45,6 +46,7 @@ class DeadLetter:
     entry_id: str
     body: str
     fields: dict[str, str]
+    cut_from_bytes: int | None = None
 
     @property
     def cursor(self) -> str:
@@ -117,7 +119,10 @@ def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> l
 
 
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
-    text = {name.decode(errors="replace"): _text(value) for name, value in fields.items()}
+    cut = fields.get(CUT, b"")
+    text = {
+        name.decode(errors="replace"): _text(value) for name, value in fields.items() if name != CUT
+    }
     return DeadLetter(
         id=letter_id.decode(),
         set_aside_at=int(letter_id.split(b"-")[0]) / 1000,
@@ -125,6 +130,7 @@ def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
         entry_id=text.pop("entry_id", ""),
         body=text.pop("body", ""),
         fields=text,
+        cut_from_bytes=int(cut) if cut.isdigit() else None,
     )
 
 
@@ -136,6 +142,8 @@ def _text(value: bytes) -> str:
 def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
     """Put dead letters back into the stream; return their number.
 
+    Those of which only the beginning was kept are left where they are.
+
     Args:
         client: a Redis client.
         keys: the names of the keys.
@@ -144,11 +152,15 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
     Raises:
         UnknownId: one of them does not exist; none is put back.
         AmbiguousId: several letters' ids begin so; none is put back.
+        InvalidRequest: of all of them only the beginning was kept.
     """
-    count = 0
+    count = cut = 0
     for letter_id, fields in _wanted(client, keys, ids):
+        if CUT in fields:
+            cut += 1
+            continue
         original: dict[Any, Any] = {
-            name: value for name, value in fields.items() if name not in _OURS
+            name: value for name, value in fields.items() if name not in ADDED
         }
         # One step: in the stream or among the dead letters, never in both or in neither.
         with client.pipeline(transaction=True) as pipe:
@@ -156,6 +168,12 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
             pipe.xdel(keys.dead, letter_id)
             pipe.execute()
         count += 1
+    if cut and not count:
+        message = (
+            "nothing can be put back: the entries were too large, and only their beginning was "
+            "kept; discard them"
+        )
+        raise InvalidRequest(message)
     return count
 
 

@@ -8,7 +8,9 @@ import redis
 from redis.exceptions import NoPermissionError
 
 from trackrecord.consumers import Consumer, consumers_of
+from trackrecord.fleet_counts import LETTERS_DROPPED
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
+from trackrecord.redis_problems import is_full
 
 # A worker that waits for outcomes asks at least this often.
 _ALIVE_WITHIN_S: Final = 15.0
@@ -25,6 +27,9 @@ class Flow:
         oldest_waiting_s: age of the oldest entry in the stream; None when it is empty.
         pending: entries that were read and are not learnt yet.
         dead_letters: entries that could not be learnt.
+        dead_letters_dropped: how many of them were ever dropped to make room for newer ones.
+        memory_full: whether Redis's memory is full, so that it takes nothing more; None where its
+            user may not know.
         alive: the worker processes that asked for outcomes lately.
     """
 
@@ -32,6 +37,8 @@ class Flow:
     oldest_waiting_s: float | None
     pending: int
     dead_letters: int
+    dead_letters_dropped: int
+    memory_full: bool | None
     alive: tuple[Consumer, ...]
 
     @property
@@ -52,21 +59,23 @@ def read_flow(client: redis.Redis, keys: Keys) -> Flow:
 
 
 def ask_flow(pipe: Any, keys: Keys) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
-    """Put the five questions that `flow_of` reads the answers of into a pipeline."""
+    """Put the seven questions that `flow_of` reads the answers of into a pipeline."""
     pipe.xlen(keys.outcomes)
     pipe.xinfo_groups(keys.outcomes)
     pipe.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
     pipe.xrange(keys.outcomes, count=1)
     pipe.xlen(keys.dead)
+    pipe.hget(keys.counters, LETTERS_DROPPED)
+    pipe.info("memory")
 
 
 def flow_of(answers: list[Any]) -> Flow:
-    """Return the flow that the answers to the five questions tell of.
+    """Return the flow that the answers to the seven questions tell of.
 
     Raises:
         redis.RedisError: Redis refused one of them.
     """
-    total, groups, consumers, oldest, dead = answers
+    total, groups, consumers, oldest, dead, dropped, memory = answers
     pending = sum(int(group["pending"]) for group in _known(groups, []))
     first: Any = answered(oldest)
     return Flow(
@@ -74,6 +83,8 @@ def flow_of(answers: list[Any]) -> Flow:
         oldest_waiting_s=_age_of_entry(first[0][0]) if first else None,
         pending=pending,
         dead_letters=int(answered(dead)),
+        dead_letters_dropped=int(answered(dropped) or 0),
+        memory_full=None if isinstance(memory, NoPermissionError) else is_full(answered(memory)),
         alive=tuple(
             each for each in consumers_of(_known(consumers, [])) if each.idle_s < _ALIVE_WITHIN_S
         ),

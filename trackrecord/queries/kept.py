@@ -41,10 +41,10 @@ class KeptAnswers(Generic[T]):
         """
         revision = revision_of_row(connection, project_id)
         key = (str(connection.engine.url), project_id, revision, question)
-        now = time.time()
+        now = time.monotonic()
         with self._lock:
             made_at, kept = self._answers.get(key, (now, None))
-        if kept is not None and 0.0 <= now - made_at <= _KEPT_S:
+        if kept is not None and now - made_at <= _KEPT_S:
             return kept
         found = compute()
         with self._lock:

@@ -30,7 +30,7 @@ from .flow import Flow, answered, ask_flow, flow_of
 # Stands for all projects beyond the number of those that are named.
 OTHER: Final = "other"
 
-_FLOW_ANSWERS: Final = 5
+_FLOW_ANSWERS: Final = 7
 
 
 @dataclass(frozen=True)

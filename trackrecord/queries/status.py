@@ -36,6 +36,8 @@ class _Stands(TypedDict):
     oldest_waiting_s: float | None
     pending: int
     dead_letters: int
+    dead_letters_dropped: int
+    memory_full: bool | None
     workers: int
 
 
@@ -52,6 +54,8 @@ class StatusReport:
         oldest_waiting_s: age of the oldest entry in the stream; None when it is empty.
         pending: entries that were read and are not learnt yet.
         dead_letters: outcomes that could not be learnt.
+        dead_letters_dropped: how many were ever dropped to make room for newer ones.
+        memory_full: whether Redis's memory is full; None where its user may not know.
         workers: worker processes that asked for outcomes lately.
         spooled: outcomes in the spool.
         outcomes: outcomes on record.
@@ -79,6 +83,8 @@ class StatusReport:
     oldest_waiting_s: float | None
     pending: int
     dead_letters: int
+    dead_letters_dropped: int
+    memory_full: bool | None
     workers: int
     spooled: int
     outcomes: int
@@ -135,6 +141,8 @@ def read_status(
         "oldest_waiting_s": flow.oldest_waiting_s,
         "pending": flow.pending,
         "dead_letters": flow.dead_letters if dead_letters is None else dead_letters,
+        "dead_letters_dropped": flow.dead_letters_dropped,
+        "memory_full": flow.memory_full,
         "workers": flow.workers,
     }
     learnt = _learnt(connection, settings, project, at)
@@ -203,11 +211,15 @@ def _verdict(
     oldest_waiting_s: float | None,
     pending: int,
     dead_letters: int,
+    dead_letters_dropped: int,
+    memory_full: bool | None,
     rebuild_due: dict[str, list[str]],
     spooled: int,
 ) -> str:
     """Return one sentence: whether outcomes are learnt, and what else wants attention."""
     behind = waiting + pending
+    if memory_full:
+        return _full(workers, behind, spooled)
     if not workers:
         left = f"; {counted(behind, 'outcome')} will wait until then" if behind else ""
         return (
@@ -220,13 +232,28 @@ def _verdict(
             "(the log of `trackrecord up` says why)"
         )
     if dead_letters:
-        wants.append(f"{counted(dead_letters, 'dead letter')} (`trackrecord dead list`)")
+        dropped = f", {dead_letters_dropped} older ones dropped" if dead_letters_dropped else ""
+        wants.append(f"{counted(dead_letters, 'dead letter')}{dropped} (`trackrecord dead list`)")
     if spooled:
         wants.append(f"{counted(spooled, 'outcome')} in the spool (the next agent forwards them)")
     if rebuild_due:
         wants.append(f"{counted(len(rebuild_due), 'project')} to rebuild (`trackrecord rebuild`)")
     learning = f"Outcomes are being learnt by {counted(workers, 'worker')}"
     return f"{learning}; look into {', '.join(wants)}." if wants else f"{learning}; all is well."
+
+
+def _full(workers: int, behind: int, spooled: int) -> str:
+    """Return how things are while Redis takes nothing more; workers make room."""
+    learning = (
+        f"{counted(workers, 'worker')} {'is' if workers == 1 else 'are'} making room"
+        if workers
+        else "no worker asks for outcomes: start one with `trackrecord up`"
+    )
+    return (
+        f"Redis's memory is full, and agents spool ({counted(spooled, 'outcome')} so far); "
+        f"{learning}, with {counted(behind, 'outcome')} to be learnt. If it stays full, raise "
+        "Redis's maxmemory."
+    )
 
 
 def counted(count: int, noun: str) -> str:

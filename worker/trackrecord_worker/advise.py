@@ -22,6 +22,7 @@ from trackrecord.queries.advice import build_advice
 from trackrecord.store.advice.effect import harmful_entries, withdraw
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord.times import believed_age
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
@@ -63,7 +64,7 @@ class Adviser:
             if time.monotonic() - started > _SLICE_S:
                 break
             known = cached.get(project)
-            is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
+            is_old = known is not None and _age(known) > self._settings.rankings_max_age_s
             if is_old or _is_behind(known, revisions[project]):
                 self.advise(project, force=is_old)
                 advised += 1
@@ -119,11 +120,11 @@ class Adviser:
 
 
 def _age(known: CachedAdvice | None) -> float:
-    return inf if known is None else known.age_s
+    return inf if known is None else believed_age(known.age_s)
 
 
 def _is_behind(known: CachedAdvice | None, revision: int) -> bool:
     """Return whether there are new runs, and the last count is long enough ago."""
     if known is None:
         return True
-    return known.revision < revision and known.age_s > known.cost_s / _SHARE
+    return known.revision < revision and _age(known) > known.cost_s / _SHARE

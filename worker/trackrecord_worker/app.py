@@ -16,6 +16,7 @@ from celery.signals import (
     worker_init,
     worker_process_shutdown,
 )
+from kombu import Queue
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
@@ -23,9 +24,8 @@ from trackrecord.logs import configure_logs
 from trackrecord.redis_client import EmbeddedCredentials, worker_client
 from trackrecord.settings import Settings, load_settings
 
-from .beat import QUEUE
 from .process_services import TrackrecordApp
-from .schedule import beat_schedule
+from .schedule import TASKS, beat_schedule
 
 _log = structlog.get_logger(__name__)
 
@@ -50,7 +50,9 @@ def create_app(settings: Settings) -> TrackrecordApp:
         broker_transport_options=options,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        task_default_queue=QUEUE,
+        # Each task has a queue of its name: no wake-up waits behind those for other work.
+        task_queues=[Queue(task) for task in TASKS],
+        task_routes={task: {"queue": task} for task in TASKS},
         task_ignore_result=True,
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency,
@@ -61,9 +63,9 @@ def create_app(settings: Settings) -> TrackrecordApp:
         worker_cancel_long_running_tasks_on_connection_loss=False,
         timezone=settings.timezone,
         enable_utc=True,
-        beat_schedule_filename=str(settings.home / "celerybeat-schedule"),
+        beat_schedule_filename=str(settings.beat_file),
         beat_schedule=beat_schedule(settings),
-        beat_scheduler="trackrecord_worker.beat:ThriftyScheduler",
+        beat_scheduler="trackrecord_worker.beat:SteadyScheduler",
         beat_max_loop_interval=1.0,
     )
     return app
@@ -104,6 +106,14 @@ def _refuse_unfit_servers(**_signal: object) -> None:
         raise SystemExit(_UNFIT) from None
     except ServerUnavailable as error:
         _log.warning("server_unavailable", reason=str(error), effect="the worker keeps trying")
+
+
+@worker_init.connect
+def _make_room(**_signal: object) -> None:
+    """Learn until Redis's memory has room: Celery cannot begin without."""
+    from .make_room import make_room
+
+    make_room(app, settings)
 
 
 @beat_init.connect

@@ -1,27 +1,34 @@
-"""A beat that does not pile up wake-ups without a worker to take them.
+"""A beat that goes by the monotonic clock, and does not pile up wake-ups without workers.
 
-A wake-up expires, but only a worker that reads it throws it away. Without a worker the list would
-grow by the hour, in the memory that the outcomes need.
+The clock on the wall may be set back by a day or forward by a year: what is due every few seconds
+is still due every few seconds, see `schedule` for the nightly job. For the same reason a wake-up
+has no time at which it expires: that would be compared with another machine's clock. Instead each
+task has a queue of its own, and no wake-up is sent to a queue in which one is waiting: a second one
+would add nothing. Without a worker the queues stay as short, and leave Redis's memory to outcomes.
 
 Nor does it keep its history in a file: two beats that share one corrupt it, and both end. A
 consolidation that was missed is seen from the runs on record, see `schedule`.
 """
 
+import contextlib
+import time
 from pathlib import Path
 from typing import Any
 
-from celery.beat import ScheduleEntry, Scheduler
+import structlog
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu import Producer
 from kombu.exceptions import OperationalError
 
-QUEUE = "trackrecord"
+from trackrecord.redis_problems import is_out_of_memory
 
-# Many more than a busy worker leaves waiting; beat sends about two a second.
-_ENOUGH_WAITING = 50
+_log = structlog.get_logger(__name__)
 
 
-class ThriftyScheduler(Scheduler):
-    """Send no wake-up while many are waiting already: another one would add nothing."""
+class SteadyScheduler(Scheduler):
+    """Send wake-ups by the monotonic clock, none of a kind of which one is waiting already."""
+
+    _is_full = False
 
     def apply_async(
         self,
@@ -30,22 +37,53 @@ class ThriftyScheduler(Scheduler):
         advance: bool = True,
         **kwargs: Any,  # noqa: ANN401 - Celery's signature
     ) -> Any:  # noqa: ANN401 - as above
-        """Send a task as Celery does, unless enough wake-ups are waiting."""
-        if self._waiting() < _ENOUGH_WAITING:
-            return super().apply_async(entry, producer=producer, advance=advance, **kwargs)
+        """Send a task as Celery does, unless a wake-up for it is waiting."""
+        if not self._is_waiting(entry.task):
+            try:
+                sent = super().apply_async(entry, producer=producer, advance=advance, **kwargs)
+            except SchedulingError as error:
+                if not _is_about_memory(error):
+                    raise
+                self._say_full()
+                return None
+            self._is_full = False
+            return sent
         if advance:
             self.reserve(entry)
         return None
 
-    def sync(self) -> None:
-        """Touch a file every three minutes: the health check reads its age."""
-        Path(self.app.conf.beat_schedule_filename).touch()
+    def _say_full(self) -> None:
+        if not self._is_full:
+            _log.warning("redis_full", effect="no wake-ups; workers look for outcomes themselves")
+        self._is_full = True
 
-    def _waiting(self) -> int:
+    def sync(self) -> None:
+        """Write the monotonic clock to a file every three minutes: the health check reads it."""
+        with contextlib.suppress(OSError):  # on a full disk, wake-ups are sent all the same
+            Path(self.app.conf.beat_schedule_filename).write_text(f"{time.monotonic()}\n")
+
+    def _when(
+        self,
+        entry: ScheduleEntry,  # noqa: ARG002 - Celery's signature
+        next_time_to_run: float,
+        **_mktime: Any,  # noqa: ANN401 - as above
+    ) -> float:
+        """Return when an entry is looked at next: Celery would name it by the clock on the wall."""
+        return time.monotonic() + (self.adjust(next_time_to_run) or 0.0)
+
+    def _is_waiting(self, queue: str) -> bool:
         try:
             with self.app.connection_for_write() as connection:
                 # An attribute of kombu's Redis transport that is missing in the stubs.
                 channel: Any = connection.default_channel
-                return int(channel.client.llen(QUEUE))
+                return bool(channel.client.llen(queue))
         except OperationalError:
-            return 0  # sending will report the error
+            return False  # sending will report the error
+
+
+def _is_about_memory(error: BaseException | None) -> bool:
+    while error is not None:
+        if is_out_of_memory(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

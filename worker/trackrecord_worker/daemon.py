@@ -16,7 +16,8 @@ import redis
 import structlog
 
 from trackrecord.consumers import consumers_here
-from trackrecord.errors import KeepsEnding
+from trackrecord.errors import KeepsEnding, ServerUnavailable
+from trackrecord.folders import free_share
 from trackrecord.python_command import module_arguments, python_command
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
@@ -24,7 +25,7 @@ from trackrecord.settings import Settings
 from .child import Child
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
-from .restarts import Restarts
+from .restarts import LONGEST_PAUSE_S, Restarts
 from .schedule import parse_crontab
 from .server_binary import refuse_vulnerable_port
 from .server_checks import check_servers
@@ -34,6 +35,8 @@ _log = structlog.get_logger(__name__)
 APP = "trackrecord_worker.app"
 # A busy machine takes many seconds to start Celery.
 _LEARNING_TIMEOUT_S = 120.0
+# A batch of large outcomes needs several times as much room as counts as little.
+_LARGE_WRITE = 8
 
 
 def worker_command(settings: Settings) -> list[str]:
@@ -83,6 +86,7 @@ class Daemon:
         self._is_up = False
         self._redis_restarts = Restarts()
         self._redis_started_at = 0.0
+        self._is_disk_full = False
         self.redis: EmbeddedRedis | None = None
         if settings.redis_url is None:
             self.redis = EmbeddedRedis(
@@ -145,17 +149,18 @@ class Daemon:
         self._note_pids()
 
     def watch(self, seconds: float) -> None:
-        """Wait, and restart processes that end unexpectedly.
+        """Wait, and restart processes that end unexpectedly, once the disk has room for them.
 
         Raises:
             ServerUnavailable: something keeps ending; the message names the cause.
         """
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            if self.redis is not None and self.redis.has_ended:
-                self._revive_redis(self.redis)
-            for child in self._children:
-                self._revive(child)
+            if self._has_room():
+                if self.redis is not None and self.redis.has_ended:
+                    self._revive_redis(self.redis)
+                for child in self._children:
+                    self._revive(child)
             time.sleep(min(0.2, left))
 
     def stop(self) -> None:
@@ -220,17 +225,53 @@ class Daemon:
         if child.revive(self._lock.fileno(), was_up=self._is_up):
             self._note_pids()
 
+    def _has_room(self) -> bool:
+        """Return whether the disk has room; say once that it has little, and once that it has.
+
+        What was short of room needs more than a little to begin again.
+        """
+        try:
+            free, little = free_share(self.settings.home)
+        except OSError:
+            return True  # what is wrong with it is said by whoever needs it
+        if not self._is_disk_full and free < little:
+            self._is_disk_full = True
+            _log.error(
+                "disk_full",
+                home=str(self.settings.home),
+                free_bytes=free,
+                effect="outcomes wait; what ends is started again when there is room: free some",
+            )
+        elif self._is_disk_full and free >= 2 * little:
+            self._is_disk_full = False
+            _log.info("disk_has_room_again", home=str(self.settings.home), free_bytes=free)
+        return not self._is_disk_full
+
+    def _is_short_of_room(self) -> bool:
+        """Return whether the disk may have been too full for one large write."""
+        with contextlib.suppress(OSError):
+            free, little = free_share(self.settings.home)
+            return free < _LARGE_WRITE * little
+        return False
+
     def _revive_redis(self, server: EmbeddedRedis) -> None:
         lived_s = time.monotonic() - self._redis_started_at
         pause_s = self._redis_restarts.note_end(lived_s=lived_s, was_up=self._is_up)
+        if pause_s is None and self._is_up and self._is_short_of_room():
+            pause_s = LONGEST_PAUSE_S
         if pause_s is None:
             message = f"the embedded Redis keeps ending; see {server.folder / 'redis.log'}"
             raise KeepsEnding(message)
         _log.error("embedded_redis_ended", effect="started again; agents spool meanwhile")
         # The first time at once: agents are waiting.
         self._stopping.wait(pause_s if self._redis_restarts.ends > 1 else 0.0)
-        server.start()
         self._redis_started_at = time.monotonic()
+        try:
+            server.start()
+        except (ServerUnavailable, OSError):
+            # The disk may have become full just now: then the next look finds it so.
+            if not self._is_up or not self._is_short_of_room():
+                raise
 
     def _release_home(self) -> None:
         if self._lock is not None:

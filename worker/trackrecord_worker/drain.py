@@ -12,8 +12,9 @@ import structlog
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from trackrecord.errors import StoreUnavailable
+from trackrecord.errors import ServerUnavailable, StoreUnavailable
 from trackrecord.fleet_counts import Counts, batch_counts
+from trackrecord.redis_problems import is_out_of_memory
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
@@ -33,7 +34,7 @@ from .refresh import RankingsRefresher
 from .spans import Spans
 from .store_probe import try_store
 from .stream import OutcomeStream
-from .stream_entries import Arrived, Entry, RefusedEntry, sort_arrivals
+from .stream_entries import Arrived, ArrivedError, Entry, RefusedEntry, sort_arrivals
 
 _log = structlog.get_logger(__name__)
 
@@ -143,12 +144,14 @@ class Drain:
         self._spans = spans
         self._wake_another = wake_another
         self._rules = settings.rules
+        self._held: set[bytes] = set()
 
     def run(self) -> Drained:
         """Work batch by batch until the stream stays empty or the time slice is over."""
         done = Drained()
         if self._outage.is_pausing:
             return done
+        self._held.clear()
         self._stream.ensure_group()
         deadline = time.monotonic() + self._settings.drain_slice_s
         try:
@@ -168,6 +171,8 @@ class Drain:
     def _learn_own_pending(self, done: Drained) -> bool:
         """Learn entries that this process read before; False while the database is away."""
         while entries := self._stream.read_own_pending(self._size.next):
+            if self._held.issuperset(entry_id for entry_id, _ in entries):
+                return True
             self._size.note(entries)
             if not self.learn_entries(entries, done):
                 return False
@@ -205,6 +210,7 @@ class Drain:
             self._background.settle()
         self._refresher.flush()
         self._stream.forget_gone_consumers()
+        self._stream.drop_excess_letters()
         done.log()
         return done
 
@@ -252,9 +258,9 @@ class Drain:
             self._outage.begin(str(error))
             return False
         self._outage.end()
-        without_room = self._errors.record(arrivals.errors)
+        without_room = self._record_errors(arrivals.errors)
         refused = arrivals.refused + refused_by_store + without_room
-        gone = {each.entry_id for each in refused}
+        gone = {each.entry_id for each in refused} | self._held
         batch = Drained(
             recorded=sum(each.recorded for each in learnt),
             amended=sum(each.amended for each in learnt),
@@ -275,7 +281,7 @@ class Drain:
         if refused:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
-            self._stream.set_aside(refused)
+            self._stream.set_aside(refused, max_bytes=self._settings.max_body_bytes)
         self._spans.note("learn batch", started, entries=len(entries), **vars(batch))
         done.add(batch)
         self._note_learnt(learnt)
@@ -288,6 +294,19 @@ class Drain:
         )
         self._refresher.note_changes(remembered)
         return True
+
+    def _record_errors(self, arrived: Sequence[ArrivedError]) -> list[RefusedEntry]:
+        """Record errors of tasks in flight; leave them pending while Redis's memory is full.
+
+        The other entries of the batch are acknowledged, which makes room.
+        """
+        try:
+            return self._errors.record(arrived)
+        except ServerUnavailable as error:
+            if not is_out_of_memory(error.__cause__):
+                raise
+            self._held.update(each.entry_id for each in arrived)
+            return []
 
     def _learn(
         self, arrived: Sequence[Arrived], learnt: list[Learnt], refused_by_store: list[RefusedEntry]

@@ -35,6 +35,16 @@ _log = structlog.get_logger(__name__)
 _LONGEST_SOCKET_PATH = 103
 _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 30.0
+_LEAST_MEMORY = 256 * 1024 * 1024
+_MOST_MEMORY = 4 * 1024 * 1024 * 1024
+
+
+def _share_of_memory() -> int:
+    """Return a quarter of the memory of the machine, or of the container, within bounds."""
+    known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with contextlib.suppress(OSError, ValueError):  # ValueError: it is "max", or not Linux's
+        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(_MOST_MEMORY, max(_LEAST_MEMORY, min(known) // 4))
 
 
 class EmbeddedRedis:
@@ -44,9 +54,12 @@ class EmbeddedRedis:
         folder: the folder for its data; made if missing.
         socket: the Unix socket it listens on.
         port: a loopback port to listen on too, with a password; 0 for none.
+        max_memory: the bytes that it may hold; a share of the machine's memory when not given.
     """
 
-    def __init__(self, folder: Path, socket: Path, *, port: int = 0) -> None:
+    def __init__(
+        self, folder: Path, socket: Path, *, port: int = 0, max_memory: int | None = None
+    ) -> None:
         if len(str(socket).encode()) > _LONGEST_SOCKET_PATH:
             message = (
                 f"the path of the embedded Redis's socket is too long ({socket}): "
@@ -56,6 +69,7 @@ class EmbeddedRedis:
         self.folder = folder
         self.socket = socket
         self.port = port
+        self._max_memory = max_memory or _share_of_memory()
         self._log_file = folder / "redis.log"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -114,6 +128,7 @@ class EmbeddedRedis:
             "appendonly": "yes",
             "appendfsync": "always",
             "save": "",
+            "maxmemory": str(self._max_memory),
             "maxmemory-policy": "noeviction",
             "daemonize": "no",
         }

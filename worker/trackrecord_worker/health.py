@@ -19,7 +19,7 @@ from trackrecord.store.database.engine import connect_store, reading
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0
-# Beat writes its schedule file every three minutes.
+# Beat writes to its file every three minutes.
 _UNWRITTEN_S = 420.0
 _DATABASE_TIMEOUT_S = 3.0
 
@@ -47,21 +47,23 @@ def check_worker(settings: Settings) -> None:
 
 
 def check_beat(settings: Settings) -> None:
-    """Check that beat keeps its schedule, and can wake workers.
+    """Check that beat is at work, and can wake workers.
 
     Raises:
-        Unhealthy: the schedule was not written for a while.
+        Unhealthy: beat has not written to its file for a while.
         ServerUnavailable: Redis does not answer.
     """
     _ask(settings, lambda client: client.ping())
-    # An earlier version's file had an ending.
-    written = [path.stat().st_mtime for path in settings.home.glob("celerybeat-schedule*")]
-    if not written:
-        message = f"beat has not written its schedule to {settings.home} yet"
+    try:
+        age_s = time.monotonic() - float(settings.beat_file.read_text())
+    except (OSError, ValueError):
+        age_s = -1.0
+    # A moment in the future was written before the machine was started.
+    if age_s < 0:
+        message = f"beat has not written to {settings.beat_file} yet"
         raise Unhealthy(message)
-    age_s = time.time() - max(written)
     if age_s > _UNWRITTEN_S:
-        message = f"beat last wrote its schedule {age_s:.0f} s ago"
+        message = f"beat last wrote to {settings.beat_file} {age_s:.0f} s ago"
         raise Unhealthy(message)
 
 

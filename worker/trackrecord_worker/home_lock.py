@@ -3,7 +3,9 @@
 Its children hold the lock, too: one that outlives an `up` that was killed still learns.
 """
 
+import contextlib
 import fcntl
+import os
 import re
 import time
 from pathlib import Path
@@ -45,11 +47,11 @@ def take_home(home: Path) -> TextIO:
 
 
 def note_pids(lock: TextIO, pids: dict[str, int]) -> None:
-    """Write the ids of the processes that hold the lock into it."""
-    lock.seek(0)
-    lock.truncate()
-    lock.write(", ".join(f"{name} {pid}" for name, pid in pids.items()) + "\n")
-    lock.flush()
+    """Write the ids of the processes that hold the lock into it, unless the disk is full."""
+    text = ", ".join(f"{name} {pid}" for name, pid in pids.items()) + "\n"
+    with contextlib.suppress(OSError):
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), text.encode())  # unbuffered: nothing is left to be written later
 
 
 def _is_ours(lock: TextIO) -> bool:

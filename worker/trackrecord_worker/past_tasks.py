@@ -31,6 +31,7 @@ from trackrecord.store.advice.indexed_tasks import (
 )
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions, revision_of
+from trackrecord.times import believed_age
 
 from .past_task_writer import CachedTasks, PastTaskWriter, State, known_states
 
@@ -198,7 +199,7 @@ class PastTaskIndexer:
             writer.add(numbered)
 
     def _must_compare(self, state: State, revision: int) -> bool:
-        age_s = time.time() - state.compared_at
+        age_s = believed_age(time.time() - state.compared_at)
         if state.compared_revision != revision and age_s > _COMPARE_EVERY_S:
             return True
         return age_s > min(self._settings.rankings_max_age_s, self._settings.rankings_ttl_s / 2)

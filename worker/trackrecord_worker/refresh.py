@@ -10,8 +10,10 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.redis_problems import is_out_of_memory
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
+from trackrecord.times import believed_age
 
 _log = structlog.get_logger(__name__)
 
@@ -71,7 +73,13 @@ class RankingsRefresher:
                 most=self._settings.rankings_max,
                 now=time.time(),
             )
-        written = write_document(self._client, self._settings, document, force=force)
+        try:
+            written = write_document(self._client, self._settings, document, force=force)
+        except redis.ResponseError as error:
+            if not is_out_of_memory(error):
+                raise
+            # `refresh_stale` writes them when there is room: learning, which makes some, goes on.
+            written = False
         self._due.discard(project)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
@@ -94,7 +102,8 @@ class RankingsRefresher:
             known = cached.get(project)
             # A later revision in the cache: another worker was faster, or else the database was
             # restored from a backup, in which case no worker renews the cache.
-            is_old = known is not None and known.age_s > self._settings.rankings_max_age_s
+            max_age_s = self._settings.rankings_max_age_s
+            is_old = known is not None and believed_age(known.age_s) > max_age_s
             # A changed threshold takes effect at once: it is applied when rankings are derived.
             is_behind = known is None or known.revision < revision or not known.is_by_these_rules
             if is_behind or is_old:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 _FIRST_PAUSE_S = 1.0
-_LONGEST_PAUSE_S = 30.0
+LONGEST_PAUSE_S = 30.0
 # More would be too large a number for a child that is never given up.
 _DOUBLINGS = 10
 # A child that lived this long was well; its next end is a first one again.
@@ -36,4 +36,4 @@ class Restarts:
         self.ends = 1 if lived_s >= _WELL_AFTER_S else self.ends + 1
         if self.is_needed and self.ends > (_MOST_WHILE_UP if was_up else _MOST_BEFORE_UP):
             return None
-        return min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** min(self.ends - 1, _DOUBLINGS))
+        return min(LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2.0 ** min(self.ends - 1, _DOUBLINGS))

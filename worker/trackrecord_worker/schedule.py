@@ -1,14 +1,30 @@
-"""The schedule of beat."""
+"""The schedule of beat: intervals by the monotonic clock, the nightly job by the wall clock."""
 
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from celery import Celery
-from celery.schedules import ParseException, crontab
+from celery.schedules import ParseException, crontab, schedstate, schedule
+from celery.utils.time import remaining
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings
 
 DRAIN_TASK: Final = "trackrecord.drain"
+
+# All tasks, also those that these settings do not need: another process may have other settings.
+TASKS: Final = (
+    DRAIN_TASK,
+    *(
+        f"trackrecord.{name}"
+        for name in (
+            "advise", "catch_up", "claim", "consolidate", "embed", "forward", "news",
+            "past_tasks", "refresh",
+        )
+    ),
+)  # fmt: skip
 
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0
@@ -19,6 +35,52 @@ _EMBED_EVERY_S = 5.0
 _NEWS_EVERY_S = 5.0
 _CLAIM_EVERY_S = 10.0
 _CATCH_UP_EVERY_S = 300.0
+# A clock that is set is noticed within this time.
+_LOOK_AT_CLOCK_EVERY_S = 30.0
+
+
+class SteadyCrontab(crontab):
+    """A crontab under a clock that may be set: no run comes twice, and none stays away for long.
+
+    After the clock was set back to before the last run, the next run is the one after the time that
+    the clock then shows, once half an interval has really passed since the last run: a clock set
+    back by an hour repeats nothing, and one set back by a year does not wait for a year.
+
+    Args:
+        monotonic: a clock that is never set, in seconds.
+        **fields: as Celery's crontab takes them.
+    """
+
+    def __init__(
+        self,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        **fields: Any,  # noqa: ANN401 - Celery's signature
+    ) -> None:
+        super().__init__(**fields)
+        self._monotonic = monotonic
+        self._last_run_at: datetime | None = None
+        self._counts_from = datetime.min.replace(tzinfo=UTC)
+        self._noted_at = 0.0
+
+    def is_due(self, last_run_at: datetime) -> tuple[bool, float]:
+        """Return whether a run is due, and in how many seconds to look again."""
+        last_run_at = self.maybe_make_aware(last_run_at)
+        if last_run_at != self._last_run_at:
+            self._last_run_at = self._counts_from = last_run_at
+            self._noted_at = self._monotonic()
+        now = self.maybe_make_aware(self.now())
+        if self._counts_from > now and self._passed() >= self._interval() / 2:
+            self._counts_from = now
+        is_due, wait_s = super().is_due(self._counts_from)
+        return schedstate(is_due, min(float(wait_s), _LOOK_AT_CLOCK_EVERY_S))
+
+    def _passed(self) -> timedelta:
+        return timedelta(seconds=self._monotonic() - self._noted_at)
+
+    def _interval(self) -> timedelta:
+        start, until_next, _ = self.remaining_delta(self._counts_from)
+        return remaining(start, until_next, now=start)
 
 
 def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
@@ -27,7 +89,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
     Raises:
         SettingsError: the crontab cannot be read.
     """
-    schedule = {
+    entries = {
         "drain": _every(DRAIN_TASK, _DRAIN_EVERY_S),
         "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
         "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
@@ -41,13 +103,13 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
         },
     }
     if settings.notify.channels:
-        schedule["news"] = _every("trackrecord.news", _NEWS_EVERY_S)
+        entries["news"] = _every("trackrecord.news", _NEWS_EVERY_S)
     if settings.embeddings.url is not None:
-        schedule["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)
-    return schedule
+        entries["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)
+    return entries
 
 
-def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
+def parse_crontab(expression: str, app: Celery | None = None) -> SteadyCrontab:
     """Parse a crontab from five fields: minute, hour, day of month, month, day of week.
 
     Raises:
@@ -59,12 +121,16 @@ def parse_crontab(expression: str, app: Celery | None = None) -> crontab:
         if len(fields) != len(names):
             message = f"five fields are needed, not {len(fields)}"
             raise ValueError(message)
-        return crontab(**dict(zip(names, fields, strict=True)), app=app)
+        return SteadyCrontab(**dict(zip(names, fields, strict=True)), app=app)
     except (ValueError, ParseException) as error:
         message = f"setting consolidation_crontab: {expression!r} is not a crontab ({error})"
         raise SettingsError(message) from None
 
 
 def _every(task: str, seconds: float) -> dict[str, Any]:
-    # A wake-up that no worker took within its interval is superfluous.
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    return {"task": task, "schedule": schedule(seconds, nowfun=_steady_now)}
+
+
+def _steady_now() -> datetime:
+    """Return the monotonic clock in the form of Celery's schedules; only differences count."""
+    return datetime.fromtimestamp(0, UTC) + timedelta(seconds=time.monotonic())

@@ -10,7 +10,7 @@ import redis
 from sqlalchemy import Connection, Engine, text
 
 from trackrecord.errors import ServerUnfit, StoreUnfit
-from trackrecord.redis_client import worker_client
+from trackrecord.redis_client import agent_client, worker_client
 from trackrecord.redis_problems import cluster_problem, explain_redis_error
 from trackrecord.redis_rights import refusals
 from trackrecord.redis_roles import LEARNER
@@ -44,7 +44,8 @@ def check_redis(settings: Settings) -> None:
     """
     client = worker_client(settings)
     try:
-        client.ping()
+        with agent_client(settings) as quick:  # one that hangs is said to hang at once
+            quick.ping()
         _check_mode(client)
         _check_commands(client, settings)
     except (redis.RedisError, OSError) as error:

@@ -1,10 +1,12 @@
 """The objects of a worker process, built once in each process from the settings."""
 
+from contextlib import suppress
 from functools import cached_property
 
 import redis
 from celery import Celery
 from celery.schedules import crontab
+from kombu.exceptions import OperationalError
 from sqlalchemy import Engine
 
 from trackrecord.factories import recogniser_of, scorer_of
@@ -130,4 +132,6 @@ class Services:
         return parse_crontab(self.settings.consolidation_crontab, self._app)
 
     def _wake_another(self) -> None:
-        self._app.send_task(DRAIN_TASK)
+        # A Redis whose memory is full takes no wake-up; without help this process goes on alone.
+        with suppress(OperationalError, redis.OutOfMemoryError):
+            self._app.send_task(DRAIN_TASK)

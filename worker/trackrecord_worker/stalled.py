@@ -1,18 +1,23 @@
-"""A worker that reads no wake-ups although some are waiting connects to Redis anew.
+"""A worker that gets no wake-ups: it connects to Redis anew, or learns without them.
 
 Kombu stops reading when as many wake-ups as the worker may hold are neither done nor acknowledged.
 If Redis goes away at the moment in which they should be acknowledged, they stay so for ever: the
 worker reads nothing more, not even that its connection is gone.
+
+A Redis whose memory is full takes no wake-ups, but lets entries be read and acknowledged, which
+makes room.
 """
 
 from typing import Any, Final
 
 import structlog
-from celery import bootsteps
+from celery import bootsteps, current_app
 from celery.worker import state
 from celery.worker.consumer import Tasks
 
-from .beat import QUEUE
+from trackrecord.redis_problems import memory_is_full
+
+from .schedule import DRAIN_TASK
 
 _log = structlog.get_logger(__name__)
 
@@ -27,6 +32,7 @@ class NoticeStall(bootsteps.StartStopStep):
     def __init__(self, consumer: Any, **options: Any) -> None:  # noqa: ANN401 - Celery's signature
         super().__init__(consumer, **options)
         self._check: Any = None
+        self._is_making_room = False
         self._taken_before: int | None = None
 
     def start(self, consumer: Any) -> None:  # noqa: ANN401 - as above
@@ -42,7 +48,13 @@ class NoticeStall(bootsteps.StartStopStep):
 
     def _look(self, consumer: Any) -> None:  # noqa: ANN401 - as above
         """Compare with the last look: idle, wake-ups waiting, and none taken in between."""
-        if state.reserved_requests or not _waiting(consumer):
+        waiting, has_room = _ask(consumer)
+        if not has_room and not self._is_making_room:
+            self._is_making_room = True
+            consumer.pool.apply_async(
+                learn_without_wake_up, callback=self._made_room, error_callback=self._made_room
+            )
+        if state.reserved_requests or not waiting:
             self._taken_before = None
             return
         taken = sum(state.total_count.values())
@@ -52,12 +64,22 @@ class NoticeStall(bootsteps.StartStopStep):
             raise ConnectionError(message)
         self._taken_before = taken
 
+    def _made_room(self, _answer: object) -> None:
+        self._is_making_room = False
 
-def _waiting(consumer: Any) -> int:  # noqa: ANN401 - as above
-    """Return how many wake-ups are waiting; asks on a connection of its own.
+
+def learn_without_wake_up() -> None:
+    """Learn what waits, in a process of the pool."""
+    current_app.tasks[DRAIN_TASK]()
+
+
+def _ask(consumer: Any) -> tuple[int, bool]:  # noqa: ANN401 - as above
+    """Return how many wake-ups wait, and whether Redis has room; on a connection of its own.
 
     Raises:
         ConnectionError: Redis cannot be reached, which the worker has not noticed yet.
     """
     with consumer.app.connection_for_write() as connection:
-        return int(connection.default_channel.client.llen(QUEUE))
+        client = connection.default_channel.client
+        waiting = sum(int(client.llen(queue)) for queue in consumer.app.amqp.queues)
+        return waiting, not memory_is_full(client)

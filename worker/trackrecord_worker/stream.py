@@ -8,12 +8,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import redis
+import structlog
 
 from trackrecord.consumers import own_name
-from trackrecord.fleet_counts import Counts, refused_count
+from trackrecord.dead_letter_stream import drop_excess, letter_of, set_aside
+from trackrecord.fleet_counts import Counts
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
 from .stream_entries import Entry, RefusedEntry
+
+_log = structlog.get_logger(__name__)
 
 # A consumer that has been gone for this long and has nothing pending is deleted.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000
@@ -33,6 +37,26 @@ return gone
 """
 
 
+# Once a script has written, if only in vain, a Redis whose memory is full refuses it nothing; and
+# entries are only learnt, which makes room, by a group.
+_CREATE_GROUP = """
+redis.call('XDEL', KEYS[1], '0-1')
+return redis.call('XGROUP', 'CREATE', KEYS[1], ARGV[1], '0', 'MKSTREAM')
+"""
+
+
+# A script and no transaction: a Redis whose memory is full does not even queue commands.
+_ACKNOWLEDGE = """
+local last = 2 + tonumber(ARGV[2])
+for first = 3, last, 1000 do
+  local until_ = math.min(first + 999, last)
+  redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, first, until_))
+  redis.call('XDEL', KEYS[1], unpack(ARGV, first, until_))
+end
+for i = last + 1, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[i], ARGV[i + 1]) end
+"""
+
+
 class OutcomeStream:
     """The outcomes' stream, read as one consumer of the group.
 
@@ -45,11 +69,12 @@ class OutcomeStream:
         self._client = client
         self._keys = keys
         self._consumer = own_name()
+        self._acknowledge = client.register_script(_ACKNOWLEDGE)
 
     def ensure_group(self) -> None:
         """Create the stream and its consumer group when they are missing."""
         try:
-            self._client.xgroup_create(self._keys.outcomes, CONSUMER_GROUP, id="0", mkstream=True)
+            self._client.eval(_CREATE_GROUP, 1, self._keys.outcomes, CONSUMER_GROUP)
         except redis.ResponseError as error:
             if "BUSYGROUP" not in str(error):
                 raise
@@ -93,27 +118,29 @@ class OutcomeStream:
         ids = list(entry_ids)
         if not ids and not counts:
             return
-        with self._client.pipeline(transaction=True) as pipe:
-            if ids:
-                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *ids)
-                pipe.xdel(self._keys.outcomes, *ids)
-            for name, number in (counts or {}).items():
-                pipe.hincrby(self._keys.counters, name, number)
-            pipe.execute()
+        arguments: list[Any] = [CONSUMER_GROUP, len(ids), *ids]
+        for name, number in (counts or {}).items():
+            arguments += [name, number]
+        self._acknowledge(keys=[self._keys.outcomes, self._keys.counters], args=arguments)
 
-    def set_aside(self, refused: Iterable[RefusedEntry]) -> None:
-        """Move entries to the dead letters, with the reason and all their fields."""
+    def set_aside(self, refused: Iterable[RefusedEntry], *, max_bytes: int) -> None:
+        """Move entries to the dead letters, with the reason.
+
+        Args:
+            refused: the entries.
+            max_bytes: the largest body that can be learnt.
+        """
+        dropped = 0
         for each in refused:
-            # One step for each entry: it is in the stream or in the dead letters, never in both or
-            # neither.
-            with self._client.pipeline(transaction=True) as pipe:
-                letter: dict[Any, Any] = dict(each.fields)
-                letter |= {b"reason": each.reason.encode(), b"entry_id": each.entry_id}
-                pipe.xadd(self._keys.dead, letter)
-                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, each.entry_id)
-                pipe.xdel(self._keys.outcomes, each.entry_id)
-                pipe.hincrby(self._keys.counters, refused_count(each.counted_as))
-                pipe.execute()
+            letter = letter_of(
+                each.fields, each.reason, entry_id=each.entry_id, max_bytes=max_bytes
+            )
+            dropped += set_aside(self._client, self._keys, letter, each.counted_as)
+        _log_dropped(dropped)
+
+    def drop_excess_letters(self) -> None:
+        """Drop the oldest dead letters, if there are too many."""
+        _log_dropped(drop_excess(self._client, self._keys))
 
     def length(self) -> int:
         """Return the number of entries that are waiting or pending."""
@@ -124,3 +151,8 @@ class OutcomeStream:
         script = self._client.register_script(_FORGET_CONSUMERS)
         arguments: list[Any] = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
         return int(script(keys=[self._keys.outcomes], args=arguments))
+
+
+def _log_dropped(count: int) -> None:
+    if count:
+        _log.warning("dead_letters_dropped", count=count, reason="the oldest of too many")

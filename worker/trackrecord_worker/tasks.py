@@ -7,14 +7,14 @@ import structlog
 from celery import Task, shared_task
 
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
+from trackrecord.redis_problems import is_out_of_memory
 
 from . import jobs
 from .process_services import TrackrecordApp
 from .schedule import DRAIN_TASK
 from .services import Services
 
-# A Redis whose memory is full refuses writes, and takes them again when there is room.
-REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError, redis.OutOfMemoryError)
+REDIS_AWAY = (redis.ConnectionError, redis.TimeoutError)
 
 _log = structlog.get_logger(__name__)
 
@@ -37,7 +37,12 @@ def _task(name: str, job: Callable[[Services], None]) -> Task[[], None]:
         try:
             _run(job, stages)
             stages.redis_outage.end()
-        except (ServerUnavailable, *REDIS_AWAY) as error:
+        except (ServerUnavailable, redis.RedisError) as error:
+            # A Redis whose memory is full refuses writes, and takes them again when there is room.
+            if not isinstance(error, (ServerUnavailable, *REDIS_AWAY)) and not is_out_of_memory(
+                error
+            ):
+                raise
             stages.redis_outage.begin()
             # The entries that were read stay pending; the next wake-up tries again.
             _log.warning("redis_unavailable", task=name, reason=type(error).__name__)

@@ -90,12 +90,14 @@ def opened(
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
     from trackrecord.calls.redis_here import redis_explained
-    from trackrecord.redis_client import ADMIN_USER, worker_client
+    from trackrecord.redis_client import ADMIN_USER, agent_client, worker_client
 
     from .forget import Forgetter
 
     with redis_explained(settings), worker_client(settings, user=ADMIN_USER) as client:
-        client.ping()
+        # Patient once it has begun, as an erasure that stops half way has to be begun again.
+        with agent_client(settings) as quick:
+            quick.ping()
         yield Forgetter(engine, client, settings, subject, warn=warn)
 
 

@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.dead_letter_stream import ADDED, CUT
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
@@ -35,7 +36,7 @@ _DELETED_AT_ONCE: Final = 500
 _LATE_S: Final = 60
 _PATIENCE_S: Final = 60.0
 # The fields of an entry that hold no report.
-_BESIDE: Final = frozenset({b"v", b"reason", b"entry_id"})
+_BESIDE: Final = frozenset({b"v", *ADDED})
 _BODY: Final = b"body"
 
 Fields = Mapping[bytes, bytes]
@@ -81,7 +82,7 @@ class RedisPlace:
                 found.entries.append(entry_id)
                 found.marks.update(self._marks(fields, entry_id))
         for entry_id, fields in self._pages(self._keys.dead):
-            if self._holds(fields):
+            if self._holds(fields) or self._names(fields):
                 found.letters.append(entry_id)
                 found.marks.update(self._marks(fields, fields.get(b"entry_id", b"")))
         found.tasks = list(self._tasks())
@@ -98,6 +99,11 @@ class RedisPlace:
 
     def _holds(self, fields: Fields) -> bool:
         return any(self._goes.holds(kind, body) for kind, body in _reports(fields))
+
+    def _names(self, fields: Fields) -> bool:
+        """Return whether a letter that cannot be read whole any more names the subject."""
+        name = self._goes.subject.name.encode()
+        return CUT in fields and any(name in value for value in fields.values())
 
     def _marks(self, fields: Fields, entry_id: bytes) -> Iterator[bytes]:
         for kind, body in _reports(fields):

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.times import believed_age
 
 from ..agent_run import AgentRun
 from ..sources.source import Log, ReadRun, Source, Unreadable
@@ -198,7 +199,7 @@ def _is_known(place: LogPlace, log: Log) -> bool:
 
 
 def _is_silent(since: float) -> bool:
-    return time.time() - since > SILENT_S
+    return believed_age(time.time() - since) > SILENT_S
 
 
 def _without_verdict(fields: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import structlog
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.hook_settings import HookSettings
+from trackrecord.times import believed_age
 
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed
@@ -59,7 +60,7 @@ class Watching:
         self._stopping = threading.Event()
         self._catching_up = threading.Event()
         self._thread: threading.Thread | None = None
-        self._seen: dict[Path, tuple[int, float]] = {}
+        self._seen: dict[Path, tuple[int, bool]] = {}
         self._folder_changed = -1
         self._next_search = 0.0
 
@@ -123,7 +124,7 @@ class Watching:
         if changed == self._folder_changed:
             return
         # Two changes may have one time: what was changed just now is looked at again.
-        is_over = time.time_ns() - changed > _TICK_NS
+        is_over = not 0 <= time.time_ns() - changed <= _TICK_NS
         self._folder_changed = changed if is_over else -1
         new: dict[EndNote | None, list[Path]] = {}
         for path, note in waiting_notes(self._home):
@@ -182,12 +183,12 @@ class Watching:
 
         A run that goes on is read once more when it has been silent for long: it says no more.
         """
-        version, read_at = self._seen.get(log.path, (None, 0.0))
-        is_silent_at = _changed_at(log.path) + SILENT_S
-        return version != log.version or read_at <= is_silent_at < time.time()
+        version, was_silent = self._seen.get(log.path, (None, False))
+        return version != log.version or (not was_silent and _is_silent(log.path))
 
     def _read(self, pending: Pending, read: Read) -> None:
         name, log = pending.source.name, pending.log
+        was_silent = _is_silent(log.path)
         try:
             problem = read(pending.source, log)
         except Exception as error:  # noqa: BLE001 - one log must not keep the others from being read
@@ -203,7 +204,7 @@ class Watching:
         else:
             if problem:
                 note_error(self._home, name, problem)
-        self._seen[log.path] = log.version, time.time()
+        self._seen[log.path] = log.version, was_silent
         self._settling.done(pending)
         _remove(pending.notes)
 
@@ -215,6 +216,10 @@ def _changed_at(path: Path) -> float:
         with suppress(OSError):
             changed = max(changed, each.stat().st_mtime)
     return changed
+
+
+def _is_silent(path: Path) -> bool:
+    return believed_age(time.time() - _changed_at(path)) > SILENT_S
 
 
 def _is_within(path: Path, place: Path) -> bool:

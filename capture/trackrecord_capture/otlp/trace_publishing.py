@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from trackrecord.errors import TrackrecordError
+from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
 from ..agent_run import AgentRun, Seen, Sign
@@ -231,7 +232,7 @@ class TracePublishing:
     def _forget(self, now: float) -> None:
         with self._lock:
             old = self._waiting.old(now)
-            if not old and now - self._forgot_at < _FORGET_EVERY_S:
+            if not old and believed_age(now - self._forgot_at) < _FORGET_EVERY_S:
                 return
             with self._store.writing():
                 self._store.forget(old)

@@ -6,6 +6,7 @@ from itertools import islice
 
 import msgspec
 
+from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
 from .trace_store import KeptTrace
@@ -125,7 +126,7 @@ class WaitingTraces:
         """Return traces that are to be published, at most so many."""
         too_many = len(self._traces) - self._rules.max_traces
         all_due = (
-            self._due(trace, waiting, now - waiting.last_at, is_over=position < too_many)
+            self._due(trace, waiting, _silent_s(waiting, now), is_over=position < too_many)
             for position, (trace, waiting) in enumerate(self._traces.items())
             if not waiting.is_published
         )
@@ -161,7 +162,7 @@ class WaitingTraces:
             trace
             for position, (trace, waiting) in enumerate(self._traces.items())
             if waiting.is_published
-            and (position < too_many or now - waiting.last_at >= self._rules.keep_s)
+            and (position < too_many or _silent_s(waiting, now) >= self._rules.keep_s)
         ]
 
     def published(self, most: int) -> list[str]:
@@ -172,3 +173,8 @@ class WaitingTraces:
         """Forget traces."""
         for trace in traces:
             self._traces.pop(trace, None)
+
+
+def _silent_s(waiting: WaitingTrace, now: float) -> float:
+    """Return for how many seconds nothing of a trace has come."""
+    return believed_age(now - waiting.last_at)

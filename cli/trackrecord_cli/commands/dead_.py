@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trackrecord.queries.sorting import DEAD_LETTERS, Order
@@ -11,6 +13,9 @@ from ..completing import complete
 from ..group import CommandGroup
 from ..options import at_option, json_option, limit_option, sort_option
 from ..screen import print_json, print_table, say_more
+
+if TYPE_CHECKING:
+    from trackrecord.queries.dead_letters import DeadLetter
 
 
 @click.group("dead", cls=CommandGroup)
@@ -46,7 +51,7 @@ def list_letters(limit: int, order: Order | None, at: float | None, *, as_json: 
         return
     print_table(
         ("id", "set aside", "reason", "body"),
-        ((letter.id, iso(letter.set_aside_at), letter.reason, letter.body) for letter in letters),
+        ((letter.id, iso(letter.set_aside_at), _reason(letter), letter.body) for letter in letters),
     )
     # Redis counts the letters of a stream, not those up to a moment.
     say_more(total - len(letters), "dead letters", is_exact=at is None)
@@ -78,6 +83,12 @@ def discard(ids: tuple[str, ...], *, everything: bool) -> None:
     with open_redis(settings) as client:
         count = discard_letters(client, settings.keys, wanted)
     click.echo(f"{count} discarded")
+
+
+def _reason(letter: DeadLetter) -> str:
+    if letter.cut_from_bytes is None:
+        return letter.reason
+    return f"{letter.reason}; cut from {letter.cut_from_bytes:,} bytes, cannot be replayed"
 
 
 def _wanted(ids: tuple[str, ...], *, everything: bool) -> tuple[str, ...] | None:

@@ -22,7 +22,7 @@ from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
-from trackrecord.redis_client import worker_client
+from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
@@ -164,7 +164,7 @@ def _until_advised(settings: Settings, engine: Engine) -> None:
         known = cached_advice(client, settings, [PROJECT], now=time.time()).get(PROJECT)
         return found is not None and known is not None and known.revision >= found[1]
 
-    with closing(worker_client(settings)) as client:
+    with closing(agent_client(settings)) as client:
         _until(advised)
 
 

@@ -163,6 +163,11 @@ def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
         "reason",
         counts.refused,
     )
+    yield CounterMetricFamily(
+        "trackrecord_dead_letters_dropped",
+        "Dead letters that were dropped to make room for newer ones.",
+        counts.letters_dropped,
+    )
     yield _durations(
         "trackrecord_batch_duration_seconds",
         "How long workers took to learn a batch.",

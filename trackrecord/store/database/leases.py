@@ -5,11 +5,15 @@ the work itself: that transaction then owns the lease's row, so that none of its
 with that of a successor.
 """
 
-from sqlalchemy import Column, Connection, Double, String, Table, delete, update
+from typing import Final
+
+from sqlalchemy import Column, Connection, Double, String, Table, delete, or_, update
 
 from .engine import dialect_of
 from .metadata import metadata
 
+# No setting makes a lease longer.
+_LONGEST_S: Final = 86_400.0
 # Who may do what only one may do at a time, and until when it is believed to be alive.
 leases = Table(
     "leases",
@@ -39,7 +43,8 @@ def take_lease(
         statement.on_conflict_do_update(
             index_elements=[leases.c.name],
             set_={"holder": statement.excluded.holder, "until": statement.excluded.until},
-            where=leases.c.until <= now,
+            # One that ends later than any could was taken before the clock was set back.
+            where=or_(leases.c.until <= now, leases.c.until > now + _LONGEST_S),
         ).returning(leases.c.holder)
     )
     return taken.one_or_none() is not None

@@ -15,6 +15,7 @@ from trackrecord.queries.news import News, NewsKind, changes_between
 from trackrecord.queries.status import counted
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of, project_revisions
+from trackrecord.times import believed_age
 
 from .outbox import Outbox
 
@@ -86,7 +87,7 @@ class NewsLooker:
         if NewsKind.DEAD_LETTERS not in self._settings.notify.events:
             return 0
         last_told, told_at = self._outbox.letters_told()
-        if now - told_at < _LETTERS_EVERY_S:
+        if believed_age(now - told_at) < _LETTERS_EVERY_S:
             return 0
         reasons: Counter[str] = Counter()
         last = last_told

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from math import inf
 from typing import Any, Final
 
 import redis
@@ -10,6 +11,7 @@ import structlog
 
 from trackrecord.queries.news import News
 from trackrecord.redis_keys import Keys
+from trackrecord.times import believed_age
 
 from .message import encode_message
 
@@ -79,7 +81,12 @@ class Outbox:
         """Return the moment from which on news are told: when they first were looked for."""
         self._client.set(self._keys.notifications_since, repr(now), nx=True)
         answer: Any = self._client.get(self._keys.notifications_since)
-        return float(answer)
+        since = float(answer)
+        if believed_age(now - since) < inf:
+            return since
+        # The clock was set back: what happens from now on is news.
+        self._client.set(self._keys.notifications_since, repr(now))
+        return now
 
     def add(
         self, project: str, news: Iterable[News], channels: Iterable[str], *, kept_since: float

@@ -1,0 +1,123 @@
+"""Dead letters are bounded, by number and size, whoever sends what; none goes uncounted."""
+
+import pytest
+import redis
+from working import publish
+
+from trackrecord.dead_letter_stream import (
+    KEPT_BYTES,
+    MOST_BYTES,
+    MOST_FIELDS,
+    MOST_LETTERS,
+    drop_excess,
+)
+from trackrecord.errors import InvalidRequest
+from trackrecord.fleet_counts import LETTERS_DROPPED
+from trackrecord.queries.dead_letters import list_letters, replay_letters
+from trackrecord.queries.flow import read_flow
+from trackrecord.settings import Settings, load_settings
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.services import Services
+
+
+@pytest.fixture
+def store_settings(settings: Settings, redis_server: EmbeddedRedis) -> Settings:
+    """Settings with the usual largest body; one database is enough here."""
+    assert redis_server.is_answering()
+    return load_settings(home=settings.home, drain_block_s=0.01)
+
+
+def drain(worker: Services) -> None:
+    """Learn until the stream is empty."""
+    while worker.redis.xlen(worker.settings.keys.outcomes):
+        worker.drain.run()
+
+
+def held_bytes(client: redis.Redis, settings: Settings) -> int:
+    """How many bytes the dead letters hold."""
+    letters, _ = list_letters(client, settings.keys, limit=2 * MOST_LETTERS)
+    return sum(len(each.body) for each in letters)
+
+
+def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
+    """Also those that others have added, and however some were deleted meanwhile."""
+    keys, client = worker.settings.keys, worker.redis
+    with client.pipeline() as pipe:
+        for number in range(MOST_LETTERS):
+            pipe.xadd(keys.dead, {"body": f"old {number}"})
+        pipe.execute()
+    client.xdel(keys.dead, *[each for each, _ in client.xrange(keys.dead, count=10)])
+    publish(client, worker.settings, *[b"nonsense %d" % number for number in range(30)])
+    drain(worker)
+    assert client.xlen(keys.dead) == MOST_LETTERS
+    (oldest,), _ = list_letters(client, keys, limit=1)
+    assert oldest.body == "old 30"
+    flow = read_flow(client, keys)
+    assert (flow.dead_letters, flow.dead_letters_dropped) == (MOST_LETTERS, 20)
+    with client.pipeline() as pipe:
+        for _ in range(7):
+            pipe.xadd(keys.dead, {"body": "by hand"})
+        pipe.execute()
+    worker.drain.take_over()
+    assert client.xlen(keys.dead) == MOST_LETTERS
+    assert int(client.hget(keys.counters, LETTERS_DROPPED) or 0) == 27
+
+
+def test_large_ones_go_sooner(worker: Services) -> None:
+    """All of them together have a size that they never pass; the newest stay."""
+    keys, client = worker.settings.keys, worker.redis
+    body = b"x" * (worker.settings.max_body_bytes - 100)
+    number = 2 * MOST_BYTES // len(body)
+    for _ in range(number):
+        publish(client, worker.settings, body)
+        drain(worker)
+    held = held_bytes(client, worker.settings)
+    assert MOST_BYTES / 2 < held <= MOST_BYTES
+    dropped = int(client.hget(keys.counters, LETTERS_DROPPED) or 0)
+    assert client.xlen(keys.dead) + dropped == number
+    assert drop_excess(client, keys) == 0
+
+
+def test_an_entry_of_the_largest_body_stays_whole(worker: Services) -> None:
+    """It can be replayed, after a limit was raised, say."""
+    keys, client = worker.settings.keys, worker.redis
+    body = b"x" * worker.settings.max_body_bytes
+    publish(client, worker.settings, body)
+    drain(worker)
+    (letter,), _ = list_letters(client, keys, limit=1)
+    assert letter.cut_from_bytes is None
+    assert replay_letters(client, keys, [letter.id]) == 1
+    assert client.xrange(keys.outcomes)[0][1][b"body"] == body
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"v": "1", "body": b"x" * 10_000_000},
+        {"v": "1", "n" * 2_000_000: "x"},
+        {f"f{number}": "x" for number in range(9_000)},
+        {"v": "1", "body": "{}", "cut_from_bytes": "9" * 30, "reason": "own", "entry_id": "1-1"},
+    ],
+    ids=["long value", "long name", "many fields", "names of ours"],
+)
+def test_what_is_larger_is_cut(worker: Services, fields: dict[str, str | bytes]) -> None:
+    """The list says from how much; what was cut cannot be replayed, and is left where it is."""
+    keys, client = worker.settings.keys, worker.redis
+    client.xadd(keys.outcomes, fields)  # type: ignore[arg-type] # its dict is invariant
+    drain(worker)
+    (letter,), _ = list_letters(client, keys, limit=1)
+    assert letter.reason not in {"", "own"}
+    kept = {"body": letter.body, **letter.fields}
+    assert len(kept) <= MOST_FIELDS + 1
+    assert sum(len(name) + len(value) for name, value in kept.items()) <= 3 * KEPT_BYTES
+    if "entry_id" in fields:
+        assert letter.cut_from_bytes is None
+        return
+    size = sum(len(name) + len(value) for name, value in fields.items())
+    assert letter.cut_from_bytes == size
+    with pytest.raises(InvalidRequest, match="only their beginning was kept"):
+        replay_letters(client, keys, None)
+    publish(client, worker.settings, b"small nonsense")
+    drain(worker)
+    assert replay_letters(client, keys, None) == 1
+    assert client.xlen(keys.dead) == 1

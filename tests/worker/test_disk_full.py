@@ -1,0 +1,114 @@
+"""A disk that is full: `up` waits for room, and nothing that was taken is lost."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_up import Up
+from working import body, publish, recorded_ids, until
+
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.database.engine import connect_store
+from trackrecord_producers.publisher import Publisher
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+
+DISK = "24m"
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A disk of its own for a home."""
+    with tempfile.TemporaryDirectory(prefix="tr-", dir="/tmp") as folder:
+        mounted = subprocess.run(
+            ["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", folder],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if mounted.returncode:
+            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["/bin/umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def settings(small_disk: Path, tmp_path: Path) -> Settings:
+    """A home on the small disk, and a spool on another one."""
+    return load_settings(
+        home=small_disk / "home", spool_folder=tmp_path / "spool", claim_idle_s=1.0,
+        retry_after_s=0.1,
+    )  # fmt: skip
+
+
+def fill(file: Path) -> None:
+    """Leave no byte of a disk free."""
+    with file.open("ab", buffering=0) as ballast:
+        for size in (1024 * 1024, 4096, 1):
+            try:
+                while True:
+                    ballast.write(b"x" * size)
+            except OSError:
+                continue
+    free = os.statvfs(file.parent).f_bavail
+    assert not free, free
+
+
+def test_up_waits_for_room(settings: Settings) -> None:
+    """The same `up` goes on, and says so; what was taken is learnt, from Redis or the spool."""
+    running = Up(settings)
+    taken: set[str] = set()
+    publisher = Publisher(lambda: settings)
+
+    def report(number: int, size: int = 10) -> None:
+        fields = {"task_id": "t", "success": True, "description": "x" * size}
+        outcome_id = publisher.publish({**fields, "outcome_id": f"p{number}"})
+        assert outcome_id is not None
+        taken.add(outcome_id)
+        publisher.flush(10)
+
+    try:
+        running.until_up()
+        pid = running.process.pid
+        with agent_client(settings) as client:
+            publish(client, settings, body(1))
+            until(lambda: not client.xlen(settings.keys.outcomes))
+        ballast = settings.home.parent / "ballast"
+        fill(ballast)
+        until(lambda: "disk_full" in running.said)
+        for number in range(30):
+            report(number, 100_000)
+        until(lambda: publisher.stats().spooled > 0)
+        for number in range(30, 40):
+            report(number)
+        assert publisher.stats().dropped == {}
+        # An `up` that did not wait would start Redis again and again, and end when that ends.
+        time.sleep(5)
+        assert "embedded_redis_ended" not in running.said
+        assert running.process.poll() is None, running.said
+        ballast.unlink()
+        engine = connect_store(settings.effective_database_url)
+        until(lambda: recorded_ids(engine) >= {*taken, "o1"}, 200)
+        engine.dispose()
+        assert running.process.pid == pid
+        assert running.process.poll() is None
+        assert running.said.count('"disk_full"') == 1
+        assert running.said.count('"disk_has_room_again"') == 1
+    finally:
+        publisher.close()
+        running.end()
+
+
+def test_where_the_spool_stands(home: Path, tmp_path: Path) -> None:
+    """In the home, or in a folder that is named; a child process gets the same one."""
+    assert load_settings(home=home).spool_dir == home / "spool"
+    settings = load_settings(home=home, spool_folder=str(tmp_path / "x"))
+    assert settings.spool_dir == tmp_path / "x"
+    assert settings.as_environment()["TRACKRECORD_SPOOL_FOLDER"] == str(tmp_path / "x")

@@ -1,0 +1,152 @@
+"""Redis's memory is full: agents spool, workers go on learning, and people are told the truth."""
+
+import itertools
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import redis
+from sqlalchemy import Engine
+from working import body, learnt_counts, log_lines, process, publish, recorded_ids, until
+
+from trackrecord.queries.status import read_status
+from trackrecord.redis_problems import memory_is_full
+from trackrecord.settings import Settings, load_settings
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.migrate import migrate
+from trackrecord_producers.publisher import Publisher
+from trackrecord_worker.daemon import beat_command, worker_command
+from trackrecord_worker.embedded_redis import EmbeddedRedis
+
+pytestmark = pytest.mark.faults
+
+MIB = 1024 * 1024
+LARGE = "x" * 20_000
+
+
+@pytest.fixture
+def small(home: Path) -> Iterator[EmbeddedRedis]:
+    """A server that holds a few megabytes, in place of the home's own."""
+    with EmbeddedRedis(home / "redis", home / "redis.sock", max_memory=8 * MIB) as server:
+        yield server
+
+
+@pytest.fixture
+def client(small: EmbeddedRedis) -> Iterator[redis.Redis]:
+    """A client of the small server."""
+    with small.client() as connected:
+        yield connected
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    """Settings of a home in which nobody waits long."""
+    return load_settings(home=home, retry_after_s=0.1, batch_size=20, worker_concurrency=1)
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    """The store."""
+    engine = connect_store(settings.effective_database_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def until_refused(write: Callable[[int], object]) -> int:
+    """Write until Redis refuses for lack of memory; return how often it did not."""
+    for number in itertools.count():
+        try:
+            write(number)
+        except redis.OutOfMemoryError:
+            return number
+    raise AssertionError
+
+
+def fill(client: redis.Redis, settings: Settings) -> set[str]:
+    """Publish until Redis refuses; return the ids of the outcomes that it took."""
+
+    def report(number: int) -> None:
+        if number % 10 == 5:
+            error = {"task_id": f"t{number}", "message": "it failed " * 100}
+            fields = {"v": "1", "error": msgspec.json.encode(error)}
+            client.xadd(settings.keys.outcomes, fields)  # type: ignore[arg-type]
+        publish(client, settings, body(number, description=LARGE))
+
+    taken = {f"o{number}" for number in range(until_refused(report))}
+    until_refused(lambda _: client.append("filler", "x" * 100))  # not even what is small
+    assert memory_is_full(client)
+    return taken
+
+
+def status(client: redis.Redis, engine: Engine, settings: Settings) -> tuple[str, bool | None]:
+    """What the status says of Redis."""
+    with reading(engine) as connection:
+        found = read_status(client, connection, settings)
+    return found.verdict, found.memory_full
+
+
+def test_a_worker_that_starts_makes_room(
+    client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
+) -> None:
+    """It learns before it begins; the status blames Redis, not the missing worker alone."""
+    taken = fill(client, settings)
+    verdict, is_full = status(client, engine, settings)
+    assert is_full
+    assert verdict.startswith("Redis's memory is full, and agents spool")
+    publisher = Publisher(lambda: settings)
+    spooled = {publisher.publish({"task_id": "t", "success": True}) for _ in range(5)}
+    publisher.flush(5)
+    publisher.close()
+    assert publisher.stats().dropped == {}
+    assert publisher.stats().spooled == 5
+    log = tmp_path / "log"
+    with (
+        process(worker_command(settings), settings, log),
+        process(beat_command(settings), settings, log),
+    ):
+        until(lambda: recorded_ids(engine) == taken | spooled)
+        until(lambda: not client.xlen(settings.keys.outcomes))
+    assert len(log_lines(log, "redis_full")) >= 1
+    assert learnt_counts(engine)["rows"] == len(taken) + 5
+    assert client.xlen(settings.keys.dead) == 0
+    assert b"Traceback" not in log.read_bytes()
+
+
+def test_a_worker_that_runs_goes_on(
+    client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
+) -> None:
+    """Without wake-ups: Redis refuses them, too."""
+    log = tmp_path / "log"
+    with process(worker_command(settings), settings, log) as worker:
+        with process(beat_command(settings), settings, log):
+            publish(client, settings, body(1_000_000))
+            until(lambda: not client.xlen(settings.keys.outcomes))
+        # No beat, as if Redis refused all that it sends.
+        taken = fill(client, settings)
+        until(lambda: recorded_ids(engine) >= taken)
+        until(lambda: not memory_is_full(client))
+        assert worker.poll() is None
+    assert learnt_counts(engine)["rows"] == len(taken) + 1
+
+
+def test_beat_says_so_once(client: redis.Redis, settings: Settings, tmp_path: Path) -> None:
+    """In one line, however many wake-ups are refused; it sends them again when there is room."""
+    fill(client, settings)
+    log = tmp_path / "log"
+    environment = {**os.environ, **settings.as_environment()}
+    with log.open("ab") as file:
+        beat = subprocess.Popen(beat_command(settings), env=environment, stdout=file, stderr=file)
+        try:
+            until(lambda: log_lines(log, "redis_full"))
+            client.delete("filler", settings.keys.outcomes)
+            queue = f"{settings.redis_prefix}:celery:trackrecord.drain"
+            until(lambda: client.llen(queue) == 1)
+        finally:
+            beat.terminate()
+            beat.wait(20)
+    assert len(log_lines(log, "redis_full")) == 1
+    assert b"Traceback" not in log.read_bytes()
