@@ -82,7 +82,7 @@ def _questions(settings: Settings) -> dict[str, tuple[str, Mapping[str, Any], Ca
             "/memories/memory-1", at, partial(trackrecord.show_memory, "memory-1", **at)
         ),
         "memories that fit a text": (
-            "/memories/recall", {**at, "text": "sessions expire"},
+            "/recall", {**at, "text": "sessions expire"},
             partial(trackrecord.recall, "sessions expire", reset=False, **at),
         ),
         "lessons": ("/lessons", at, partial(trackrecord.list_lessons, **at)),

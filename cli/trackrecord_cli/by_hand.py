@@ -1,21 +1,12 @@
-"""What changes by hand share: who makes them and why, and rankings that follow at once."""
+"""What changes by hand share: who makes them and why."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.errors import ServerUnavailable
-
 from .options import Command, Read, json_option, line_of, project_option
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-
-    from trackrecord.daemon_settings import DaemonSettings
 
 _ACTOR = Read("text", line_of(128))
 REASON = Read("text", line_of(1000))
@@ -69,19 +60,3 @@ def _who() -> str:
     from trackrecord.calls.given import user_name
 
     return user_name()
-
-
-def refresh_rankings(engine: Engine, settings: DaemonSettings, project: str) -> None:
-    """Refresh the cached rankings at once; without Redis a worker does it later."""
-    import redis
-
-    from trackrecord.logs import configure_logs
-    from trackrecord.redis_client import agent_client
-    from trackrecord_worker.refresh import RankingsRefresher
-
-    configure_logs("warning")
-    with (
-        contextlib.suppress(redis.RedisError, OSError, ServerUnavailable),
-        agent_client(settings) as client,
-    ):
-        RankingsRefresher(engine, client, settings).refresh(project)

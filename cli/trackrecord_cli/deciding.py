@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .access import open_store, settings_for
-from .by_hand import refresh_rankings, signed
+from .by_hand import signed
 from .completing import complete
 from .options import Command
 from .screen import print_json
@@ -74,8 +74,6 @@ def _decide(
         decision = decide_about_pattern(
             engine, settings, project, pattern_id, action, by=actor, reason=reason
         )
-        if decision.changed:
-            refresh_rankings(engine, settings, project)
     if as_json:
         print_json(decision.to_document())
     elif decision.changed:

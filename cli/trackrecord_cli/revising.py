@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from .access import open_store, settings_for
-from .by_hand import REASON, refresh_rankings, signed
+from .by_hand import REASON, signed
 from .completing import complete
 from .options import Command, Read, conditions_option
 from .screen import print_json
@@ -206,7 +206,6 @@ def add(
         added = add_competences(
             engine, settings, name, procedures, by=by.actor, reason=by.rationale
         )
-        refresh_rankings(engine, settings, name)
     _print("added", [each.record for each in added], by, as_json=as_json)
 
 
@@ -277,10 +276,11 @@ def _revising(
     def say(action: str, *records: Competence) -> None:
         said.append((action, records))
 
-    with open_store(settings) as engine:
-        with revising(engine, settings, name, by=by.actor, reason=by.rationale) as revision:
-            yield *revision, say
-        refresh_rankings(engine, settings, name)
+    with (
+        open_store(settings) as engine,
+        revising(engine, settings, name, by=by.actor, reason=by.rationale) as revision,
+    ):
+        yield *revision, say
     for action, records in said:
         _print(action, records, by, as_json=as_json)
 

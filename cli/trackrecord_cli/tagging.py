@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from .access import open_store, settings_for
-from .by_hand import refresh_rankings
 from .completing import complete
 from .options import Read, json_option, project_option
 from .screen import print_json
@@ -53,9 +52,7 @@ def tag(
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        tagged = tag_pattern(engine, project, pattern_id, add=add, remove=remove)
-        if tagged.added or tagged.removed:
-            refresh_rankings(engine, settings, project)
+        tagged = tag_pattern(engine, settings, project, pattern_id, add=add, remove=remove)
     if as_json:
         print_json(tagged.to_document())
     else:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.prompt.client import RankingsReader
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -46,6 +47,7 @@ class Floor:
         self._opened = ExitStack()
         self._store: StoreHere | None = None
         self._client: redis.Redis | None = None
+        self._reader: RankingsReader | None = None
 
     async def ask(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
         """Run a function on a thread beside the event loop; return its result.
@@ -100,6 +102,16 @@ class Floor:
                 self._client = agent_client(self.settings)
                 self._opened.callback(self._client.close)
             return self._client
+
+    @property
+    def reader(self) -> RankingsReader:
+        """The reader of rankings, which decodes a project's documents once for many questions."""
+        from trackrecord.prompt.client import RankingsReader
+
+        with self._connecting:
+            if self._reader is None:
+                self._reader = RankingsReader(self.settings)
+            return self._reader
 
     def _open_store(self) -> StoreHere:
         from trackrecord.store.database.engine import connect_store

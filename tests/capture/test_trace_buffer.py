@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from telling import TRACE, agent_span, call_span, log, span
 
-from trackrecord.errors import ServerUnavailable
+from trackrecord.errors import InvalidOutcome, ServerUnavailable
 from trackrecord.trace_rules import TraceRules
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.trace_buffer import TraceBuffer
@@ -28,8 +28,11 @@ class Outcomes:
     def __init__(self):
         self.published = []
         self.is_away = False
+        self.refusals = []
 
     def publish(self, fields):
+        if self.refusals:
+            raise self.refusals.pop()
         self.published.append(fields)
 
     def settle(self):
@@ -193,6 +196,35 @@ def test_outcomes_that_are_not_safe_yet_are_published_again(story):
     story.outcomes.is_away = False
     assert len(story.after(1)) == 1
     assert story.after(1) == []
+
+
+def test_a_sink_that_is_away_for_a_moment_loses_no_run(story):
+    """Neither the run at which it was away nor the others that are due; a score finds each."""
+    traces = ["1" * 32, "2" * 32]
+    for trace in traces:
+        root = root_span(trace=trace)
+        story.buffer.spans([call_of(root, 1, trace=trace), root])
+    story.outcomes.refusals = [ServerUnavailable("away")]
+    assert story.after(4) == []
+    published = story.after(1)
+    assert len(published) == 2
+    assert story.counts() == {}
+    story.outcomes.refusals = [ServerUnavailable("away")]
+    story.after(7200)
+    story.buffer.logs([score("fail", trace=trace) for trace in traces])
+    assert story.after(1) == []
+    amended = story.after(1)
+    assert {one["outcome_id"] for one in amended} == {one["outcome_id"] for one in published}
+
+
+def test_a_run_that_is_no_valid_outcome_costs_no_other_one(story):
+    """It is counted; its neighbours are published, and later scores find them."""
+    story.outcomes.refusals = [InvalidOutcome("odd")]
+    for number in (1, 2):
+        root = root_span(trace=str(number) * 32)
+        story.buffer.spans([call_of(root, number, trace=str(number) * 32), root])
+    assert len(story.after(4)) == 1
+    assert story.counts()["runs that were no valid outcome"] == 1
 
 
 def test_a_trace_that_is_too_large_is_cut_and_the_rest_counted(tmp_path):

@@ -20,7 +20,8 @@ from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
-SETTINGS = DaemonSettings()
+# No Redis is there: rankings are a worker's matter then.
+SETTINGS = DaemonSettings(home=Path("/nowhere"))
 NOW = 1_780_000_000.0
 DAY = 86_400.0
 

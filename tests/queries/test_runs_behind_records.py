@@ -1,5 +1,7 @@
 """Which runs count for a competence record, how they went, and what they had been handed."""
 
+from pathlib import Path
+
 import pytest
 
 from trackrecord.changes.competences import revising
@@ -19,7 +21,8 @@ from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_consolidation.run import consolidate
 
-SETTINGS = DaemonSettings()
+# No Redis is there: rankings are a worker's matter then.
+SETTINGS = DaemonSettings(home=Path("/nowhere"))
 NOW = 1_780_000_000.0
 DAY = 86_400.0
 RECORD = competence_id("default", "book+find")

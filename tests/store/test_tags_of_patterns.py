@@ -2,11 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from teaching import DAY, NOW, RULES, outcome, standings, teach
 
 from trackrecord.changes.pattern_tags import tag_pattern
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
@@ -18,6 +20,9 @@ from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 from trackrecord.store.patterns.read import PatternFilter, read_standings
 from trackrecord.store.patterns.tags import change_tags
 from trackrecord.wire.outcome import decode_outcome
+
+# No Redis is there: rankings are a worker's matter then.
+SETTINGS = DaemonSettings(home=Path("/nowhere"))
 
 
 def tag(store, *, add=(), remove=(), slug="plan", now=NOW):
@@ -72,9 +77,9 @@ def test_two_who_tag_at_once_both_do(store):
     teach(store, [outcome(1, patterns=["plan"])])
     with ThreadPoolExecutor(4) as pool:
         wanted = [[f"t{n}", "shared"] for n in range(4)]
-        list(pool.map(lambda add: tag_pattern(store, "default", "plan", add=add), wanted))
+        list(pool.map(lambda add: tag_pattern(store, SETTINGS, "default", "plan", add=add), wanted))
     assert tags(store) == ("shared", "t0", "t1", "t2", "t3")
-    assert tag_pattern(store, "default", "plan", remove=["shared"]).removed == ("shared",)
+    assert tag_pattern(store, SETTINGS, "default", "plan", remove=["shared"]).removed == ("shared",)
     assert "shared" not in tags(store)
 
 
@@ -82,7 +87,7 @@ def test_patterns_are_found_by_their_tags_and_by_their_kind(store):
     """An anti-pattern has the tags of its pattern; agents get them in the cached rankings."""
     failing = [outcome(n, helpful=False, patterns=["plan"]) for n in range(4)]
     teach(store, [*failing, outcome(9, patterns=["other"])])
-    tag_pattern(store, "default", "anti-plan", add=["  UI "])
+    tag_pattern(store, SETTINGS, "default", "anti-plan", add=["  UI "])
 
     def found(wanted):
         with reading(store) as connection:
@@ -142,7 +147,7 @@ def test_mistakes_change_nothing(store):
         {},
     ):
         with pytest.raises(InvalidTag):
-            tag_pattern(store, "default", "plan", **given)
+            tag_pattern(store, SETTINGS, "default", "plan", **given)
     with pytest.raises(UnknownId):
-        tag_pattern(store, "default", "nothing", add=["a"])
+        tag_pattern(store, SETTINGS, "default", "nothing", add=["a"])
     assert tags(store) == ()

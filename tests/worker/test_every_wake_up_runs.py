@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 import redis
+from endpoint_server import EndpointServer, serving
 from sqlalchemy import Engine, select, update
 from working import body, process, publish, recorded_ids, until
 
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.cache import cached_ages, read_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.past_task_cache import find_tasks
 from trackrecord.redis_keys import CONSUMER_GROUP
@@ -25,10 +26,13 @@ from trackrecord_producers.publisher import Publisher
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.schedule import beat_schedule
 from trackrecord_worker.stream import OutcomeStream
 
-SCHEDULE = beat_schedule(load_settings())
+# Every service that adds a wake-up of its own is set.
+OPTIONAL = {"notify": {"command": ["true"]}, "embeddings": {"url": "http://127.0.0.1:1/v1"}}
+SCHEDULE = beat_schedule(load_settings(**OPTIONAL))
 NIGHT_S = 86_400.0
 CLAIM_IDLE_S = 0.05
 
@@ -36,10 +40,17 @@ CLAIM_IDLE_S = 0.05
 class Wakened:
     """A worker that sleeps until a test sends it a task; there is no beat."""
 
-    def __init__(self, settings: Settings, client: redis.Redis, engine: Engine) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client: redis.Redis,
+        engine: Engine,
+        endpoint: EndpointServer,
+    ) -> None:
         self.settings = settings
         self.client = client
         self.engine = engine
+        self.endpoint = endpoint
         self._app = create_app(settings)
 
     def wake(self, task: str) -> None:
@@ -62,14 +73,23 @@ class Wakened:
 @pytest.fixture(scope="module")
 def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
     """One worker process, its Redis and its store, shared by the tests of this module."""
-    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        settings = load_settings(home=Path(folder), claim_idle_s=CLAIM_IDLE_S, worker_concurrency=1)
+    with (
+        tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder,
+        serving() as endpoint,
+    ):
+        settings = load_settings(
+            home=Path(folder),
+            claim_idle_s=CLAIM_IDLE_S,
+            worker_concurrency=1,
+            notify=OPTIONAL["notify"],
+            embeddings={"url": endpoint.url},
+        )
         engine = connect_store(settings.effective_database_url)
         migrate(engine)
         log = tmp_path_factory.mktemp("worker") / "worker.log"
         server = EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket)
         with server, server.client() as client, process(worker_command(settings), settings, log):
-            yield Wakened(settings, client, engine)
+            yield Wakened(settings, client, engine, endpoint)
         engine.dispose()
 
 
@@ -179,6 +199,34 @@ def a_missed_night_is_caught_up(worker: Wakened) -> Callable[[], bool]:
     return lambda: worker.competences("missed") == 1
 
 
+def a_records_text_is_embedded(worker: Wakened) -> Callable[[], bool]:
+    """A competence record is cached, and the endpoint was not asked for its vector yet."""
+    worker.learn(*_procedures("embedded"))
+    worker.wake("trackrecord.consolidate")
+    until(lambda: worker.competences("embedded") == 1)
+    # The cache, too, knows the record before it is embedded.
+    worker.wake("trackrecord.refresh")
+    until(lambda: b"grep" in (read_document(worker.client, worker.settings, "embedded")[1] or b""))
+    assert worker.endpoint.texts == []
+    return lambda: bool(worker.endpoint.texts)
+
+
+def a_change_is_put_into_the_outbox(worker: Wakened) -> Callable[[], bool]:
+    """A pattern became proven since somebody first looked for news."""
+    keys = worker.settings.keys
+    worker.wake("trackrecord.news")
+    until(lambda: worker.client.exists(keys.notifications_since))
+    outbox = Outbox(worker.client, keys)
+    assert outbox.count("command") == 0
+    worker.learn(
+        *(
+            body(project="news", outcome_id=f"news-{number}", task_id=f"news-{number}")
+            for number in range(20)
+        )
+    )
+    return lambda: outbox.count("command") > 0
+
+
 # For each task: prepares something for it to do, and returns how its effect is seen.
 EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
     "trackrecord.drain": an_outcome_is_learnt,
@@ -188,6 +236,8 @@ EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
     "trackrecord.past_tasks": past_tasks_are_found,
     "trackrecord.advise": advice_is_counted,
     "trackrecord.consolidate": repeated_successes_become_a_record,
+    "trackrecord.embed": a_records_text_is_embedded,
+    "trackrecord.news": a_change_is_put_into_the_outbox,
     "trackrecord.catch_up": a_missed_night_is_caught_up,
 }
 

@@ -208,6 +208,7 @@ def test_a_message_that_is_refused_does_not_hold_up_the_others(
     client.xadd(settings.keys.notifications("webhook"), {"body": left.body}, id=old)
     assert sender.send_due() == 0
     assert outbox.count("webhook") == 0
+    assert sender._refused.keys() == {left.entry_id}  # what was given up is not remembered
 
 
 def test_one_sender_at_a_time(settings, redis_server, client, webhook):
@@ -241,6 +242,17 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path):
         channel.tell("msg_1", b"{}")
     pid = int(mark.read_text())
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == "zombie")
+
+
+def test_a_command_that_ended_is_reaped_after_its_group_is_killed(monkeypatch):
+    """Before that nobody else can have its id."""
+    seen = []
+    kill = os.killpg
+    monkeypatch.setattr(
+        os, "killpg", lambda pid, sign: (seen.append(psutil.Process(pid).status()), kill(pid, sign))
+    )
+    CommandChannel(["true"], 60.0).tell("msg_1", b"{}")
+    assert seen == [psutil.STATUS_ZOMBIE]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def tag_pattern(
         from trackrecord.changes import pattern_tags
 
         return pattern_tags.tag_pattern(
-            here.engine, here.project, pattern_id, add=add, remove=remove
+            here.engine, here.settings, here.project, pattern_id, add=add, remove=remove
         )
 
 

@@ -13,8 +13,9 @@ from trackrecord.learning.competences.new_record import NewCompetence, new_recor
 from trackrecord.queries.competences import CompetenceRecord, whole_record_id
 from trackrecord.queries.project_rows import project_row
 from trackrecord.store.competences.revise import Reviser, Signed
-from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
+
+from .writing import changing
 
 
 def add_competences(
@@ -41,7 +42,7 @@ def add_competences(
         RevisionRefused: there is a record of the same tools already; nothing was stored.
     """
     signed = Signed(by, reason, time.time())
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         row = ensure_projects(connection, [project])[project]
         reviser = Reviser(connection, row, settings.competence, signed)
         records = [
@@ -72,6 +73,6 @@ def revising(
         InvalidRevision: the author or the reason is blank.
     """
     signed = Signed(by, reason, time.time())
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         reviser = Reviser(connection, project_row(connection, project), settings.competence, signed)
         yield reviser, partial(whole_record_id, connection, project)

@@ -4,22 +4,31 @@ import time
 
 from sqlalchemy import Engine
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.effect import decided_entry
 from trackrecord.queries.project_rows import project_row
 from trackrecord.store.advice.effect_decisions import Action, EffectDecision, decide_effect
-from trackrecord.store.database.engine import writing
+
+from .writing import changing
 
 _HIGHEST_HOLDOUT = 0.9
 
 
 def hold_out(
-    engine: Engine, project: str, share: float, *, by: str, reason: str | None = None
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    share: float,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> EffectDecision:
     """Withhold advice from a share of a project's tasks, so that both can be compared.
 
     Args:
         engine: the store.
+        settings: the rules, and the Redis server.
         project: whose tasks.
         share: 0 to 0.9; 0 gives all tasks advice again.
         by: who decides.
@@ -32,16 +41,23 @@ def hold_out(
     if not 0 <= share <= _HIGHEST_HOLDOUT:
         message = f"the share without advice must lie in 0..{_HIGHEST_HOLDOUT}, not {share:g}"
         raise InvalidRequest(message)
-    return _decide(engine, project, "holdout", "", share, by, reason)
+    return _decide(engine, settings, project, "holdout", "", share, by, reason)
 
 
 def withdraw_entry(
-    engine: Engine, project: str, entry: str, *, by: str, reason: str | None = None
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    entry: str,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> EffectDecision:
     """Take an entry out of all advice of a project.
 
     Args:
         engine: the store.
+        settings: the rules, and the Redis server.
         project: whose advice.
         entry: its id, or the beginning of it.
         by: who decides.
@@ -52,18 +68,25 @@ def withdraw_entry(
         UnknownId: nothing with that id, or that begins so, was ever handed out.
         AmbiguousId: several ids begin so.
     """
-    return _decide(engine, project, "withdraw", entry, None, by, reason)
+    return _decide(engine, settings, project, "withdraw", entry, None, by, reason)
 
 
 def restore_entry(
-    engine: Engine, project: str, entry: str, *, by: str, reason: str | None = None
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    entry: str,
+    *,
+    by: str,
+    reason: str | None = None,
 ) -> EffectDecision:
     """Put an entry into advice again, for good; see `withdraw_entry`."""
-    return _decide(engine, project, "restore", entry, None, by, reason)
+    return _decide(engine, settings, project, "restore", entry, None, by, reason)
 
 
 def _decide(
     engine: Engine,
+    settings: DaemonSettings,
     project: str,
     action: Action,
     entry: str,
@@ -71,7 +94,7 @@ def _decide(
     by: str,
     reason: str | None,
 ) -> EffectDecision:
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         row = project_row(connection, project)
         if entry:
             entry = decided_entry(connection, project, entry)

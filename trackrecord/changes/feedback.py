@@ -12,11 +12,12 @@ from trackrecord.queries.feedback import feedback_document
 from trackrecord.queries.memories import whole_memory_id
 from trackrecord.queries.patterns import pattern_slug
 from trackrecord.queries.project_rows import project_row
-from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
 from trackrecord.store.outcomes.forgotten import share_projects
 from trackrecord.wire.feedback import FeedbackBody
+
+from .writing import changing
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def give_feedback(
     now = time.time()
     slug_of = recogniser_of(settings.rules).slug_of
     given = given_feedback(body, slug_of, feedback_id=feedback_id, received_at=now)
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         given = _of_known(connection, project, given)
         share_projects(connection, [project])
         row = project_row(connection, project)

@@ -10,7 +10,8 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.queries.lessons import whole_lesson_id
 from trackrecord.queries.project_rows import project_row
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
-from trackrecord.store.database.engine import writing
+
+from .writing import changing
 
 Action = Literal["dismiss", "restore"]
 
@@ -64,7 +65,7 @@ def decide_about_lesson(
         UnknownId: the project has no such lesson.
         AmbiguousId: several lessons' ids begin so.
     """
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         row = project_row(connection, project)
         whole = whole_lesson_id(connection, settings, project, lesson_id)
         decision = LessonDecision(whole, LessonAction(action), by, reason or "", time.time())

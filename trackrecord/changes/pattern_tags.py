@@ -7,12 +7,14 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidTag
 from trackrecord.learning.patterns.tags import checked_tag
 from trackrecord.queries.patterns import pattern_slug
 from trackrecord.queries.project_rows import project_row
-from trackrecord.store.database.engine import writing
 from trackrecord.store.patterns.tags import change_tags
+
+from .writing import changing
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class TaggedPattern:
 
 def tag_pattern(
     engine: Engine,
+    settings: DaemonSettings,
     project: str,
     pattern_id: str,
     *,
@@ -48,6 +51,7 @@ def tag_pattern(
 
     Args:
         engine: the store.
+        settings: the rules, and the Redis server.
         project: the pattern's project.
         pattern_id: its id, that of its anti-pattern, or the beginning of either.
         add: tags that it gets.
@@ -63,7 +67,7 @@ def tag_pattern(
     if not added and not removed:
         message = "no tag to add or to remove was given"
         raise InvalidTag(message)
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         row = project_row(connection, project)
         slug = pattern_slug(connection, project, pattern_id)
         before, after = change_tags(

@@ -10,8 +10,9 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.queries.patterns import pattern_slug
 from trackrecord.queries.project_rows import project_row
-from trackrecord.store.database.engine import writing
 from trackrecord.store.patterns.decide import decide
+
+from .writing import changing
 
 Action = Literal["promote", "deprecate", "reset"]
 
@@ -70,7 +71,7 @@ def decide_about_pattern(
         AmbiguousId: several patterns' ids begin so.
         DecisionRefused: it is deprecated and was to be promoted.
     """
-    with writing(engine) as connection:
+    with changing(engine, settings, project) as connection:
         slug = pattern_slug(connection, project, pattern_id)
         change = decide(
             connection,

@@ -8,9 +8,8 @@ import structlog
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.prompt.cache import cached_ages, write_document
-from trackrecord.queries.prompt_document import build_document
-from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.prompt.cache import cached_ages
+from trackrecord.queries.cached_rankings import write_rankings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.times import believed_age
@@ -29,7 +28,6 @@ class RankingsRefresher:
 
     def __init__(self, engine: Engine, client: redis.Redis, settings: DaemonSettings) -> None:
         self._engine = engine
-        self._rules = settings.rules
         self._client = client
         self._settings = settings
         self._due: set[str] = set()
@@ -65,21 +63,9 @@ class RankingsRefresher:
             force: write them even over a later revision.
         """
         started = time.perf_counter()
-        with reading(self._engine) as connection:
-            document = build_document(
-                connection,
-                project,
-                self._rules,
-                most=self._settings.rankings_max,
-                now=time.time(),
-            )
-        try:
-            written = write_document(self._client, self._settings, document, force=force)
-        except redis.ResponseError as error:
-            if not is_out_of_memory(error):
-                raise
-            # `refresh_stale` writes them when there is room: learning, which makes some, goes on.
-            written = False
+        revision, written = write_rankings(
+            self._engine, self._client, self._settings, project, force=force
+        )
         self._due.discard(project)
         self._refreshed_at[project] = time.monotonic()
         if len(self._refreshed_at) > 10_000:  # a fleet of tiny projects must not fill the memory
@@ -87,7 +73,7 @@ class RankingsRefresher:
         _log.debug(
             "rankings_refreshed",
             project=project,
-            revision=document.revision,
+            revision=revision,
             written=written,
             milliseconds=round((time.perf_counter() - started) * 1000, 1),
         )

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trackrecord.errors import TrackrecordError
+from trackrecord.errors import InvalidOutcome, ServerUnavailable, TrackrecordError
 from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
@@ -71,13 +71,18 @@ class TracePublishing:
     def publish_due(self, now: float) -> int:
         """Publish all traces that are due; return how many runs there were.
 
+        While neither Redis nor the spool takes outcomes, traces and scores stay due.
+
         Raises:
             NoRoom: the disk is full.
         """
         published = 0
         with self._one_at_a_time:
             while due := self._due(now):
-                became = [(trace, self._published(trace)) for trace in due]
+                try:
+                    became = [(trace, self._published(trace)) for trace in due]
+                except ServerUnavailable:
+                    return published
                 published += sum(len(runs) for _, runs in became)
                 if not self._is_safe():
                     return published
@@ -98,8 +103,8 @@ class TracePublishing:
                 scores = self._store.scores_of(due.trace)
             runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, prompt_of=self._prompt_of)
             return [known for found in runs if (known := self._publish(found)) is not None]
-        except TrackrecordError:
-            self._lose("runs that were no valid outcome")
+        except ServerUnavailable:
+            raise
         except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
             self._lose("traces that could not be read")
         return []
@@ -109,7 +114,11 @@ class TracePublishing:
         if fields is None:
             return None
         known = _known(found, fields)
-        self._sink.publish(fields)
+        try:
+            self._sink.publish(fields)
+        except InvalidOutcome:
+            self._lose("runs that were no valid outcome")
+            return None
         self._tell_the_one_before(found.run)
         return known
 
@@ -162,18 +171,20 @@ class TracePublishing:
         amended = 0
         with self._lock:
             asked, self._rescored = self._rescored, set()
-        for trace, session in asked:
-            with self._lock:
-                scores, known = self._scored(trace, session)
-            for score_id, score in scores if known else ():
-                amended += self._amend_one(known, score, now)
-                done.append(score_id)
-        if not done:
-            return 0
-        if self._is_safe():
+        try:
+            for trace, session in asked:
+                with self._lock:
+                    scores, known = self._scored(trace, session)
+                for score_id, score in scores if known else ():
+                    amended += self._amend_one(known, score, now)
+                    done.append(score_id)
+            is_safe = not done or self._is_safe()
+        except ServerUnavailable:
+            is_safe = False
+        if is_safe and done:
             with self._lock, self._store.writing():
                 self._store.forget_scores(done)
-        else:
+        elif not is_safe:
             with self._lock:
                 self._rescored |= asked
         return amended

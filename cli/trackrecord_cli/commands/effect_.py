@@ -10,7 +10,7 @@ import click
 from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS, Order
 
 from ..access import open_store, read_store, settings_for
-from ..by_hand import REASON, actor_option, refresh_rankings
+from ..by_hand import REASON, actor_option
 from ..effect_cells import COLUMNS, cells
 from ..options import (
     OneOf,
@@ -129,11 +129,12 @@ def _decide(
     settings, project = settings_for(project)
     with open_store(settings) as engine:
         if action == "holdout":
-            decision = effect.hold_out(engine, project, share or 0.0, by=actor, reason=reason)
+            decision = effect.hold_out(
+                engine, settings, project, share or 0.0, by=actor, reason=reason
+            )
         else:
             change = effect.withdraw_entry if action == "withdraw" else effect.restore_entry
-            decision = change(engine, project, entry, by=actor, reason=reason)
-        refresh_rankings(engine, settings, project)
+            decision = change(engine, settings, project, entry, by=actor, reason=reason)
     if as_json:
         print_json({"project": project, **vars(decision)})
     else:

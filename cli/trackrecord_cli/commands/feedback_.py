@@ -10,7 +10,6 @@ import click
 from trackrecord.queries.sorting import FEEDBACK, Order
 
 from ..access import open_store, read_store, settings_for
-from ..by_hand import refresh_rankings
 from ..group import CommandGroup
 from ..options import Command, OneOf, Read, json_option, list_options, name_of, project_option
 from ..screen import print_json, print_table, say_more
@@ -102,8 +101,6 @@ def give_feedback(
     )
     with open_store(settings) as engine:
         given = feedback.give_feedback(engine, settings, name, body, feedback_id=new_id())
-        if given.is_new:
-            refresh_rankings(engine, settings, name)
     if as_json:
         print_json(given.to_document())
     elif given.is_new:

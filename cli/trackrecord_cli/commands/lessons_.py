@@ -10,7 +10,7 @@ import click
 from trackrecord.queries.sorting import LESSONS, Order
 
 from ..access import open_store, read_store, settings_for
-from ..by_hand import refresh_rankings, signed
+from ..by_hand import signed
 from ..completing import complete
 from ..group import CommandGroup
 from ..options import (
@@ -177,8 +177,6 @@ def _decide(
         decided = decide_about_lesson(
             engine, settings, project, lesson_id, action, by=actor, reason=reason
         )
-        if decided.changed:
-            refresh_rankings(engine, settings, project)
     if as_json:
         print_json(decided.to_document())
     elif decided.changed:

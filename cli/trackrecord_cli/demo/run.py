@@ -13,6 +13,7 @@ from statistics import fmean
 from celery import Celery
 from sqlalchemy import Engine
 
+from trackrecord.changes.effect import hold_out
 from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
@@ -25,18 +26,16 @@ from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
-from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 
-from ..by_hand import refresh_rankings
 from .following import planted_rate
 from .planted import PROJECT
 
@@ -178,12 +177,10 @@ def _follow(
 ) -> tuple[MeasuredEffect, float]:
     """Let a fleet follow what was learnt; return the measured effect and the true one."""
     tasks = max(_FEWEST_TASKS, outcomes // 10)
-    with writing(engine) as connection:
+    with reading(engine) as connection:
         project_id = project_id_of(connection, PROJECT)
         assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-        decision = EffectDecision("holdout", "", _HOLDOUT, "the demo", "", time.time())
-        decide_effect(connection, project_id, decision)
-    refresh_rankings(engine, settings, PROJECT)
+    hold_out(engine, settings, PROJECT, _HOLDOUT, by="the demo")
 
     def done() -> int:
         with reading(engine) as connection:

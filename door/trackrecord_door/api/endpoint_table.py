@@ -128,9 +128,9 @@ MEMORIES: Final = (
         "GET", "/memories", trackrecord.list_memories, "Memory",
         paging=Paging(sorting.MEMORIES, by_call=True),
     ),
-    Endpoint("GET", "/memories/recall", memory_calls.find_memories, "RecalledMemory", is_list=True),
+    Endpoint("GET", "/recall", memory_calls.find_memories, "RecalledMemory", is_list=True),
     Endpoint(
-        "POST", "/memories/recall", trackrecord.recall, "RecalledMemory",
+        "POST", "/recall", trackrecord.recall, "RecalledMemory",
         is_list=True, permission=_WRITE,
     ),
     Endpoint("GET", "/memories/{memory_id:path}", trackrecord.show_memory, "MemoryDetails"),
@@ -198,7 +198,7 @@ RUNS: Final = (
     Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
     Endpoint("GET", "/kinds", trackrecord.list_kinds, "KindOfTask", paging=Paging(sorting.KINDS)),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
-    Endpoint("GET", "/explain/procedure", trackrecord.explain_procedure, "Explanation"),
+    Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
     Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
 )  # fmt: skip
 

@@ -7,11 +7,13 @@ import httpx
 import pytest
 from no_tls import NO_TLS
 from served_store import OURS, THEIRS, ServedStore
+from starlette.routing import compile_path
 
 import trackrecord
 from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
 from trackrecord_cli.main import run
+from trackrecord_door.api.endpoint_table import ENDPOINTS
 
 LINES = "application/x-ndjson"
 JSONL = {"content-type": LINES}
@@ -85,6 +87,19 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
             answered = over_http(path)
             assert answered == json.loads(json.dumps(from_python)), path
             assert answered == printed(*command, "--at", at), path
+
+
+def test_no_path_hides_an_id():
+    """A pattern may be called `procedure`; the ids of competence records are digests."""
+    by_id = [(each.method, compile_path(each.path)[0]) for each in ENDPOINTS if "{" in each.path]
+    hidden = [
+        each.path
+        for each in ENDPOINTS
+        if "{" not in each.path
+        for method, pattern in by_id
+        if method == each.method and pattern.fullmatch(each.path)
+    ]
+    assert hidden == ["/competences/select"]
 
 
 def test_rankings_are_those_of_the_command(http, printed):

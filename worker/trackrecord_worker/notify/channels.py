@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -17,6 +18,8 @@ from .message import signed_headers
 
 _LONGEST_SHOWN: Final = 200
 _AGAIN_LATER: Final = frozenset({408, 425, 429})
+_MOST_COMPLAINT: Final = 4096
+_LOOK_EVERY_S: Final = 0.02
 
 # At "info" it writes the URL of every request, which may hold a secret.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -95,35 +98,51 @@ class CommandChannel:
     def tell(self, message_id: str, body: bytes) -> None:
         """Run the command on one message; see `Channel.tell`."""
         environment = {**os.environ, "WEBHOOK_ID": message_id}
-        try:
-            process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
-                self._words,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            message = f"the command cannot be started ({error.strerror})"
-            raise EndpointAway(message) from None
-        try:
-            _, complaint = process.communicate(body, timeout=self._timeout_s)
-        except subprocess.TimeoutExpired:
-            message = f"the command did not end within {self._timeout_s:g} s and was killed"
-            raise EndpointAway(message) from None
-        finally:
-            # Also what it left running: nothing may pile up.
+        # Files and not pipes: whatever it reads and writes, nobody has to wait for it.
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+            given.write(body)
+            given.seek(0)
+            try:
+                process = subprocess.Popen(  # noqa: S603 - the user's own command, without a shell
+                    self._words,
+                    env=environment,
+                    stdin=given,
+                    stdout=subprocess.DEVNULL,
+                    stderr=complaints,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                message = f"the command cannot be started ({error.strerror})"
+                raise EndpointAway(message) from None
+            is_ended = _ends(process, self._timeout_s)
+            # Also what it left running: nothing may pile up. Its id is not reaped yet, so that the
+            # group cannot be another one's.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
             process.wait()
-            for pipe in (process.stdin, process.stderr):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+            complaints.seek(0)
+            complaint = complaints.read(_MOST_COMPLAINT)
+        if not is_ended:
+            message = f"the command did not end within {self._timeout_s:g} s and was killed"
+            raise EndpointAway(message)
         if process.returncode:
             raise NotTaken(_failure(process.returncode, complaint))
+
+
+def _ends(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    """Wait until a child has ended, and leave it to be reaped; return False if it does not end."""
+    deadline = time.monotonic() + timeout_s
+    while not _has_ended(process):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK_EVERY_S)
+    return True
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _failure(status: int, complaint: bytes) -> str:

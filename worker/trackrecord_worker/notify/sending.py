@@ -94,15 +94,15 @@ class Sender:
         try:
             self._channel.tell(f"msg_{waiting.entry_id}", waiting.body)
         except NotTaken as error:
-            self._note_failure(waiting, str(error), "it is tried again later")
-            before, _ = self._refused.get(waiting.entry_id, (0.0, 0.0))
-            pause_s = _longer(before)
-            self._refused[waiting.entry_id] = (pause_s, time.monotonic() + pause_s)
+            before, _ = self._refused.pop(waiting.entry_id, (0.0, 0.0))
+            if not self._gives_up(waiting, str(error), "it is tried again later"):
+                pause_s = _longer(before)
+                self._refused[waiting.entry_id] = (pause_s, time.monotonic() + pause_s)
             return False
         except EndpointAway as error:
             self._pause_s = _longer(self._pause_s)
             self._resume_at = time.monotonic() + self._pause_s
-            self._note_failure(waiting, str(error), "all that waits is tried again later")
+            self._gives_up(waiting, str(error), "all that waits is tried again later")
             return False
         self._outbox.done(self._name, waiting.entry_id)
         self._refused.pop(waiting.entry_id, None)
@@ -111,7 +111,8 @@ class Sender:
         self._pause_s = self._said_at = 0.0
         return True
 
-    def _note_failure(self, waiting: WaitingNews, reason: str, effect: str) -> None:
+    def _gives_up(self, waiting: WaitingNews, reason: str, effect: str) -> bool:
+        """Log that a message was not taken; return whether it is too old to be tried again."""
         if time.time() - waiting.noted_at > GIVE_UP_AFTER_S:
             _log.error(
                 "notification_given_up",
@@ -120,11 +121,13 @@ class Sender:
                 message=waiting.body.decode(errors="replace"),
             )
             self._outbox.done(self._name, waiting.entry_id)
-            return
+            self._refused.pop(waiting.entry_id, None)
+            return True
         now = time.monotonic()
         if not self._said_at or now - self._said_at > _SAY_AGAIN_S:
             self._said_at = now
             _log.warning("notification_failed", channel=self._name, reason=reason, effect=effect)
+        return False
 
 
 def _longer(pause_s: float) -> float:

@@ -53,7 +53,9 @@ def hold_out(asked: PageRequest, form: Form) -> Deed:
     share = form.number("percent") / 100
 
     def do(by: str, reason: str | None) -> str:
-        decision = changes.hold_out(asked.floor.engine, asked.project, share, by=by, reason=reason)
+        decision = changes.hold_out(
+            asked.floor.engine, asked.floor.settings, asked.project, share, by=by, reason=reason
+        )
         return _sentence(changes.said_of(asked.project, decision))
 
     question = (
@@ -73,7 +75,7 @@ def withdraw(asked: PageRequest, form: Form) -> Deed:
 
     def do(by: str, reason: str | None) -> str:
         decision = changes.withdraw_entry(
-            asked.floor.engine, asked.project, entry, by=by, reason=reason
+            asked.floor.engine, asked.floor.settings, asked.project, entry, by=by, reason=reason
         )
         return _sentence(changes.said_of(asked.project, decision))
 
@@ -90,7 +92,7 @@ def restore(asked: PageRequest, form: Form) -> Deed:
 
     def do(by: str, reason: str | None) -> str:
         decision = changes.restore_entry(
-            asked.floor.engine, asked.project, entry, by=by, reason=reason
+            asked.floor.engine, asked.floor.settings, asked.project, entry, by=by, reason=reason
         )
         return _sentence(changes.said_of(asked.project, decision))
 

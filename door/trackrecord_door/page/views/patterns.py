@@ -191,6 +191,7 @@ def _tag(
 ) -> str:
     tagged = tag_pattern(
         asked.floor.engine,
+        asked.floor.settings,
         asked.project,
         slug,
         add=[added] if added else [],

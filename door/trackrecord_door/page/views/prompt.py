@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from trackrecord.calls.given import optional_text_of
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.asked import LONGEST_TASK_ID
-from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.sections import FEEDS
 from trackrecord.prompt.wanted import usually_wanted
 from trackrecord.queries.handed_out import kind_of
@@ -105,8 +104,7 @@ def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
                 connection, settings, asked.project, asked.at,
                 task=task, budget=budget, conditions=conditions, wanted=wanted,
             )  # fmt: skip
-    reader = RankingsReader(settings)
-    answer = reader.read(
+    answer = asked.floor.reader.read(
         project=asked.project,
         task=task,
         budget=budget,

@@ -1,0 +1,48 @@
+"""A decision is in the next prompt, whichever surface it came from, without any worker."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import trackrecord
+from trackrecord.calls.given_store import store_of
+from trackrecord.calls.here import StoreHere, given_stores
+from trackrecord.changes.competences import add_competences
+from trackrecord.changes.effect import hold_out
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.competences.new_record import NewCompetence
+from trackrecord.prompt.cache import cached_ages
+
+OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
+
+
+@pytest.fixture
+def learnt(home: Path, redis_server: object) -> Iterator[StoreHere]:
+    """A store in which one outcome is learnt, beside a Redis in which nothing is cached."""
+    settings = DaemonSettings(home=home)
+    with store_of(outcomes=[OUTCOME]):
+        store = replace(cast("StoreHere", given_stores.get()), settings=settings)
+        with given_stores.within(store):
+            yield store
+
+
+PROCEDURE = NewCompetence(triggers=("type_error",), tools=("grep", "edit"))
+CHANGES: dict[str, Callable[[StoreHere], object]] = {
+    "deprecate": lambda _: trackrecord.deprecate_pattern("plan", reason="no"),
+    "tag": lambda _: trackrecord.tag_pattern("plan", add=["ui"]),
+    "feedback": lambda _: trackrecord.give_feedback("helpful", pattern="plan"),
+    "hold out": lambda store: hold_out(store.engine, store.settings, "default", 0.5, by="me"),
+    "procedure": lambda store: add_competences(
+        store.engine, store.settings, "default", [PROCEDURE], by="me", reason="known"
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rankings_are_cached_at_once(learnt, client, change):
+    """Nobody has to wait for a worker's next round."""
+    CHANGES[change](learnt)
+    assert cached_ages(client, learnt.settings, ["default"], now=0.0)
