@@ -5,7 +5,9 @@ import time
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import event
 
+from trackrecord.changes.patterns import decide_about_pattern
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
@@ -17,6 +19,7 @@ from trackrecord.queries.lessons import lesson_filter, list_lessons
 from trackrecord.queries.patterns import list_patterns
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.patterns.read import PatternFilter
 from trackrecord.wire.outcome import decode_outcome
 
 SETTINGS = load_daemon_settings()
@@ -142,3 +145,32 @@ def test_an_explanation_can_be_asked_for_by_kind(store):
         criterion = explain(connection, SETTINGS, "default", "tone", kind="criterion")
     assert "state" in pattern.numbers
     assert "weight" in criterion.numbers
+
+
+def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
+    """Also under another filter; an outcome, a decision and a past moment are seen at once."""
+    teach(store, *(run(n, "ana", patterns=[f"p{n % 9}"]) for n in range(30)))
+    read = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        read.append(" ".join(statement.split()))
+
+    event.listen(store, "before_cursor_execute", note)
+
+    def patterns(**wanted):
+        read.clear()
+        with reading(store) as connection:
+            found = list_patterns(connection, SETTINGS, "default", **wanted)
+        return found, any("FROM patterns" in statement for statement in read)
+
+    everything, has_read = patterns()
+    assert (len(everything), has_read) == (9, True)
+    assert patterns() == (everything, False)
+    assert patterns(wanted=PatternFilter(content="P3")) == ([everything[3]], False)
+    assert patterns(at=NOW - 20 * DAY)[1]
+    first = everything[0].id
+    decide_about_pattern(store, SETTINGS, "default", first, "deprecate", by="Ada", reason="x")
+    (changed,) = (each for each in patterns()[0] if each.id == first)
+    assert changed.standing.state == "deprecated"
+    teach(store, run(31, "ana", patterns=["new"]))
+    assert len(patterns()[0]) == 10
