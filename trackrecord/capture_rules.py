@@ -2,12 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
 from .project_names import MAX_CHARS, checked_project
 from .setting_values import SettingCheck
+
+
+def mapped_project(folder: str, mapping: Mapping[str, str]) -> str:
+    """Return the project that a person's map gives to a folder; "" if it says nothing of it.
+
+    Args:
+        folder: an absolute path.
+        mapping: projects by folders; the innermost folder counts.
+    """
+    best, project = -1, ""
+    for path, name in mapping.items():
+        root = str(Path(path).expanduser()).rstrip("/\\")
+        if len(root) > best and (folder == root or folder.startswith((root + "/", root + "\\"))):
+            best, project = len(root), name
+    return project
 
 
 def _absolute(path: str) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from platformdirs import user_config_path
+from platformdirs import user_config_path, user_data_path
 
-from .errors import SettingsError
+from .errors import SettingsError, StoreUnfit
 from .forking import not_while_forking
 from .project_names import checked_project
 from .setting_values import decoded, unknown
@@ -61,8 +61,7 @@ def read_sources(is_known: Callable[[str, str], bool]) -> Sources:
     """
     environment = _environment(is_known)
     users = _users_file(is_known)
-    trusted = decoded(environment.get(TRUSTED, users.get(TRUSTED, ())))
-    local, ignored = _local_file(trusted, is_known)
+    local, ignored = _local_file(users, environment, is_known)
     return Sources(merged(merged(users, local), environment), ignored)
 
 
@@ -119,8 +118,10 @@ def _users_file(is_known: Callable[[str, str], bool]) -> dict[str, Any]:
 
 
 def _local_file(
-    trusted: object, is_known: Callable[[str, str], bool]
+    users: Mapping[str, Any], environment: Mapping[str, Any], is_known: Callable[[str, str], bool]
 ) -> tuple[dict[str, Any], str | None]:
+    """Return the settings that are taken from the working directory, and what is ignored."""
+    own = merged(users, environment)
     try:
         folder = Path.cwd()
     except OSError:  # it was deleted
@@ -128,7 +129,7 @@ def _local_file(
     path = folder / CONFIG_FILE
     if _is_users_file(path):
         return {}, None
-    is_trusted = _is_among(folder, trusted)
+    is_trusted = _is_among(folder, decoded(own.get(TRUSTED, ())))
     try:
         given = _read_file(
             path, _MAX_BYTES if is_trusted else _MAX_UNTRUSTED_BYTES, follow_links=is_trusted
@@ -143,7 +144,48 @@ def _local_file(
     if is_trusted:
         _require_known(given, path, is_known)
         return given, None
-    return _harmless(given)
+    taken, ignored = _harmless(given)
+    if "project" in taken and "project" not in environment:
+        taken["project"] = project = _own_project(taken["project"], folder, own)
+        if project != given["project"]:
+            ignored = ignored or (
+                f"{CONFIG_FILE} in the working directory names a project of another repository: "
+                f"outcomes belong to {project}; to choose a project, set {ENV_PREFIX}PROJECT"
+            )
+    return taken, ignored
+
+
+def _own_project(name: str, folder: Path, own: Mapping[str, Any]) -> str:
+    """Return the project of an untrusted folder that wants a name: never that of a stranger's.
+
+    Args:
+        name: what its file says.
+        folder: the working directory.
+        own: the user's own settings; the project that these give to the folder counts.
+    """
+    with not_while_forking():
+        from .capture_rules import mapped_project
+        from .project_claims import ProjectClaims
+        from .repositories import repository_of
+    if mapped := mapped_project(str(folder), _mapping(own)):
+        return mapped
+    repository = repository_of(str(folder))
+    if repository is None:
+        return name
+    home = Path(str(own.get("home") or user_data_path("trackrecord"))).expanduser()
+    try:
+        return ProjectClaims(home).project(repository, name)
+    except StoreUnfit:  # a home that cannot be written knows of no other repository
+        return name
+
+
+def _mapping(own: Mapping[str, Any]) -> dict[str, str]:
+    """Return the projects of folders in the user's own settings, which nobody has checked yet."""
+    section = decoded(own.get("capture"))
+    listed = decoded(section.get("projects")) if isinstance(section, dict) else None
+    with suppress(KeyError, TypeError, ValueError):
+        return {str(one["folder"]): checked_project(one["project"]) for one in listed or ()}
+    return {}
 
 
 def _harmless(given: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:

@@ -121,6 +121,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
         prompt: the id of the prompt or the turn in the session; without a session the trace's id.
         captured_from: what was read; the more detailed source wins, see `wire.outcome`.
         folder: the absolute path that it worked in; "" if unknown.
+        project: the project, where the source names it outright; "" if it does not.
         repository: the address or the name of the repository, if the source says so; "" if not.
         branch: the branch of the repository; "" if unknown.
         instruction: what was asked, in the person's words; "" if unknown.
@@ -147,6 +148,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float
     ended_at: float
     folder: str = ""
+    project: str = ""
     repository: str = ""
     branch: str = ""
     instruction: str = ""

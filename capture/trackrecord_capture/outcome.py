@@ -10,14 +10,14 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.capture_rules import CaptureRules
-from trackrecord.project_names import MAX_CHARS
 from trackrecord.redaction.redact import redacted, redacted_beginning
+from trackrecord.repositories import valid_name
 from trackrecord.wire.outcome import encode_body
 
 from .agent_run import AgentRun, RunCall, Seen
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
-from .projects import project_of
+from .projects import RunProjects
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
@@ -44,19 +44,30 @@ _REFUSED: Final = "refused by the person"
 DEFAULTS: Final = CaptureRules()
 
 
-def outcome_of(run: AgentRun, rules: CaptureRules = DEFAULTS) -> dict[str, Any]:
+def outcome_of(
+    run: AgentRun, rules: CaptureRules = DEFAULTS, projects: RunProjects | None = None
+) -> dict[str, Any]:
     """Return the fields of a run's outcome, those that are unknown left out.
 
     `success` is always there: None if the run has no verdict. The outcome has far less than a
     megabyte, holds no secret that the table of `redaction` knows, and nothing of the content of
     files; without `rules.prompts` also nothing of a person's prompts.
+
+    Args:
+        run: the run.
+        rules: what is kept of it.
+        projects: names its project; without it, no name is taken by another repository.
+
+    Raises:
+        StoreUnfit: `projects` cannot tell which names are taken.
     """
     run = without_own_tools(run)
     if not rules.prompts:
         run = _without_words(run)
     verdict = verdict_of(run)
+    project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, verdict, rules, most)
+        fields = _fields(run, project, verdict, rules, most)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
@@ -77,9 +88,8 @@ def _without_words(run: AgentRun) -> AgentRun:
 
 
 def _fields(
-    run: AgentRun, verdict: RunVerdict, rules: CaptureRules, most_calls: int
+    run: AgentRun, project: str, verdict: RunVerdict, rules: CaptureRules, most_calls: int
 ) -> dict[str, Any]:
-    project = _project(run, rules)
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls)
     graph = [kept_call(run.calls[place], run.folder, prompts=rules.prompts) for place in places]
@@ -108,10 +118,8 @@ def _fields(
     return {name: value for name, value in fields.items() if value is not None or name == "success"}
 
 
-def _project(run: AgentRun, rules: CaptureRules) -> str:
-    folder, repository = redacted(run.folder), redacted(run.repository)
-    name = project_of(folder, repository, rules.project_of_folder)
-    return redacted(name)[:MAX_CHARS]
+def _project(run: AgentRun, projects: RunProjects) -> str:
+    return valid_name(redacted(run.project)) or projects.of(run.folder, run.repository)
 
 
 def task_id_of(run: AgentRun, project: str) -> str:

@@ -28,6 +28,11 @@ _SHORT_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 # What is drawn is not folded either.
 _DRAWN: Final = frozenset({"rate", "success rate", "trend"})
 
+_NOTHING: Final = "-"
+# What a cell begins with that spreadsheets compute; numbers, and ours with their intervals, do too.
+_FORMULA: Final = frozenset("=+-@＝＋－＠")
+_NUMBER: Final = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ?%)?(?: \([-+\d., to%]+\))?")
+
 
 class Coloured(NamedTuple):
     """A cell with a colour, which it has on a terminal only."""
@@ -62,9 +67,15 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     if not on_terminal():
         click.echo("\t".join(columns))
         for row in rows:
-            click.echo("\t".join(_flat(value, sys.maxsize) for value in row))
+            click.echo("\t".join(_for_spreadsheet(_flat(value, sys.maxsize)) for value in row))
         return
     _print_rich(columns, [list(row) for row in rows])
+
+
+def _for_spreadsheet(text: str) -> str:
+    """Return a cell that a spreadsheet takes for a text or a number, and never for a formula."""
+    is_formula = text[:1] in _FORMULA and text != _NOTHING and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def _print_rich(columns: Sequence[str], rows: Collection[Sequence[Any]]) -> None:
@@ -222,7 +233,7 @@ def telling_what_was_done(message: Callable[[], str]) -> Iterator[None]:
 def _flat(value: object, most: int) -> str:
     """Return a cell's text on one line."""
     if value is None or value in ([], (), {}):
-        return "-"
+        return _NOTHING
     if isinstance(value, Coloured):
         return _flat(value.text, most)
     if isinstance(value, float):

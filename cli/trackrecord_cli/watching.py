@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import click
 
 from trackrecord.errors import ServerUnavailable
+from trackrecord.learning.text.inert import one_line
 
 from .screen import on_terminal
 
@@ -111,7 +112,13 @@ def _block(seen: _Seen) -> str:
     document = seen.status.to_document() | (seen.rates[-1].to_document() if seen.rates else {})
     verdict = document.pop("verdict")
     document["rebuild_due"] = ", ".join(seen.status.rebuild_due) or "no"
-    return "\n".join([*(f"{name}\t{value}" for name, value in document.items()), verdict, ""])
+    return "\n".join(
+        [
+            *(f"{name}\t{one_line(str(value), sys.maxsize)}" for name, value in document.items()),
+            verdict,
+            "",
+        ]
+    )
 
 
 def _watch_in_place(read: Read, check: Check, interval_s: float, title: str) -> NoReturn:

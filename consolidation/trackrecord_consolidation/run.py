@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import structlog
 from sqlalchemy import Connection, Engine
@@ -13,7 +13,7 @@ from trackrecord.store.competences.episodes import last_waiting, mark_read, wait
 from trackrecord.store.competences.retractions import mark_retracted, waiting_to_retract
 from trackrecord.store.competences.runs import note_run, open_run
 from trackrecord.store.competences.signatures import add_tallies, take_back_tallies
-from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 
 from .dry_run import rehearse
@@ -25,10 +25,15 @@ from .update_records import RecordUpdater
 log = structlog.get_logger()
 
 # Episodes, and signatures, per transaction.
-EPISODES = 20_000
+# Others wait for each of them: an agent's outcome, a person's decision.
+EPISODES = 10_000
 SIGNATURES = 500
 # Many times the duration of one transaction.
 TURN_S = 60.0
+# How long a transaction waits for its turn beside workers that are busy.
+_PATIENCE_S = 600.0
+# Between two transactions: who waits for SQLite looks now and then whether it is free.
+_PAUSE_S = 0.02
 
 
 def consolidate(
@@ -76,6 +81,7 @@ def consolidate(
         else:
             run = _Run(engine, follower, RunLease(project, turn_s), progress, episodes_at_once)
             run.work(started, report_read)
+            dialect_of(engine).shorten_log(engine)
     report = progress.report(
         project=project,
         actor=actor,
@@ -131,7 +137,7 @@ class _Run:
             started: when the run started, by the performance counter.
             report_read: told how many episodes were read so far.
         """
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             self._turn.take(connection)
             run_id = open_run(
                 connection, self._project_id, actor=self._follower.actor, now=self._follower.now
@@ -155,11 +161,15 @@ class _Run:
         done = 0
         # Episodes that arrive during the run are left to the next one, else a run may never end.
         while last is not None and done < last:
-            with writing(self._engine) as connection:
+            with self._writing() as connection:
                 self._turn.keep(connection)
                 done = self._fold_some(connection, after=done, upto=last)
                 self._note(connection, run_id)
             report_read(self._progress.episodes_read)
+            time.sleep(_PAUSE_S)
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        return writing(self._engine, patience_s=_PATIENCE_S)
 
     def _fold_some(self, connection: Connection, *, after: int, upto: int) -> int:
         """Fold some episodes; return the row up to which no episode is left for this run."""
@@ -177,7 +187,7 @@ class _Run:
 
     def _retract_some(self) -> bool:
         """Take back some episodes of replaced records; return whether any were."""
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             self._turn.keep(connection)
             rows = waiting_to_retract(
                 connection, self._project_id, after=0, limit=self._episodes_at_once
@@ -192,7 +202,7 @@ class _Run:
         return True
 
     def _follow_some(self, run_id: int) -> bool:
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             self._turn.keep(connection)
             found = self._follower.update_records(connection, self._progress, limit=SIGNATURES)
             self._note(connection, run_id)
@@ -208,7 +218,7 @@ class _Run:
             "finished_at": self._follower.now + duration_s,
             "duration_ms": duration_s * 1000,
         }
-        with writing(self._engine) as connection:
+        with self._writing() as connection:
             self._turn.keep(connection)
             note_run(connection, run_id, skipped=self._progress.skipped, columns=over)
             self._turn.give_back(connection)

@@ -73,25 +73,29 @@ def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
 
     Raises:
         Full: the receiver takes no more.
-        Malformed: a value in them is wrong.
+        Malformed: the attributes of a resource are wrong.
     """
-    rejected = 0
-    for each in _slices(spans):
-        usable = [span for span in each if span is not None]
-        rejected += len(each) - len(usable)
-        if usable:
-            rejected += receiver.spans(usable)
-    return rejected
+    return _take(receiver.spans, spans)
 
 
-def take_logs(receiver: Receiver, logs: Iterator[LogRecord]) -> int:
+def take_logs(receiver: Receiver, logs: Iterator[LogRecord | None]) -> int:
     """Hand log records to a receiver slice by slice; return how many were rejected.
 
     Raises:
         Full: the receiver takes no more.
-        Malformed: a value in them is wrong.
+        Malformed: the attributes of a resource are wrong.
     """
-    return sum(receiver.logs(each) for each in _slices(logs))
+    return _take(receiver.logs, logs)
+
+
+def _take(receive: Callable[[list[_Item]], int], items: Iterator[_Item | None]) -> int:
+    rejected = 0
+    for each in _slices(items):
+        usable = [item for item in each if item is not None]
+        rejected += len(each) - len(usable)
+        if usable:
+            rejected += receive(usable)
+    return rejected
 
 
 def take_scores(receiver: Receiver, scores: Iterator[Mapping[str, Any]]) -> int:

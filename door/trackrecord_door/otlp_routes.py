@@ -20,7 +20,7 @@ from .intake import take_logs, take_spans
 from .posted import Posted
 
 _ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
-_WHY_REJECTED: Final = "without a valid trace id and span id, or not usable"
+_WHY_REJECTED: Final = "malformed, without a valid trace id and span id, or not usable"
 
 Work = Callable[[Receiver, bytes, Encoding], int]
 

@@ -67,6 +67,9 @@ def test_a_question_is_answered_in_the_form_that_agents_read(client, home, setti
     said = msgspec.json.decode(live.hook("codex", posted(hook_event_name="SessionStart")))
     assert said["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     assert "in the project shop" in said["hookSpecificOutput"]["additionalContext"]
+    # A folder that merely has the same name is another project, of which nothing is known.
+    foreign = posted(hook_event_name="SessionStart", session_id="s3", cwd="/foreign/shop")
+    assert live.hook("codex", foreign) is None
     mapped = load_settings(
         home=home, capture={"projects": [{"folder": "/src/shop", "project": "mine"}]}
     )

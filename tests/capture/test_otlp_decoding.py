@@ -11,7 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
 from trackrecord_capture.otlp.decoding import Malformed, decode_logs, decode_spans
 from trackrecord_capture.otlp.density import messages_in
@@ -339,9 +342,6 @@ def test_what_json_leaves_open():
         b"null",
         b"[]",
         b'{"resourceSpans": {}}',
-        _one_span(startTimeUnixNano="9" * 40),
-        _one_span(startTimeUnixNano="soon"),
-        _attribute({"doubleValue": "much"}),
         b'{"resourceSpans": [' + b"[" * 100_000,
         b'{"unknown": ' + b"[" * 100_000,
         json.dumps({"resourceSpans": []}).encode("utf-16"),
@@ -354,12 +354,66 @@ def test_malformed_json(body):
 
 
 def test_values_that_nest_without_end():
-    """A value nested thousands of times is refused and does not end the process."""
+    """A value nested thousands of times is rejected and does not end the process."""
     value: dict = {"stringValue": "deep"}
     for _ in range(150):
         value = {"arrayValue": {"values": [value]}}
-    with pytest.raises(Malformed):
-        list(decode_spans(_attribute(value), "json"))
+    assert list(decode_spans(_attribute(value), "json")) == [None]
+
+
+@pytest.mark.parametrize(
+    "malformed",
+    [
+        {"startTimeUnixNano": "9" * 40},
+        {"startTimeUnixNano": "soon"},
+        {"timeUnixNano": "soon"},
+        {"attributes": [{"key": "a", "value": {"doubleValue": "much"}}]},
+        {"attributes": 7},
+        {"name": 7, "eventName": 7},
+        [],
+    ],
+)
+def test_a_malformed_item_of_json_costs_no_other_one(malformed):
+    """Only it is rejected, wherever it stands."""
+    good = {"traceId": TRACE, "spanId": SPAN, "name": "good", "eventName": "good"}
+    if "name" not in malformed and malformed != [] and "attributes" not in malformed:
+        malformed = {**malformed, "traceId": TRACE, "spanId": SPAN}
+    for decode, group, scope, items in (
+        (decode_spans, "resourceSpans", "scopeSpans", "spans"),
+        (decode_logs, "resourceLogs", "scopeLogs", "logRecords"),
+    ):
+        if items == "spans" and "timeUnixNano" in malformed:
+            continue
+        if items == "logRecords" and "startTimeUnixNano" in malformed:
+            continue
+        whole = {group: [{scope: [{items: [good, malformed, good]}]}]}
+        first, second, third = decode(json.dumps(whole).encode(), "json")
+        assert (first, second) == (third, None)
+        assert first is not None
+
+
+@pytest.mark.parametrize("damage", [b"\x2a\x01\xff", b"\x2a\x7f", b"\x0a"])
+def test_a_malformed_item_of_protobuf_costs_no_other_one(damage):
+    """A name that is no text, a length beyond the end, a field without anything."""
+    good = ProtoSpan(trace_id=b"t" * 16, span_id=b"s" * 8, name="good").SerializeToString()
+    items = b"".join(_sized(0x12, each) for each in (good, good + damage, good))
+    resource = Resource(attributes=[KeyValue(key="a", value=AnyValue(int_value=1))])
+    scope = InstrumentationScope(name="of it").SerializeToString()
+    group = _sized(0x0A, resource.SerializeToString()) + _sized(0x12, _sized(0x0A, scope) + items)
+    first, second, third = decode_spans(_sized(0x0A, group), "protobuf")
+    assert (first, second) == (third, None)
+    assert first is not None
+    assert (first.name, first.scope, first.resource) == ("good", "of it", {"a": 1})
+
+
+def test_a_malformed_record_of_protobuf_costs_no_other_one():
+    """Of logs as of spans."""
+    good = ProtoLogRecord(event_name="good").SerializeToString()
+    items = b"".join(_sized(0x12, each) for each in (good, good + b"\x62\x01\xff", good))
+    first, second, third = decode_logs(_sized(0x0A, _sized(0x12, items)), "protobuf")
+    assert (first, second) == (third, None)
+    assert first is not None
+    assert first.event_name == "good"
 
 
 def test_an_event_is_named_by_its_attribute_too():

@@ -1,14 +1,19 @@
 """The project of a run, from its folder."""
 
+import os
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from trackrecord.project_claims import ProjectClaims
 from trackrecord.project_names import checked_project
-from trackrecord_capture.projects import project_of, repository_name
+from trackrecord.repositories import repository_name
+from trackrecord_capture.projects import RunProjects
 
 
 def _git(folder: Path, *words: str) -> None:
@@ -17,53 +22,198 @@ def _git(folder: Path, *words: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
+def _folder(tmp_path: Path, *parts: str) -> Path:
+    folder = tmp_path.joinpath(*parts)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def _repository(tmp_path: Path, *parts: str, remote: str = "") -> Path:
+    """Make a repository with one commit."""
+    folder = _folder(tmp_path, *parts)
+    _git(folder, "init", "-q")
+    _git(folder, "commit", "-q", "--allow-empty", "-m", "x")
+    if remote:
+        _git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """A repository with one commit and a remote."""
-    top = tmp_path / "shop"
+    top = _repository(tmp_path, "shop", remote="git@example.com:team/store.git")
     (top / "src" / "deep").mkdir(parents=True)
-    _git(top, "init", "-q")
-    _git(top, "remote", "add", "origin", "git@example.com:team/other.git")
-    _git(top, "commit", "-q", "--allow-empty", "-m", "x")
     return top
 
 
+@pytest.fixture
+def projects(tmp_path: Path) -> RunProjects:
+    """Projects of a home that remembers whose a name is."""
+    return RunProjects(claims=ProjectClaims(tmp_path / "home"))
+
+
+def _project(folder: str, repository: str = "", mapping: dict[str, str] | None = None) -> str:
+    return RunProjects(mapping).of(folder, repository)
+
+
 def test_a_folder_within_a_repository(repository: Path):
-    """The name of the top level, from whichever folder below it, also from one that is gone."""
+    """The name of its remote, from whichever folder below it, also from one that is gone."""
     for folder in (repository, repository / "src" / "deep", repository / "gone" / "away"):
-        assert project_of(str(folder)) == "shop"
+        assert _project(str(folder)) == "store"
 
 
-def test_a_worktree_belongs_to_its_repository(repository: Path, tmp_path: Path):
+def test_a_repository_without_a_remote(tmp_path: Path):
+    """The name of the top level."""
+    _repository(tmp_path, "shop")
+    assert _project(str(tmp_path / "shop" / "src")) == "shop"
+
+
+def test_a_worktree_belongs_to_its_repository(tmp_path: Path, projects: RunProjects):
     """Worktrees of one repository are one project."""
-    _git(repository, "worktree", "add", "-q", str(tmp_path / "wt" / "topic"))
-    assert project_of(str(tmp_path / "wt" / "topic")) == "shop"
+    shop = _repository(tmp_path, "shop")
+    _git(shop, "worktree", "add", "-q", str(tmp_path / "wt" / "topic"))
+    assert projects.of(str(shop)) == "shop"
+    assert projects.of(str(tmp_path / "wt" / "topic")) == "shop"
 
 
-def test_a_bare_repository_with_worktrees(repository: Path, tmp_path: Path):
-    """The repository's own name, without its ending."""
-    _git(tmp_path, "clone", "-q", "--bare", str(repository), str(tmp_path / "central.git"))
+def test_a_bare_repository_with_worktrees(tmp_path: Path, projects: RunProjects):
+    """The repository's own name, without its ending; a clone of it is the same project."""
+    shop = _repository(tmp_path, "shop")
+    _git(tmp_path, "clone", "-q", "--bare", str(shop), str(tmp_path / "central.git"))
+    _git(tmp_path / "central.git", "remote", "remove", "origin")
     _git(tmp_path / "central.git", "worktree", "add", "-q", str(tmp_path / "main"))
-    assert project_of(str(tmp_path / "main")) == "central"
+    _git(tmp_path, "clone", "-q", str(tmp_path / "central.git"), str(tmp_path / "copy"))
+    assert projects.of(str(tmp_path / "main")) == "central"
+    assert projects.of(str(tmp_path / "copy")) == "central"
+
+
+def test_clones_share_a_project(repository: Path, tmp_path: Path, projects: RunProjects):
+    """However their remotes are spelt, also a clone of a clone on this machine."""
+    _git(tmp_path, "clone", "-q", str(repository), str(tmp_path / "copy"))
+    _repository(tmp_path, "elsewhere", "any", remote="https://u:pw@Example.com:443/team/store/")
+    folders = (repository, tmp_path / "copy", tmp_path / "elsewhere" / "any")
+    assert {projects.of(str(each)) for each in folders} == {"store"}
+    assert projects.of("/gone", "ssh://git@example.com/team/store.git") == "store"
+
+
+def test_a_name_belongs_to_its_first_repository(tmp_path: Path, projects: RunProjects):
+    """Another one gets a suffix, always the same one, whichever is seen first later."""
+    first = _repository(tmp_path, "mine", "api", remote="git@example.com:mine/api.git")
+    others = [
+        _repository(tmp_path, "theirs", "api", remote="git@example.com:theirs/api.git"),
+        _repository(tmp_path, "without remote", "api"),
+        _folder(tmp_path, "no repository", "api"),
+    ]
+    assert projects.of(str(first)) == "api"
+    named = [projects.of(str(each)) for each in others]
+    assert len({"api", *named}) == 4
+    assert all(re.fullmatch("api-[0-9a-f]{4}", name) for name in named)
+    again = RunProjects(claims=ProjectClaims(tmp_path / "home"))
+    assert [again.of(str(each)) for each in (*others, first)] == [*named, "api"]
+
+
+def test_no_file_makes_a_folder_a_part_of_another_repository(tmp_path: Path, projects: RunProjects):
+    """What a `.git` file says counts if the repository that it names says the same."""
+    payroll = _repository(tmp_path, "payroll")
+    _git(payroll, "worktree", "add", "-q", str(tmp_path / "real"))
+    assert projects.of(str(payroll)) == "payroll"
+    worktree = (tmp_path / "real" / ".git").read_text()
+    foreign = _folder(tmp_path, "foreign")
+    fake = _folder(tmp_path, "foreign", "fake", "worktrees", "x")
+    (fake / "commondir").write_text(str(payroll / ".git"))
+    (fake / "gitdir").write_text(str(foreign / ".git"))
+    for said in (worktree, f"gitdir: {payroll}/.git", f"gitdir: {fake}"):
+        (foreign / ".git").write_text(said)
+        assert projects.of(str(foreign)) == "foreign"
+
+
+def test_a_submodule_is_a_repository_of_its_own(tmp_path: Path, projects: RunProjects):
+    """Git writes into its files where it is."""
+    library = _repository(tmp_path, "library")
+    shop = _repository(tmp_path, "shop")
+    add = ("submodule", "--quiet", "add", str(library), "vendored")
+    _git(shop, "-c", "protocol.file.allow=always", *add)
+    assert (shop / "vendored" / ".git").is_file()
+    assert projects.of(str(library)) == projects.of(str(shop / "vendored")) == "library"
+
+
+def test_no_repository_gets_the_project_of_outcomes_without_one(
+    tmp_path: Path, projects: RunProjects
+):
+    """The name `default` is nobody's."""
+    assert projects.of("") == "default"
+    assert re.fullmatch("default-[0-9a-f]{4}", projects.of(str(tmp_path / "default")))
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path):
+    """A foreign folder may hold one in the place of any of git's files."""
+    os.mkfifo(_folder(tmp_path, "one") / ".git")
+    os.mkfifo(_folder(tmp_path, "two", ".git") / "config")
+    assert (_project(str(tmp_path / "one")), _project(str(tmp_path / "two"))) == ("one", "two")
+
+
+def test_what_feeds_a_project_is_on_record(tmp_path: Path):
+    """Its repository and its folders, with a remark where it did not get its name."""
+    claims = ProjectClaims(tmp_path / "home")
+    mapped = tmp_path / "mapped"
+    projects = RunProjects({str(mapped): "mine"}, claims)
+    a, b = tmp_path / "a" / "api", tmp_path / "b" / "api"
+    for folder in (a, b, mapped / "deep"):
+        projects.of(str(folder))
+    first, second, third = claims.origins()
+    assert (first.project, first.folders, first.is_renamed) == ("api", (str(a),), False)
+    assert second.is_renamed
+    assert str(b) in second.remark
+    assert (third.project, third.repository, third.folders) == ("mine", "", (f"{mapped}/deep",))
+    claims.forget("api")
+    assert [each.project for each in claims.origins()] == [second.project, "mine"]
+    assert str(a).encode() not in (tmp_path / "home" / "projects.db").read_bytes()
+    assert (tmp_path / "home" / "projects.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_processes_that_claim_a_name_at_once_agree(tmp_path: Path):
+    """One of several repositories has the name."""
+    code = (
+        "import pathlib, sys\n"
+        "from trackrecord.project_claims import ProjectClaims\n"
+        "from trackrecord_capture.projects import RunProjects\n"
+        "projects = RunProjects(claims=ProjectClaims(pathlib.Path(sys.argv[1])))\n"
+        "sys.stdin.readline()\n"
+        "print(*(projects.of(f'/gone/{i}/api') for i in range(20)))\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "home")]
+    started = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    answers = {process.communicate()[0] for process in started}
+    assert len(answers) == 1
+    names = answers.pop().split()
+    assert len(set(names)) == 20
+    assert names.count("api") == 1
 
 
 def test_without_a_repository(tmp_path: Path):
     """What the source says of the repository, or else the folder's own name."""
     folder = tmp_path / "notes"
-    assert project_of(str(folder)) == "notes"
-    assert project_of(str(folder), "https://example.com/team/shop.git") == "shop"
-    assert project_of("", "team/shop") == "shop"
-    assert project_of("C:\\work\\thing") == "thing"
-    assert project_of("") == "default"
-    assert project_of("/") == "default"
+    assert _project(str(folder)) == "notes"
+    assert _project(str(folder), "https://example.com/team/shop.git") == "shop"
+    assert _project("", "team/shop") == "shop"
+    assert _project("C:\\work\\thing") == "thing"
+    assert _project("") == "default"
+    assert _project("/") == "default"
 
 
 def test_a_mapping_wins(repository: Path):
     """The innermost folder that is mapped counts, and a name that only begins alike does not."""
     mapping = {str(repository): "a", str(repository / "src"): "b"}
-    assert project_of(str(repository / "src" / "deep"), mapping=mapping) == "b"
-    assert project_of(str(repository / "srcs"), mapping=mapping) == "a"
-    assert project_of(f"{repository}-2", mapping=mapping) == "shop-2"
+    assert _project(str(repository / "src" / "deep"), mapping=mapping) == "b"
+    assert _project(str(repository / "srcs"), mapping=mapping) == "a"
+    assert _project(f"{repository}-2", mapping=mapping) == "shop-2"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +231,8 @@ def test_names_of_repositories(address: str, name: str):
     assert repository_name(address) == name
 
 
-@given(st.text(max_size=300), st.text(max_size=300))
-def test_any_text_gives_a_valid_name(folder: str, repository: str):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(folder=st.text(max_size=300), repository=st.text(max_size=300))
+def test_any_text_gives_a_valid_name(projects: RunProjects, folder: str, repository: str):
     """Whatever a source says, the project can be published."""
-    assert checked_project(project_of(folder, repository))
+    assert checked_project(projects.of(folder, repository))

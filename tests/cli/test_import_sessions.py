@@ -59,13 +59,17 @@ def agents(tmp_path, monkeypatch):
     sessions = person / ".codex" / "sessions" / "2026" / "11" / "20"
     sessions.mkdir(parents=True)
     for number in range(8):
-        thread, records = _rollout(number, str(folder))
-        with (sessions / f"rollout-2026-11-20T10-00-{number:02}-{thread}.jsonl").open("w") as file:
-            for kind, payload in records:
-                at = f"2026-11-20T10:00:{number:02}.000Z"
-                file.write(json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n")
+        _write_session(sessions, number, folder)
     _opencode(person / "data" / "opencode" / "opencode.db", str(folder))
     return Agents(project, sessions)
+
+
+def _write_session(sessions, number, folder):
+    thread, records = _rollout(number, str(folder))
+    with (sessions / f"rollout-2026-11-20T10-00-{number:02}-{thread}.jsonl").open("w") as file:
+        for kind, payload in records:
+            at = f"2026-11-20T10:00:{number:02}.000Z"
+            file.write(json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n")
 
 
 class Agents:
@@ -201,6 +205,26 @@ def test_a_project_of_ones_own(up, agents, trackrecord, project):
     found = trackrecord("runs", "list", "--project", project, "--json").json
     assert {run["project"] for run in found} == {project}
     assert len(found) == 8
+
+
+def test_a_foreign_folder_of_the_same_name(up, agents, trackrecord, tmp_path):
+    """Its runs are not the project's; one line says so once, and `doctor` shows who feeds what."""
+    trackrecord("import", "codex")
+    foreign = tmp_path / "downloads" / agents.project
+    foreign.mkdir(parents=True)
+    _write_session(agents.sessions, 8, foreign)
+    ran = trackrecord("import", "codex")
+    origins = trackrecord("doctor", "--json").json["projects"]
+    origins = [each for each in origins if each["name"] == agents.project]
+    own, other = (each["project"] for each in origins)
+    assert (own, other.startswith(f"{own}-")) == (agents.project, True)
+    assert origins[1]["folders"] == [str(foreign)]
+    (line,) = ran.err.splitlines()
+    assert f"the runs in {foreign} belong to {other}" in line
+    for project, count in ((own, 8), (other, 1)):
+        assert len(trackrecord("runs", "list", "--project", project, "--json").json) == count
+    assert trackrecord("import", "codex", "--again").err == ""
+    assert line.removeprefix("trackrecord: ") in trackrecord("doctor").out
 
 
 def test_torn_lines(up, agents, trackrecord):

@@ -1,9 +1,17 @@
 """Whatever lists something can be limited and sorted, with the same options everywhere."""
 
+import io
+import re
+import unicodedata
+from contextlib import redirect_stdout
+
 import pytest
 from command_tree import leaves
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
@@ -136,3 +144,29 @@ def test_an_unknown_key_is_wrong_use(nothing_up, trackrecord):
     ran = trackrecord("effect", "--by", "entry", "--sort", "tasks")
     assert (ran.status, ran.out) == (2, "")
     assert "entries cannot be sorted by 'tasks'" in ran.err
+
+
+@given(st.text(max_size=20) | st.from_regex(r"[=+@\t\r-].{0,9}", fullmatch=True))
+@example("=1+1")
+@example("\t@SUM(A1)")
+@example("-2+3+cmd|' /C calc'!A0")
+@example("\u200b=1")
+def test_no_cell_in_a_pipe_is_a_formula(text):
+    """What agents wrote is a text in a spreadsheet; rows and columns stay what they are."""
+    with redirect_stdout(io.StringIO()) as out:
+        print_table(("a", "b"), [(text, "end")])
+    head, row, rest = out.getvalue().split("\n")
+    cell, end = row.split("\t")
+    assert (head, end, rest) == ("a\tb", "end", "")
+    is_number = cell == "-" or re.fullmatch(r"[-+][\d., e%()to+-]+", cell)
+    assert not cell.startswith(tuple("=+-@")) or is_number
+    assert not any(unicodedata.category(each) == "Cc" for each in cell)
+
+
+def test_numbers_in_a_pipe_stay_numbers():
+    """Negative ones, and those with an interval, too."""
+    row = (-1.5, -3, "-0.25", "+12", "-1e-5", "+12 (-3 to +20)", "-4 %", None)
+    with redirect_stdout(io.StringIO()) as out:
+        print_table(("a",), [row])
+    cells = out.getvalue().splitlines()[1].split("\t")
+    assert cells == ["-1.50", "-3", "-0.25", "+12", "-1e-5", "+12 (-3 to +20)", "-4 %", "-"]

@@ -2,8 +2,10 @@
 
 import random
 import signal
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from dying import exit_code_of
@@ -13,8 +15,10 @@ from sqlalchemy import Connection, Engine, event, text, update
 
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.store.database.engine import connect_store, writing
+from trackrecord.store.database.dialects.sqlite import LARGEST_LOG
+from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.leases import leases
+from trackrecord.store.database.migrate import migrate
 from trackrecord_consolidation.run import consolidate
 from trackrecord_consolidation.run_lease import RunLease
 
@@ -140,6 +144,48 @@ def test_two_runs_at_once(fleet: Fleet, store_url: str) -> None:
     records = fleet.records().values()
     assert sum(record.performance.success_count for record in records) == 300
     assert {record.version for record in records} == {1}
+
+
+def test_a_run_waits_while_others_write(tmp_path: Path) -> None:
+    """Longer than one wait for the database lasts; SQLite itself keeps no queue."""
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    engine, other = connect_store(url, timeout_s=0.001), connect_store(url)
+    migrate(engine)
+    fleet = Fleet(engine)
+    fleet.report("a", "b")
+    was_refused = threading.Event()
+    event.listen(engine, "handle_error", lambda _context: was_refused.set())
+    with ThreadPoolExecutor(1) as pool:
+        with writing(other):
+            report = pool.submit(fleet.consolidate)
+            assert was_refused.wait(60)
+        assert report.result(60).episodes_read == 1
+    engine.dispose()
+    other.dispose()
+
+
+def test_a_log_that_a_reader_made_long_is_cut(tmp_path: Path) -> None:
+    """By the next run after the reader; and without one, as soon as the log begins anew."""
+    url = f"sqlite:///{tmp_path}/store.sqlite"
+    engine, other = connect_store(url), connect_store(url)
+    migrate(engine)
+    fleet = Fleet(engine)
+    log = tmp_path / "store.sqlite-wal"
+    for consolidates in (True, False):
+        with reading(other) as connection:
+            connection.execute(text("SELECT count(*) FROM outcomes")).all()
+            while log.stat().st_size < 2 * LARGEST_LOG:
+                fleet.report("a", "b", description="x" * 5_000_000)
+            fleet.consolidate()
+            assert log.stat().st_size >= 2 * LARGEST_LOG
+        if consolidates:
+            fleet.consolidate()
+            assert log.stat().st_size == 0
+    for _ in range(3):
+        fleet.report("a", "b")
+    assert log.stat().st_size <= LARGEST_LOG
+    engine.dispose()
+    other.dispose()
 
 
 def test_two_runs_with_a_turn_of_no_length(fleet: Fleet, store_url: str) -> None:

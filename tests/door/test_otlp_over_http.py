@@ -90,6 +90,17 @@ def test_partial_success(http, lasting_door):
     assert answer.json()["partialSuccess"]["rejectedSpans"] == "2"
 
 
+def test_a_malformed_span_costs_none_of_its_neighbours(http, lasting_door):
+    """They are taken; it is counted as rejected."""
+    before = len(lasting_door.taken("span"))
+    document = in_json("a", "b", "c")
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][1]["endTimeUnixNano"] = "soon"
+    answer = http.post("/v1/traces", content=json.dumps(document), headers=JSON)
+    assert answer.status_code == 200
+    assert answer.json()["partialSuccess"]["rejectedSpans"] == "1"
+    assert [each["name"] for each in taken_since(lasting_door, "span", before)] == ["a", "c"]
+
+
 def test_logs(http, lasting_door):
     """Log records are taken as spans are, in both encodings; those without a trace, too."""
     before = len(lasting_door.taken("log"))

@@ -9,7 +9,10 @@ from pathlib import Path
 import httpx
 import pytest
 import redis
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 from scraped import Scrape, read_scrape
 from sqlalchemy import update
 from starlette.applications import Starlette
@@ -17,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.queries.metrics import ProjectFigures
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -25,6 +29,7 @@ from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_door import health_routes
 from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor
+from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.requests import CountRequests, Requests, surface_of
 from trackrecord_door.metrics.routes import routes
 from trackrecord_worker.embedded_redis import EmbeddedRedis
@@ -103,7 +108,8 @@ def test_a_caller_of_an_unknown_project_sees_nothing(two_projects: Settings) -> 
 def test_a_hostile_name_is_a_label_and_nothing_else(two_projects: Settings) -> None:
     """Whatever a project is called, it adds no line of its own."""
     seen = scrape_of(two_projects)
-    assert seen.values_of("project") == {"web", "secret", HOSTILE}
+    shown = HOSTILE.replace("\\", "\\\\").replace("\n", "\\n").replace("\u2028", "\\u2028")
+    assert seen.values_of("project") == {"web", "secret", shown}
     assert seen.value("trackrecord_workers") == 0
 
 
@@ -234,3 +240,31 @@ def test_every_request_is_counted_once() -> None:
     counted = requests.answered()
     assert counted.by_status == {("page", "5xx"): 1, ("page", "4xx"): 2}
     assert sum(counted.durations["page"].buckets) == 3
+
+
+def test_labels_hold_no_control_characters():
+    """Whoever reports names a project; two names never share a label, which would end scrapes."""
+    names = ["plain", "a\x1b[31m\rb", "a\\x1b[31m\\rb", "a\u202eb", "new\nline", 'quote"']
+    families = list(_of_projects([ProjectFigures(name, 1, 2, 3, 4.0) for name in names]))
+    registry = CollectorRegistry()
+    registry.register(Families(families))
+    text = generate_latest(registry).decode()
+    assert all(each.isprintable() for each in text.splitlines())
+    read = [
+        sample.labels["project"]
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == "trackrecord_last_learnt_timestamp_seconds"
+    ]
+    assert len(set(read)) == len(names)
+    assert {"plain", 'quote"', r"a\x1b[31m\rb", r"a\\x1b[31m\\rb"} <= set(read)
+
+
+class Families(Collector):
+    """Gives families to a registry."""
+
+    def __init__(self, families):
+        self._families = families
+
+    def collect(self):
+        return self._families

@@ -5,7 +5,9 @@ import time
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import event
 
+from trackrecord.changes.patterns import decide_about_pattern
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
@@ -14,10 +16,13 @@ from trackrecord.queries.explain import explain
 from trackrecord.queries.found_lessons import lesson_strength_over_time
 from trackrecord.queries.kept import KeptAnswers
 from trackrecord.queries.lessons import lesson_filter, list_lessons
+from trackrecord.queries.news import changes_between
 from trackrecord.queries.patterns import list_patterns
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.patterns.read import PatternFilter
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord_worker.notify.message import encode_message
 
 SETTINGS = load_daemon_settings()
 DAY = 86_400.0
@@ -142,3 +147,48 @@ def test_an_explanation_can_be_asked_for_by_kind(store):
         criterion = explain(connection, SETTINGS, "default", "tone", kind="criterion")
     assert "state" in pattern.numbers
     assert "weight" in criterion.numbers
+
+
+def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
+    """Also under another filter; an outcome, a decision and a past moment are seen at once."""
+    teach(store, *(run(n, "ana", patterns=[f"p{n % 9}"]) for n in range(30)))
+    read = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        read.append(" ".join(statement.split()))
+
+    event.listen(store, "before_cursor_execute", note)
+
+    def patterns(**wanted):
+        read.clear()
+        with reading(store) as connection:
+            found = list_patterns(connection, SETTINGS, "default", **wanted)
+        return found, any("FROM patterns" in statement for statement in read)
+
+    everything, has_read = patterns()
+    assert (len(everything), has_read) == (9, True)
+    assert patterns() == (everything, False)
+    assert patterns(wanted=PatternFilter(content="P3")) == ([everything[3]], False)
+    assert patterns(at=NOW - 20 * DAY)[1]
+    first = everything[0].id
+    decide_about_pattern(store, SETTINGS, "default", first, "deprecate", by="Ada", reason="x")
+    (changed,) = (each for each in patterns()[0] if each.id == first)
+    assert changed.standing.state == "deprecated"
+    teach(store, run(31, "ana", patterns=["new"]))
+    assert len(patterns()[0]) == 10
+
+
+def test_news_steer_no_terminal_and_no_chat(store):
+    """Neither their texts nor what a webhook or a command gets; names stay recognisable."""
+    name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
+    teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
+    with reading(store) as connection:
+        found = changes_between(
+            connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1
+        )
+    assert [each.kind for each in found] == ["pattern.warning"]
+    hostile = replace(found[0], project="a\x1bb", subject="x\x00y")
+    data = json.loads(encode_message(hostile))["data"]
+    assert all(text.isprintable() for text in (found[0].text, data["text"]))
+    assert (data["project"], data["subject"]) == (r"a\x1bb", r"x\x00y")
+    assert "broke [31m ‹b>it now" in data["text"]

@@ -1,7 +1,9 @@
 """A trackrecord.toml in the working directory may be anybody's: harmless settings are taken."""
 
+import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +38,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     """The working directory of an agent, in a repository that somebody else wrote."""
     where = tmp_path / "repository"
     where.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(where)
     return where
 
@@ -296,3 +299,28 @@ def test_publishing_goes_on(kind, folder, home, client):
     )
     assert done.stdout == "{} nothing is learnt yet\n"
     assert client.xlen(AgentSettings().keys.outcomes) == 1
+
+
+def test_a_repository_cannot_name_the_project_of_another(tmp_path, home, monkeypatch):
+    """It gets one with a suffix, and one line says so; the environment and the map win."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(home))
+    found = []
+    for name in ("payroll", "foreign"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / CONFIG_FILE).write_text('project = "payroll"')
+        monkeypatch.chdir(tmp_path / name)
+        found.append(load_agent_settings().project)
+        assert load_settings().project == found[-1]
+    own, foreign = found
+    assert own == "payroll"
+    assert re.fullmatch("payroll-[0-9a-f]{4}", foreign)
+    assert "names a project of another repository" in (ignored_configuration() or "")
+    monkeypatch.setenv(
+        "TRACKRECORD_CAPTURE__PROJECTS",
+        json.dumps([{"folder": str(tmp_path / "foreign"), "project": "payroll"}]),
+    )
+    assert load_agent_settings().project == "payroll"
+    assert ignored_configuration() is None
+    monkeypatch.setenv("TRACKRECORD_PROJECT", "mine")
+    assert load_agent_settings().project == "mine"
+    assert ignored_configuration() is None

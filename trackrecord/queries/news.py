@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.text.inert import one_line
 from trackrecord.prompt.appeared_lessons import appeared_lessons
 from trackrecord.store.competences.run_leases import run_lease_name
 from trackrecord.store.competences.unfinished_runs import failed_runs
@@ -145,6 +146,5 @@ def _failed_run(project: str, started: float) -> News:
 
 
 def _shown(text: str) -> str:
-    """Return a text on one line, within bounds and without a full stop."""
-    line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1] + "…"
+    """Return a text on one line, inert, within bounds and without a full stop."""
+    return one_line(text, _LONGEST_SHOWN).rstrip(".")

@@ -34,9 +34,12 @@ from trackrecord.store.patterns.tables import patterns
 from trackrecord.times import iso
 
 from .estimates import estimate_document, read_estimates
+from .kept import KeptAnswers
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
+# Those of a large project take megabytes.
+_kept: Final = KeptAnswers[tuple[Standing, ...]](2)
 _HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
@@ -46,13 +49,18 @@ class Pattern:
 
     Attributes:
         standing: its evidence, and the state that follows from it.
-        present: returns what agents are shown of it.
-        estimate: how often tasks that touch it succeed; None if not counted.
+        present: returns what agents are shown of a standing; all patterns of a list share it.
+        estimates: where its estimate is found; None if nothing was counted.
     """
 
     standing: Standing
-    present: Callable[[], RankedPattern] = field(repr=False, compare=False)
-    estimate: Estimate | None = None
+    present: Callable[[Standing], RankedPattern] = field(repr=False, compare=False)
+    estimates: Estimates | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def estimate(self) -> Estimate | None:
+        """How often tasks that touch it succeed; None if not counted."""
+        return None if self.estimates is None else self.estimates.pattern(self.standing.facts.slug)
 
     @cached_property
     def shown(self) -> RankedPattern:
@@ -60,7 +68,7 @@ class Pattern:
 
         Made when it is first asked for: of two thousand patterns a page shows fifty.
         """
-        return self.present()
+        return self.present(self.standing)
 
     @property
     def id(self) -> str:
@@ -70,8 +78,7 @@ class Pattern:
     @property
     def score(self) -> float:
         """The score by which it is ranked among its like."""
-        standing = self.standing
-        return standing.failure_score if standing.is_inverted else standing.score
+        return _score(self.standing)
 
     def to_document(self) -> dict[str, Any]:
         """Return the pattern as a JSON object."""
@@ -159,30 +166,51 @@ def list_patterns(
         UnknownProject: nothing is on record for the project.
     """
     project_id = project_row(connection, project)
-    standings = read_standings(
-        connection, project_id, settings.rules, now=time.time(), at=at, wanted=wanted
-    )
+    standings = [
+        standing
+        for standing in _ordered(connection, settings, project_id, at)
+        if wanted.admits(standing)
+    ]
     if source is not None:
         most = settings.rules.advice.max_runs
         slugs = patterns_of_source(connection, project_id, source, limit=most, at=at)
         standings = [standing for standing in standings if standing.facts.slug in slugs]
-    found = [_pattern(settings, standing, estimates, language) for standing in standings]
-    found.sort(key=lambda each: (each.standing.is_inverted, -each.score, each.id))
-    return found
+    present = _presenter(settings, language)
+    return [Pattern(standing, present, estimates) for standing in standings]
 
 
-def _pattern(
-    settings: DaemonSettings,
-    standing: Standing,
-    estimates: Estimates | None,
-    language: Language = "en",
-) -> Pattern:
+def _ordered(
+    connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
+) -> tuple[Standing, ...]:
+    """Return where all patterns stand, best first, anti-patterns last; see `KeptAnswers`.
+
+    A page of a list needs all of them, for only the rules say which are the best.
+    """
+    rules = settings.rules
+
+    def compute() -> tuple[Standing, ...]:
+        found = read_standings(connection, project_id, rules, now=time.time(), at=at)
+        return tuple(sorted(found, key=lambda each: (each.is_inverted, -_score(each), each.id)))
+
+    if at is not None:
+        return compute()
+    return _kept.answer(connection, project_id, (rules.maturity, rules.antipatterns), compute)
+
+
+def _score(standing: Standing) -> float:
+    return standing.failure_score if standing.is_inverted else standing.score
+
+
+def _presenter(
+    settings: DaemonSettings, language: Language = "en"
+) -> Callable[[Standing], RankedPattern]:
+    """Return what words standings as agents are shown them, in a language."""
     name_of = recogniser_of(settings.rules).name_of
-    return Pattern(
-        standing,
-        lambda: in_language(present_pattern(standing, name_of, settings.texts), language),
-        None if estimates is None else estimates.pattern(standing.facts.slug),
-    )
+
+    def present(standing: Standing) -> RankedPattern:
+        return in_language(present_pattern(standing, name_of, settings.texts), language)
+
+    return present
 
 
 def find_pattern(
@@ -214,7 +242,8 @@ def find_pattern(
     )
     if not found:
         raise UnknownId(_unknown(pattern_id, project), hint=_HINT)
-    return _pattern(settings, found[0], read_estimates(connection, settings, project, at=at))
+    estimates = read_estimates(connection, settings, project, at=at)
+    return Pattern(found[0], _presenter(settings), estimates)
 
 
 def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.errors import StoreUnfit
+from trackrecord.project_claims import ProjectClaims
 from trackrecord.wire.subject import Subject
 
 from ..agents.runtime import TOLD, runtime_folder
@@ -62,7 +63,7 @@ class CapturedPlace:
         return subject.what == "task" and known.task_id == subject.name
 
     def forget(self, traces: Collection[str]) -> None:
-        """Delete traces, what is known of the commits of runs, and what sessions were told.
+        """Delete traces, commits of runs, what sessions were told, and folders of a project.
 
         Raises:
             StoreUnfit: a file cannot be used.
@@ -76,6 +77,8 @@ class CapturedPlace:
                     )
         self._forget_commits()
         self._forget_told()
+        if self._subject.what == "project":
+            ProjectClaims(self._home).forget(self._subject.project)
 
     def _forget_commits(self) -> None:
         path = self._home / FILE_NAME

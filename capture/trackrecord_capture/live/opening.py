@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from functools import partial
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.project_names import MAX_CHARS
-from trackrecord.redaction.redact import redacted
 from trackrecord_producers.publisher import Publisher
 
 from ..history.captured import CountedSinks
@@ -15,7 +13,7 @@ from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
 from ..outcome import outcome_of
-from ..projects import project_of
+from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
 from ..sources.source import Log, Source
 from .live import Live
@@ -29,26 +27,18 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
         settings: the daemon's settings.
         captured: counts what is published.
     """
-    return Live(
-        settings,
-        SOURCES,
-        partial(_reading, settings, captured),
-        partial(project_of_folder, settings),
-    )
-
-
-def project_of_folder(settings: DaemonSettings, folder: str) -> str:
-    """Return the project of an agent's folder, as in the outcome of a run: they have to meet."""
-    mapping = settings.capture.project_of_folder
-    return redacted(project_of(folder, mapping=mapping))[:MAX_CHARS]
+    projects = run_projects(settings.capture, settings.home)
+    return Live(settings, SOURCES, partial(_reading, settings, projects, captured), projects.of)
 
 
 @contextmanager
-def _reading(settings: DaemonSettings, captured: CountedSinks | None) -> Iterator[Read]:
+def _reading(
+    settings: DaemonSettings, projects: RunProjects, captured: CountedSinks | None
+) -> Iterator[Read]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
-        outcome_of=partial(outcome_of, rules=settings.capture),
+        outcome_of=partial(outcome_of, rules=settings.capture, projects=projects),
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:

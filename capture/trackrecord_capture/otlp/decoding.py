@@ -11,17 +11,19 @@ Encoding = Literal["protobuf", "json"]
 
 
 def decode_spans(body: bytes, encoding: Encoding) -> Iterator[Span | None]:
-    """Return the spans of an ExportTraceServiceRequest, one by one; None for one without ids.
+    """Return the spans of an ExportTraceServiceRequest, one by one.
+
+    None stands for one without ids, or that is malformed: the others are valid nevertheless.
 
     Raises:
-        Malformed: the body is not such a request. Values that are wrong in themselves are found
-            while the spans are read, and raise it then.
+        Malformed: the body is not such a request, or the attributes of a resource are wrong, which
+            may be found while the spans are read.
     """
     return from_json.spans(body) if encoding == "json" else from_protobuf.spans(body)
 
 
-def decode_logs(body: bytes, encoding: Encoding) -> Iterator[LogRecord]:
-    """Return the log records of an ExportLogsServiceRequest, one by one.
+def decode_logs(body: bytes, encoding: Encoding) -> Iterator[LogRecord | None]:
+    """Return the log records of an ExportLogsServiceRequest, one by one; None for a malformed one.
 
     Raises:
         Malformed: as `decode_spans`.

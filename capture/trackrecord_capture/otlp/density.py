@@ -1,9 +1,12 @@
-"""How many messages a protobuf body holds, counted before it is parsed.
+"""The wire format of protobuf, as far as bodies are looked at before or without parsing them whole.
+
+How many messages a body holds is counted first.
 
 An empty message takes two bytes on the wire and up to two hundred in memory. Within the largest
 size of a body, that makes two gigabytes.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -53,6 +56,30 @@ def messages_in(body: bytes, kind: Any) -> int:  # noqa: ANN401 - as above
                 # A group, or nothing that there is, ends this message.
                 place += _WIDTHS.get(wire_type, end)
     return count
+
+
+def held_in(body: bytes, number: int) -> Iterator[bytes]:
+    """Return what the fields of this number hold, of those that have a length.
+
+    Raises:
+        ValueError: the body is cut off, or holds what is not the wire format.
+    """
+    place, end = 0, len(body)
+    while place < end:
+        tag, place = _varint(body, place, end)
+        wire_type, size = tag & 7, 0
+        if wire_type == _VARINT:
+            _, place = _varint(body, place, end)
+        elif wire_type == _SIZED:
+            size, place = _varint(body, place, end)
+            if tag >> 3 == number and place + size <= end:
+                yield body[place : place + size]
+        else:
+            size = _WIDTHS.get(wire_type, end + 1)
+        place += size
+    if place > end:
+        message = "the message is cut off"
+        raise ValueError(message)
 
 
 @cache

@@ -53,7 +53,7 @@ def no_prompt(_agent: str, _session: str, _at: float) -> RecordedPrompt:
 
 def placed(run: AgentRun, recorded: RecordedPrompt) -> AgentRun:
     """Return a run in the folder of its recording, which decides the project, if it names none."""
-    if run.folder or run.repository:
+    if run.folder or run.project or run.repository:
         return run
     return msgspec.structs.replace(run, folder=recorded.folder, repository=recorded.repository)
 

@@ -89,7 +89,8 @@ class _Span(_Shape):
 
 class _ScopeSpans(_Shape):
     scope: _Scope | None = None
-    spans: list[_Span] | None = None
+    # Each is decoded alone, so that a malformed one costs none of the others.
+    spans: list[msgspec.Raw] | None = None
 
 
 class _ResourceSpans(_Shape):
@@ -114,7 +115,7 @@ class _Record(_Shape):
 
 class _ScopeLogs(_Shape):
     scope: _Scope | None = None
-    log_records: list[_Record] | None = None
+    log_records: list[msgspec.Raw] | None = None
 
 
 class _ResourceLogs(_Shape):
@@ -128,10 +129,12 @@ class _LogsRequest(_Shape):
 
 _TRACES = msgspec.json.Decoder(_TraceRequest)
 _LOGS = msgspec.json.Decoder(_LogsRequest)
+_SPAN = msgspec.json.Decoder(_Span)
+_RECORD = msgspec.json.Decoder(_Record)
 
 
 def spans(body: bytes) -> Iterator[Span | None]:
-    """Return the spans of a request; None for one without ids.
+    """Return the spans of a request; None for one without ids, or that is malformed.
 
     Raises:
         Malformed: the body is not such a request.
@@ -146,8 +149,8 @@ def spans(body: bytes) -> Iterator[Span | None]:
     )
 
 
-def logs(body: bytes) -> Iterator[LogRecord]:
-    """Return the log records of a request.
+def logs(body: bytes) -> Iterator[LogRecord | None]:
+    """Return the log records of a request; None for one that is malformed.
 
     Raises:
         Malformed: the body is not such a request.
@@ -176,6 +179,14 @@ def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request
         raise Malformed(message) from None
 
 
+def _decoded_alone(decoder: "msgspec.json.Decoder[_Request]", item: msgspec.Raw) -> _Request:
+    try:
+        return decoder.decode(item)
+    except (ValueError, RecursionError):
+        message = "an item is not of its kind"
+        raise Malformed(message) from None
+
+
 def _scope(scope: _Scope | None) -> str:
     return (scope.name or "") if scope is not None else ""
 
@@ -184,7 +195,14 @@ def _resource(resource: _Attributed | None) -> Attributes:
     return _attributes(resource.attributes) if resource is not None else {}
 
 
-def _span(span: _Span, scope: str, resource: Attributes) -> Span | None:
+def _span(item: msgspec.Raw, scope: str, resource: Attributes) -> Span | None:
+    try:
+        return _whole_span(_decoded_alone(_SPAN, item), scope, resource)
+    except Malformed:
+        return None
+
+
+def _whole_span(span: _Span, scope: str, resource: Attributes) -> Span | None:
     trace_id = usable_id(span.trace_id or "", TRACE_ID_DIGITS)
     span_id = usable_id(span.span_id or "", SPAN_ID_DIGITS)
     if not trace_id or not span_id:
@@ -211,7 +229,14 @@ def _span(span: _Span, scope: str, resource: Attributes) -> Span | None:
     )
 
 
-def _log_record(record: _Record, scope: str, resource: Attributes) -> LogRecord:
+def _log_record(item: msgspec.Raw, scope: str, resource: Attributes) -> LogRecord | None:
+    try:
+        return _whole_record(_decoded_alone(_RECORD, item), scope, resource)
+    except Malformed:
+        return None
+
+
+def _whole_record(record: _Record, scope: str, resource: Attributes) -> LogRecord:
     attributes = _attributes(record.attributes)
     severity = record.severity_number
     return LogRecord(

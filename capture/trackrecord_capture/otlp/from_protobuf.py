@@ -2,13 +2,18 @@
 
 import base64
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoLogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
-from .density import is_too_dense
+from .density import held_in, is_too_dense
 from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
 from .malformed import TOO_DENSE, Malformed
 from .span import Attributes, LogRecord, Span, SpanEvent, Status
@@ -19,12 +24,14 @@ _EVENT_NAME: Final = "event.name"
 
 
 def spans(body: bytes) -> Iterator[Span | None]:
-    """Return the spans of a request; None for one without ids.
+    """Return the spans of a request; None for one without ids, or that is malformed.
 
     Raises:
         Malformed: the body is not such a request.
     """
     request = _parsed(ExportTraceServiceRequest(), body)
+    if request is None:
+        return (each and _span(*each) for each in _one_by_one(body, ProtoSpan))
     return (
         _span(each, scoped.scope.name, resource)
         for of_resource in request.resource_spans
@@ -34,13 +41,15 @@ def spans(body: bytes) -> Iterator[Span | None]:
     )
 
 
-def logs(body: bytes) -> Iterator[LogRecord]:
-    """Return the log records of a request.
+def logs(body: bytes) -> Iterator[LogRecord | None]:
+    """Return the log records of a request; None for one that is malformed.
 
     Raises:
         Malformed: the body is not such a request.
     """
     request = _parsed(ExportLogsServiceRequest(), body)
+    if request is None:
+        return (each and _log_record(*each) for each in _one_by_one(body, ProtoLogRecord))
     return (
         _log_record(each, scoped.scope.name, resource)
         for of_resource in request.resource_logs
@@ -50,15 +59,50 @@ def logs(body: bytes) -> Iterator[LogRecord]:
     )
 
 
-def _parsed(request: _Request, body: bytes) -> _Request:
+def _parsed(request: _Request, body: bytes) -> _Request | None:
+    """Return the request; None if something in it is malformed."""
     if is_too_dense(body, request.DESCRIPTOR):
         raise Malformed(TOO_DENSE)
     try:
         request.ParseFromString(body)
     except DecodeError:
-        message = "the body is not a protobuf message of this kind"
-        raise Malformed(message) from None
+        return None
     return request
+
+
+def _one_by_one(body: bytes, kind: type[Message]) -> list[tuple[Any, str, Attributes] | None]:
+    """Return each span or record with its scope and resource; None for one that is malformed.
+
+    A request of either kind has the same fields: groups (1) of a resource (1) and scopes (2), which
+    have a name (1) and items (2).
+
+    Raises:
+        Malformed: nothing in the body is a valid item.
+    """
+    found: list[tuple[Any, str, Attributes] | None] = []
+    try:
+        for group in held_in(body, 1):
+            resource = _merged(Resource(), held_in(group, 1))
+            attributes = _attributes(resource.attributes)
+            for scoped in held_in(group, 2):
+                scope = _merged(InstrumentationScope(), held_in(scoped, 1)).name
+                for item in held_in(scoped, 2):
+                    with suppress(DecodeError):
+                        found.append((kind.FromString(item), scope, attributes))
+                        continue
+                    found.append(None)
+    except (DecodeError, ValueError):
+        found = []
+    if not any(found):
+        message = "the body is not a protobuf message of this kind"
+        raise Malformed(message)
+    return found
+
+
+def _merged(message: _Request, parts: Iterable[bytes]) -> _Request:
+    for part in parts:
+        message.MergeFromString(part)
+    return message
 
 
 def _span(span: Any, scope: str, resource: Attributes) -> Span | None:  # noqa: ANN401 - messages have no static types

@@ -10,6 +10,7 @@ from trackrecord_producers.publisher import Publisher
 from ..history.captured import CountedSinks
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
+from ..projects import run_projects
 from .recorded_prompts import recorded_prompt
 from .trace_buffer import TraceBuffer
 from .trace_status import traces_file
@@ -28,10 +29,11 @@ def traces_of(settings: DaemonSettings, captured: CountedSinks | None = None) ->
     """
     path = traces_file(settings.home)
     publisher = Publisher(lambda: settings)
+    projects = run_projects(settings.capture, settings.home)
     try:
         return TraceBuffer(
             path,
-            partial(outcome_of, rules=settings.capture),
+            partial(outcome_of, rules=settings.capture, projects=projects),
             SpoolingSink(publisher, captured),
             rules=settings.traces,
             prompt_of=recorded_prompt,

@@ -135,7 +135,8 @@ def _run(
         ended_at=max((max(fact.start, fact.end) for fact in facts), default=0.0),
         # A project that was named outright is not that of the folder.
         folder="" if project else first_of(facts, "folder"),
-        repository=project or first_of(facts, "repository"),
+        project=project,
+        repository=first_of(facts, "repository"),
         branch=first_of(facts, "branch"),
         instruction=_instruction(root, asked, tree),
         calls=tuple(seen.call for seen in calls),

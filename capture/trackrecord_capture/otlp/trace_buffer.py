@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from trackrecord.errors import StoreUnfit
 from trackrecord.trace_rules import TraceRules
 
 from ..history.reading import OutcomeOf
@@ -94,7 +95,7 @@ class TraceBuffer:
     def _run(self) -> None:
         while not self._stopping.wait(_TICK_S):
             # Without room for bookkeeping it is tried again: what is due stays due.
-            with contextlib.suppress(NoRoom):
+            with contextlib.suppress(NoRoom, StoreUnfit):
                 self.publish_due()
 
     def publish_due(self) -> int:

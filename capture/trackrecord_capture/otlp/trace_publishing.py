@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from trackrecord.errors import InvalidOutcome, ServerUnavailable, TrackrecordError
+from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit, TrackrecordError
 from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
@@ -75,6 +75,7 @@ class TracePublishing:
 
         Raises:
             NoRoom: the disk is full.
+            StoreUnfit: it cannot be told which project a run belongs to; its trace stays due.
         """
         published = 0
         with self._one_at_a_time:
@@ -96,14 +97,18 @@ class TracePublishing:
             return self._waiting.due(now, _AT_ONCE)
 
     def _published(self, due: Due) -> list[TraceOutcome]:
-        """Publish the runs of a trace; return what is remembered of them."""
+        """Publish the runs of a trace; return what is remembered of them.
+
+        Raises:
+            StoreUnfit: it cannot be told which projects they belong to.
+        """
         try:
             with self._lock:
                 facts = self._store.facts_of(due.trace)
                 scores = self._store.scores_of(due.trace)
             runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, prompt_of=self._prompt_of)
             return [known for found in runs if (known := self._publish(found)) is not None]
-        except ServerUnavailable:
+        except (ServerUnavailable, StoreUnfit):
             raise
         except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
             self._lose("traces that could not be read")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from trackrecord.learning.text.inert import one_line
 
 from ..options import json_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trackrecord.project_claims import ProjectOrigin
     from trackrecord.redis_checkup import RedisCheckup
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
     from trackrecord_capture.otlp.trace_status import TracesStatus
 
 _NO = 1
+_LONGEST_LINE = 1000
 _YES_OR_NO = {True: "yes", False: "no", None: None}
 
 
@@ -26,6 +33,7 @@ def command(*, as_json: bool) -> int:
     Exit status 1 means that there is something to do, which is said below the table.
     """
     from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.project_claims import ProjectClaims
     from trackrecord.redis_checkup import check_up_redis
     from trackrecord_capture.agents.doctor import diagnose
     from trackrecord_capture.otlp.trace_status import read_status, traces_file
@@ -35,17 +43,25 @@ def command(*, as_json: bool) -> int:
     found, traces = diagnose(home), read_status(traces_file(home))
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
+    origins = ProjectClaims(home).origins()
     if as_json:
         document = _document(found)
-        document |= {"well": is_well, "advice": [*document["advice"], *server.advice]}
         print_json(
-            document | {"redis": _redis_document(server), "traces": _traces_document(traces)}
+            document
+            | {
+                "well": is_well,
+                "advice": [*document["advice"], *server.advice],
+                "redis": _redis_document(server),
+                "traces": _traces_document(traces),
+                "projects": list(map(asdict, origins)),
+            }
         )
     else:
         _print(found)
         _print_redis(server)
         if traces is not None:
             _print_traces(traces)
+        _print_projects(origins)
     return 0 if is_well else _NO
 
 
@@ -100,6 +116,21 @@ def _print_traces(traces: TracesStatus) -> None:
     click.echo(f"traces: {traces.waiting} waiting for more spans; last span: {last}")
     for reason, number in traces.counts.items():
         click.echo(f"not an outcome: {number} {reason}")
+
+
+def _print_projects(origins: Sequence[ProjectOrigin]) -> None:
+    """Show which folders feed each project, and those that did not get their name."""
+    if not origins:
+        return
+    rows = [
+        (each.project, each.repository.removeprefix("remote:") or None, folder)
+        for each in origins
+        for folder in each.folders or (None,)
+    ]
+    print_table(("project", "repository", "folder"), rows)
+    for each in origins:
+        if each.is_renamed:
+            click.echo(one_line(each.remark, _LONGEST_LINE))
 
 
 def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:

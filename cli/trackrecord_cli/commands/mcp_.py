@@ -67,6 +67,7 @@ def _project_of(project: str | None, *, by_folder: bool) -> Callable[[], str]:
 
 def _of_folder() -> str:
     from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord_capture.live.opening import project_of_folder
+    from trackrecord_capture.projects import run_projects
 
-    return project_of_folder(load_daemon_settings(), os.getcwd())  # noqa: PTH109 - a text
+    settings = load_daemon_settings()
+    return run_projects(settings.capture, settings.home).of(os.getcwd())  # noqa: PTH109 - a text

@@ -76,6 +76,7 @@ def import_history(settings: Settings, wanted: WantedImport, *, as_json: bool) -
         click.echo(f"no recorded sessions in {where}", err=True)
         return _NOTHING
     counts, published = ReadingCounts(), None
+    renamed = _renamed(settings)
     with CaptureState(settings.home) as state:
         new = [each for each in found if wanted.again or _has_news(each, state)]
         counts.unchanged = len(found) - len(new)
@@ -86,7 +87,17 @@ def import_history(settings: Settings, wanted: WantedImport, *, as_json: bool) -
         print_json(_document(counts, published, works))
     else:
         _print(counts, published, works)
+    for line in sorted(_renamed(settings) - renamed):
+        click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
+
+
+def _renamed(settings: Settings) -> set[str]:
+    """Return a line on each project that did not get its repository's name."""
+    from trackrecord.project_claims import ProjectClaims
+
+    origins = ProjectClaims(settings.home).origins()
+    return {origin.remark for origin in origins if origin.is_renamed}
 
 
 def _find(wanted: WantedImport) -> tuple[Found, list[Path]]:
@@ -168,9 +179,13 @@ def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
 
 def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
     from trackrecord_capture.outcome import outcome_of
+    from trackrecord_capture.projects import run_projects
+
+    # The folder of a run whose project is named outright claims no name.
+    projects = run_projects(settings.capture, settings.home) if project is None else None
 
     def make(run: AgentRun) -> dict[str, Any]:
-        fields = outcome_of(run, settings.capture)
+        fields = outcome_of(run, settings.capture, projects)
         return fields if project is None else fields | {"project": project}
 
     return make

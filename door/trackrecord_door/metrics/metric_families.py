@@ -13,6 +13,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from trackrecord.fleet_counts import Durations, FleetCounts
+from trackrecord.learning.text.inert import visible
 from trackrecord.queries.flow import Flow
 from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
 from trackrecord_capture.history.captured import CapturedCounts
@@ -58,9 +59,9 @@ def _of_projects(projects: list[ProjectFigures]) -> Iterator[Metric]:
         labels=("project", "verdict"),
     )
     for each in projects:
-        outcomes.add_metric((each.project, "success"), each.successes)
-        outcomes.add_metric((each.project, "failure"), each.failures)
-        outcomes.add_metric((each.project, "unknown"), each.without_verdict)
+        outcomes.add_metric((_label(each.project), "success"), each.successes)
+        outcomes.add_metric((_label(each.project), "failure"), each.failures)
+        outcomes.add_metric((_label(each.project), "unknown"), each.without_verdict)
     yield outcomes
     yield _gauges(
         "trackrecord_last_learnt_timestamp_seconds",
@@ -258,17 +259,22 @@ def _of_capture(captured: CapturedCounts) -> Iterator[Metric]:
     )
 
 
+def _label(name: str) -> str:
+    """Return a label without control characters; two names never have the same one."""
+    return visible(name.replace("\\", "\\\\"))
+
+
 def _gauges(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
     family = GaugeMetricFamily(name, text, labels=(label,))
     for key, value in values.items():
-        family.add_metric((key,), value)
+        family.add_metric((_label(key),), value)
     return family
 
 
 def _counters(name: str, text: str, label: str, values: Mapping[str, int]) -> Metric:
     family = CounterMetricFamily(name, text, labels=(label,))
     for key, value in values.items():
-        family.add_metric((key,), value)
+        family.add_metric((_label(key),), value)
     return family
 
 

@@ -253,3 +253,25 @@ def test_a_criterion_with_any_name_is_judged(window, shown_store, entries):
         details = trackrecord.show_criterion("a/b?c#d %25")
     assert details.criterion.standing.evidence.helpful == 1
     assert look.take_wrong() == []
+
+
+def test_pages_stay_small_in_a_large_project(page_door, shown_store):
+    """With five thousand patterns, all of which have just become warnings."""
+    names = [f"pattern number {n}" for n in range(5000)]
+    shown_store.teach(
+        "large",
+        [
+            outcome(1000 * number + start, success=False, patterns=names[start : start + 50])
+            for number in range(6)
+            for start in range(0, len(names), 50)
+        ],
+    )
+    for query in ({"days": 365}, {}):
+        status, html = get(page_door, "/", project="large", **query)
+        assert status == 200
+        assert re.search(r"and 5\W000 warnings", html)
+        assert re.search(r"lists 4\W950 more", html)
+        assert len(linked(html, "/patterns")) == 50
+        assert len(html.encode()) <= 200_000
+    status, html = get(page_door, "/patterns", project="large")
+    assert (status, len(html.encode()) <= 200_000) == (200, True)

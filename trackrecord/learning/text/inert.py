@@ -39,6 +39,15 @@ _OPENERS = re.compile(
 )
 
 
+def visible(text: str) -> str:
+    """Return a name in which what is not printable is written out, with a backslash."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+
+
 def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
     """Return the text on one line, inert, and at most `limit` (≥ 1) characters long.
 

@@ -1,7 +1,8 @@
 """The database connection: one engine per process, whose errors are explained."""
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import make_url
@@ -60,18 +61,39 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+# After a wait of the engine's `timeout_s`, before the next one.
+_PAUSE_S = 0.01
+
+
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def writing(engine: Engine, *, patience_s: float = 0.0) -> Iterator[Connection]:
     """One transaction that writes: commits at the end, rolls everything back on an error.
+
+    Args:
+        engine: the store.
+        patience_s: for how long the beginning is tried again while others write. SQLite keeps no
+            queue: beside a busy worker, one wait of the engine's `timeout_s` is often too short.
 
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy), or
             the store was moved to another one (StoreMoved).
     """
-    with writing_anyway(engine) as connection:
+    with ExitStack() as transaction:
+        connection = _begin(transaction, engine, patience_s)
         dialect_of(engine).shared_lock(connection, GATE_KEY)
         check_writable(connection)
         yield connection
+
+
+def _begin(transaction: ExitStack, engine: Engine, patience_s: float) -> Connection:
+    until = time.monotonic() + patience_s
+    while True:
+        try:
+            return transaction.enter_context(writing_anyway(engine))
+        except StoreBusy:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_PAUSE_S)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownProject
+from trackrecord.learning.text.inert import one_line
 from trackrecord.queries.news import News, NewsKind, changes_between
 from trackrecord.queries.status import counted
 from trackrecord.store.database.engine import reading
@@ -109,8 +110,7 @@ class NewsLooker:
 
 
 def _reason(fields: dict[bytes, bytes]) -> str:
-    text = " ".join(fields.get(b"reason", b"unknown").decode(errors="replace").split())
-    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
+    return one_line(fields.get(b"reason", b"unknown").decode(errors="replace"), _LONGEST_REASON)
 
 
 def _of_letters(reasons: Counter[str]) -> str:

@@ -7,17 +7,21 @@ from typing import Any
 
 import msgspec
 
+from trackrecord.learning.text.inert import visible
 from trackrecord.queries.news import News
 from trackrecord.redaction.redact import redacted
 from trackrecord.times import iso
 
 
 def encode_message(news: News) -> bytes:
-    """Return a piece of news as JSON: its type, its moment, and its data; without secrets."""
+    """Return a piece of news as JSON: its type, its moment, and its data.
+
+    Nothing in it is secret, or would steer the terminal or the chat that shows it.
+    """
     data = {
         "text": redacted(news.text),
-        "project": news.project,
-        "subject": news.subject,
+        "project": None if news.project is None else visible(news.project),
+        "subject": visible(news.subject),
         "numbers": news.numbers,
     }
     return _encode(news.kind.value, news.at, data)

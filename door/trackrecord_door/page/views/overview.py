@@ -24,6 +24,7 @@ from ..plots import Point, Stack
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
 _USUAL_RANGE: Final = "30"
+_NEWS_SHOWN: Final = 50
 # How news are labelled, and in which colour.
 _KINDS: Final = {
     "pattern.proven": "proven",
@@ -62,7 +63,8 @@ def shown(asked: PageRequest) -> Shown:
         "rates": [Point(each.day, each.rate, each.low, each.high) for each in by_day],
         "ranges": _RANGES,
         "range": days,
-        "news": news[::-1],
+        "news": news[: -_NEWS_SHOWN - 1 : -1],
+        "more_news": max(0, len(news) - _NEWS_SHOWN),
         "kinds": _KINDS,
         "tones": _TONES,
         "effect": effect,

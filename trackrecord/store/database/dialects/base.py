@@ -183,6 +183,10 @@ class Dialect(ABC):
         """Remove a row, whose lexemes are those it was added with, from an index."""
 
     @abstractmethod
+    def shorten_log(self, engine: Engine) -> None:
+        """Bring what a write-ahead log holds into the database, unless others are reading it."""
+
+    @abstractmethod
     def erase_remains(self, engine: Engine) -> None:
         """Let nothing of deleted rows linger where the database has a way to do so."""
 

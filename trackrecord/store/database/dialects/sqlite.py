@@ -33,6 +33,8 @@ from .base import Dialect, Extra
 
 # SQLite builds allow 32,766 parameters in a statement, or more.
 _MOST_PARAMETERS = 32_000
+# Four times the size from which on SQLite copies the log's pages (1,000 of them).
+LARGEST_LOG = 64 * 1024 * 1024
 
 
 # Words alone, without the texts: what is removed is named again.
@@ -146,6 +148,21 @@ class SQLite(Dialect):
         """Compare the files."""
         files = [_file_of(each) for each in (one, other)]
         return bool(files[0] and files[1]) and Path(files[0]).samefile(files[1])
+
+    def shorten_log(self, engine: Engine) -> None:
+        """Copy all pages of the log, and cut it; others who read or write it are not waited for."""
+        if isinstance(engine.pool, StaticPool):  # in memory, there is none
+            return
+        with suppress(sqlite3.Error):
+            # Not for the pool again: this one waits for nobody.
+            connection = engine.raw_connection()
+            try:
+                connection.detach()
+                cursor = connection.cursor()
+                cursor.execute("PRAGMA busy_timeout=0")
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                connection.close()
 
     def erase_remains(self, engine: Engine) -> None:
         """Write the file anew, without what was deleted, and empty the write-ahead log.
@@ -275,6 +292,9 @@ def _set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None
     cursor.execute("PRAGMA page_size=16384")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
+    # The log has as much as its largest transaction needed, or as readers kept from being copied;
+    # when it begins anew, its file is cut.
+    cursor.execute(f"PRAGMA journal_size_limit={LARGEST_LOG}")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA cache_size=-16384")
     cursor.execute("PRAGMA temp_store=MEMORY")
