@@ -82,6 +82,8 @@ class TracePublishing:
             while due := self._due(now):
                 try:
                     became = [(trace, self._published(trace)) for trace in due]
+                except StoreUnfit:
+                    raise
                 except ServerUnavailable:
                     return published
                 published += sum(len(runs) for _, runs in became)
@@ -108,7 +110,7 @@ class TracePublishing:
                 scores = self._store.scores_of(due.trace)
             runs = runs_of(due.trace, facts, scores, is_idle=due.is_idle, prompt_of=self._prompt_of)
             return [known for found in runs if (known := self._publish(found)) is not None]
-        except (ServerUnavailable, StoreUnfit):
+        except ServerUnavailable:
             raise
         except Exception:  # noqa: BLE001 - one odd trace must not hold up all others
             self._lose("traces that could not be read")
