@@ -10,9 +10,9 @@ from trackrecord.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_projec
 _MOST_PARENTS: Final = 64
 _LONGEST_FILE: Final = 64 * 1024
 _LONGEST_PATH: Final = 4096
-_REMOTE: Final = re.compile(r"^\s*\[remote \"([^\"\n]{1,200})\"\]\s*$", re.MULTILINE)
-_URL: Final = re.compile(r"^\s*url\s*=\s*(\S{1,1000})\s*$", re.MULTILINE)
-_SECTION: Final = re.compile(r"^\s*\[", re.MULTILINE)
+_REMOTE: Final = re.compile(r"^[ \t]*\[remote \"([^\"\n]{1,200})\"\][ \t]*$", re.MULTILINE)
+_URL: Final = re.compile(r"^[ \t]*url[ \t]*=[ \t]*(\S{1,1000})[ \t]*$", re.MULTILINE)
+_SECTION: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 def project_of(folder: str, repository: str = "", mapping: Mapping[str, str] | None = None) -> str:
