@@ -75,7 +75,7 @@ def user(tmp_path, monkeypatch):
 def codex(user, home):
     codex = Codex(user, home)
     agent = AGENTS["codex"]
-    install(agent, home, plan_install(agent, home, None))
+    install(agent, home, plan_install(agent, home))
     return codex
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from raw_http import OWN_TOKEN
 
 _TRACKRECORD = (sys.executable, "-m", "trackrecord_cli")
 # A framework that is instrumented as pydantic-ai is, and a program that uses it.
@@ -49,6 +50,8 @@ def start(tmp_path):
             | {
                 "TRACKRECORD_HOME": str(tmp_path / "home"),
                 "TRACKRECORD_HTTP__PORT": str(port),
+                # As that of a container: there is no front door in this home.
+                "TRACKRECORD_HTTP__TOKEN": OWN_TOKEN,
                 "PYTHONPATH": str(folder / "installed"),
             }
             | environment,

@@ -34,7 +34,6 @@ _POLICY: Final = "; ".join((
 ))  # fmt: skip
 HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
     # With "no-referrer" browsers would send no origin with forms, either.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

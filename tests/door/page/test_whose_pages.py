@@ -23,7 +23,7 @@ def bearing(shown_store, page_door):
     def client(permission, project=FLEET, name=""):
         token = create_token(shown_store.engine, project=project, permission=permission, name=name)
         made = httpx.Client(
-            base_url=page_door.url,
+            base_url=page_door.address,
             auth=("anybody", token.token),
             headers=OWN,
             timeout=60,
