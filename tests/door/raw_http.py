@@ -24,7 +24,7 @@ def connect(port: int) -> socket.socket:
 
 
 def ask(port: int, request: bytes, credential: str = CREDENTIAL) -> Answer:
-    """Send bytes on a new connection, with a header after the first line; return the first answer."""
+    """Send bytes with a credential on a new connection; return the first answer."""
     if credential.encode() not in request:
         line, end, rest = request.partition(b"\r\n")
         request = line + end + credential.encode() + rest

@@ -34,7 +34,7 @@ class Impatient(BoundedProtocol):
     most_unproven = 25
     most_over_socket = 25
     head_s = 2.0
-    request_s = 2.0
+    stall_s = 3.0
 
 
 class Recording:

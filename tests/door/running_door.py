@@ -10,6 +10,7 @@ from pathlib import Path
 
 from raw_http import OWN_TOKEN
 
+from trackrecord.folders import open_private
 from trackrecord.http_settings import HttpSettings
 from trackrecord_door.listening import listen, url_of
 
@@ -40,7 +41,9 @@ class Door:
         listener = listen(http, lambda: True)
         self.address = url_of(listener)
         self.url = self.address.replace("//", f"//me:{http.token or OWN_TOKEN}@")
-        (folder / "http-token").write_text(f"{OWN_TOKEN}\n")
+        with open_private(folder / "http-token") as file:
+            file.truncate(0)
+            file.write(f"{OWN_TOKEN}\n")
         self.port = listener.getsockname()[1]
         environment = {
             **os.environ,

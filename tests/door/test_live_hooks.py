@@ -10,7 +10,7 @@ import pytest
 
 from trackrecord.settings import load_settings
 from trackrecord_capture.agents.carrying_out import install, plan_install
-from trackrecord_capture.agents.door_address import answers, read_door
+from trackrecord_capture.agents.door_address import find_door, read_door
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import wrapper_path
 from trackrecord_capture.live.notes import waiting_notes
@@ -163,7 +163,7 @@ def test_the_hooks_know_where_the_door_is_while_it_is_open(home, codex, start):
     """It says so itself, with whatever port it got, and takes it back."""
     door = start()
     until(lambda: read_door(home))
-    until(lambda: answers(read_door(home)))
+    until(lambda: find_door(home))
     door.terminate()
     door.wait(60)
     assert read_door(home) is None

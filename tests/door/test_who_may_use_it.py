@@ -136,7 +136,8 @@ def test_what_is_open_to_local_users_is_so_by_name_alone():
     for has_tokens in (True, False):
         with pytest.raises(SettingsError, match="unset it or listen on 127"):
             listen(
-                HttpSettings(host=EVERYWHERE, port=0, open_to_local_users=True), lambda: has_tokens
+                HttpSettings(host=EVERYWHERE, port=0, open_to_local_users=True),
+                lambda known=has_tokens: known,
             )
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from folder_scope import shared_in
 from mcp_served import Served, until
-from own_token import of_its_user
 
 _URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 _SERVED = pytest.StashKey[Served]()
@@ -40,7 +39,7 @@ def _up() -> Iterator[Served]:
         try:
             until(lambda: _URL.search(log.read_text()) or process.poll() is not None)
             assert process.poll() is None, log.read_text()
-            yield Served(home, of_its_user(_URL.findall(log.read_text())[0], home))
+            yield Served(home, _URL.findall(log.read_text())[0])
         finally:
             process.terminate()
             process.wait(60)

@@ -98,6 +98,7 @@ async function summarise(input, output, about) {
 async function ask(session, folder, prompt, promptId) {
   const told = []
   try {
+    if (!fs.existsSync(`${HOME}/agents/door`)) return ""
     const signal = AbortSignal.timeout(ASKING_MS)
     const about = { session_id: session, cwd: folder }
     const task = { prompt: prompt.slice(0, 32768), prompt_id: promptId }

@@ -256,20 +256,22 @@ def test_writing_over_http_is_read_over_http(http):
 
 
 @pytest.mark.parametrize("project", [OURS, None])
-def test_the_history_names_the_token_that_decided(http, served, project):
+def test_the_history_names_the_token_that_decided(api_door, served, project):
     """By its name, or else by its id; unless the request says who decides."""
     for name in ("release  bot", "", "x" * 128):
         token = create_token(served.engine, project=project, permission=Permission.ADMIN, name=name)
         signed = f"token {'release bot' if ' ' in name else name or token.known.id}"[:128]
         headers = {"authorization": f"Bearer {token.token}"}
-        for given, expected in (
-            ({"reason": "slow"}, signed),
-            ({"reason": "slow", "by": "Ada"}, "Ada"),
-        ):
-            decided = http.post("/patterns/file-based/deprecate", json=given, headers=headers)
-            assert decided.json()["by"] == expected
-            assert http.get("/patterns/file-based").json()["history"][-1]["by"] == expected
-            assert http.post("/patterns/file-based/reset", headers=headers).json()["by"] == signed
+        url = f"{api_door.address}/api/v1/patterns/file-based"
+        with httpx.Client(headers=headers, params={"project": OURS}, verify=NO_TLS) as bearer:
+            for given, expected in (
+                ({"reason": "slow"}, signed),
+                ({"reason": "slow", "by": "Ada"}, "Ada"),
+            ):
+                decided = bearer.post(f"{url}/deprecate", json=given)
+                assert decided.json()["by"] == expected
+                assert bearer.get(url).json()["history"][-1]["by"] == expected
+                assert bearer.post(f"{url}/reset").json()["by"] == signed
 
 
 @pytest.mark.parametrize(
