@@ -52,22 +52,24 @@ class Connections:
                 del self._unproven[connection.address]
 
     def excess(self, most: int, most_unproven: int) -> "BoundedProtocol | None":
-        """Return the one that has to go; None if there are not too many.
+        """Return the one that has to go after one was added; None if there are not too many.
 
         Args:
             most: of all.
             most_unproven: of those that have shown no credential.
         """
-        while self._number_unproven > most_unproven or (self._number_unproven and len(self) > most):
-            of_address = max(self._unproven.values(), key=len)
-            oldest = next(iter(of_address))
+        while self._number_unproven > most_unproven or (
+            self._number_unproven > 1 and len(self) > most
+        ):
+            oldest = next(iter(max(self._unproven.values(), key=len)))
             if not oldest.is_proven:
                 return oldest
             self.remove(oldest)
             self._proven[oldest] = None
         if len(self) <= most:
             return None
-        return next((each for each in self._proven if each.is_waiting), None)
+        newest = next((each for group in self._unproven.values() for each in group), None)
+        return next((each for each in self._proven if each.is_waiting), newest)
 
 
 _connections: Final = WeakKeyDictionary[ServerState, Connections]()

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import shutil
 import stat
 import time
@@ -9,7 +10,7 @@ import time
 import httpx
 import pytest
 from no_tls import NO_TLS
-from raw_http import OWN_TOKEN
+from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
 from trackrecord.access_tokens import Permission
@@ -285,3 +286,26 @@ def test_agents_of_this_machine_get_in_without_the_settings_token(home):
     for http in (HttpSettings(open_to_local_users=True), HttpSettings(token=OWN)):
         settings = DaemonSettings(home=home, http=http)
         assert with_own_token(settings) == settings
+
+
+def test_bodies_that_a_bearer_holds_keep_nobody_elses_from_being_read(door_of, store_of):
+    """Neither those of the user who runs the server nor those of another bearer."""
+    door = door_of()
+    store = store_of(door.home)
+    holder, other = made(store), made(store)
+    body = b"{}" + b" " * (20 * 1024 * 1024 - 2)
+    head = (
+        f"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {holder}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    with contextlib.ExitStack() as held:
+        for _ in range(3):
+            connection = held.enter_context(connect(door.port))
+            with contextlib.suppress(OSError):  # the second one is refused
+                connection.sendall(head + body[:-1])
+        with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+            for token in (OWN_TOKEN, other):
+                answer = client.post("/v1/traces", content=body, headers=JSON | bearer(token))
+                assert answer.status_code == 200
+            answer = client.post("/v1/traces", content=body, headers=JSON | bearer(holder))
+            assert answer.status_code == 503
