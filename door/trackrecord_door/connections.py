@@ -61,7 +61,8 @@ class Connections:
         while self._number_unproven > most_unproven or (
             self._number_unproven > 1 and len(self) > most
         ):
-            oldest = next(iter(max(self._unproven.values(), key=len)))
+            of_one_address: dict[BoundedProtocol, None] = max(self._unproven.values(), key=len)
+            oldest = next(iter(of_one_address))
             if not oldest.is_proven:
                 return oldest
             self.remove(oldest)

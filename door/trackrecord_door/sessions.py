@@ -88,9 +88,7 @@ class Sessions:
     async def _begin(self, request: Request) -> Response:
         cookie = self.begin(request.query_params.get("code", ""))
         if cookie is None:
-            message = (
-                "this link was used or is older than a minute: run `trackrecord open`"
-            )
+            message = "this link was used or is older than a minute: run `trackrecord open`"
             raise RequestRefused(401, message)
         answer = HTMLResponse(_GO_ON, headers=_HEADERS)
         answer.set_cookie(self.cookie, cookie, httponly=True, samesite="strict", path="/")

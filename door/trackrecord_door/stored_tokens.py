@@ -2,17 +2,16 @@
 
 import fcntl
 import hmac
-import secrets
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from trackrecord.access_tokens import token_of_secret
+from trackrecord.access_tokens import new_token, token_of_secret
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.folders import make_private_folder, open_private
 
 _FILE: Final = "http-token"
-_BYTES: Final = 32
+_LEAST_CHARS: Final = 32
 
 
 def has_tokens(settings: DaemonSettings) -> bool:
@@ -68,8 +67,8 @@ def _own_token(home: Path) -> str:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         token = file.read().strip()
-        if len(token) < _BYTES:  # none yet, or a part of one
-            token = secrets.token_urlsafe(_BYTES)
+        if len(token) < _LEAST_CHARS:  # none yet, or a part of one
+            token = new_token()
             file.truncate(0)
             file.write(f"{token}\n")
         return token

@@ -17,6 +17,7 @@ from raw_http import OWN_TOKEN
 from running_door import Door
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.errors import AddressUnusable
 from trackrecord.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import (
     DoorAddress,
@@ -182,6 +183,21 @@ def test_whoever_takes_the_port_after_a_kill_gets_nothing(door):
     assert find_door(door.home) is None
     # And another one can be started there.
     listen_in_home(door.home).close()
+
+
+def test_a_home_with_too_long_a_path_is_said_in_one_line(tmp_path):
+    """The system bounds the path of a socket."""
+    with pytest.raises(
+        AddressUnusable, match="set TRACKRECORD_HOME to a folder of at most 93 bytes"
+    ):
+        listen_in_home(tmp_path / ("x" * 100))
+
+
+def test_one_server_alone_listens_in_a_home(home):
+    """Another one is refused in one line while it does, and takes its place afterwards."""
+    with listen_in_home(home), pytest.raises(AddressUnusable, match="another process serves HTTP"):
+        listen_in_home(home)
+    listen_in_home(home).close()
 
 
 def test_over_the_socket_no_token_is_needed(door):
