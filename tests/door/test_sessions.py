@@ -223,5 +223,5 @@ def test_the_command_shows_the_tokens(lasting_door):
     assert shown == reporting_token(OWN_TOKEN)
     done = command(lasting_door, "token", "show", TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS="true")
     assert done.returncode == 1
-    assert "none is needed" in done.stderr
+    assert "needs no token" in done.stderr
     assert json.dumps(done.stdout) == '""'

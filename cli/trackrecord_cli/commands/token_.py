@@ -158,7 +158,7 @@ def show(*, only_reports: bool) -> None:
     settings, _ = settings_for(None)
     token = with_own_token(settings).http.token
     if token is None:
-        message = "there is none: TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS is set, so none is needed"
+        message = "TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS is set: the server needs no token"
         raise UnknownId(message)
     click.echo(reporting_token(token) if only_reports else token)
 
