@@ -12,7 +12,7 @@ from trackrecord.settings import Settings
 
 from .figures import Baseline, Figure, Measured, at_least, at_most
 from .scale import Scale
-from .served import DOOR, Server, serving
+from .served import CREDENTIAL, DOOR, Server, serving
 from .servers import bench_settings, running_redis, wait_until
 from .traced_runs import SPANS_OF_RUN, batches
 
@@ -22,7 +22,7 @@ _MEMORY_FLOOR_MIB = 200.0
 _IDLE_MEMORY_FLOOR_MIB = 80.0
 _IDLE_S = 20.0
 _TIMEOUT_S = 600.0
-_HEADERS = {"Content-Type": "application/x-protobuf"}
+_HEADERS = {"Content-Type": "application/x-protobuf", **CREDENTIAL}
 _BARE = ("-m", "benchmarks.children.bare_server")
 
 
@@ -83,7 +83,7 @@ def measure(scale: Scale) -> Measured:
 def _idle(server: Server) -> tuple[float, float]:
     """Return the memory and the processor time in a minute of a server that nobody asks."""
     with closing(http.client.HTTPConnection(*server.address, timeout=_TIMEOUT_S)) as connection:
-        connection.request("GET", "/health")  # it answers once it has started
+        connection.request("GET", "/health", headers=CREDENTIAL)  # it answers once it has started
         connection.getresponse().read()
     before = server.cpu_s()
     time.sleep(_IDLE_S)

@@ -6,11 +6,12 @@ from statistics import median
 
 from trackrecord_capture.agents.door_address import DoorAddress, write_door
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
+from trackrecord_door.listening import listen_in_home
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
 from .servers import bench_settings
-from .small_programs import Program, timed_runs, unused_port
+from .small_programs import Program, timed_runs
 
 _CPU_FLOOR_MS = 60.0
 _RSS_FLOOR_MB = 15.0
@@ -34,7 +35,8 @@ def measure(scale: Scale) -> Measured:
     with bench_settings() as settings:
         write_runtime(settings.home)
         # As after a crash: the hook learns only by asking that nobody is there.
-        write_door(settings.home, DoorAddress("127.0.0.1", unused_port()), 10_000)
+        listen_in_home(settings.home).close()
+        write_door(settings.home, DoorAddress("127.0.0.1", 1), 10_000)
         command = ["/bin/sh", "-c", hook_command(settings.home, "claude-code")]
         programs = {name: Program(command, event_text(event)) for name, event in _EVENTS.items()}
         for name, characters in _OUTPUTS.items():

@@ -25,7 +25,7 @@ from trackrecord_producers.stream_writer import send
 from .figures import Baseline, Figure, Measured, at_most
 from .rankings import PROJECT, learn_all
 from .scale import Scale
-from .served import DOOR, Server, serving
+from .served import CREDENTIAL, DOOR, Server, serving
 from .servers import (
     REPOSITORY,
     bench_settings,
@@ -117,7 +117,7 @@ def _cost_ms(ask: Callable[[], object], clock: Callable[[], float], count: int) 
 
 
 def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
-    connection.request("GET", path)
+    connection.request("GET", path, headers=CREDENTIAL)
     answer = connection.getresponse()
     body = answer.read()
     if answer.status != http.client.OK:
@@ -165,7 +165,10 @@ class _Readers:
     def __init__(self, settings: Settings, door: Server) -> None:
         given = map(str, (*door.address, _READERS, _PAUSE_S))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.children.http_readers", *given, _READ],
+            [
+                *(sys.executable, "-m", "benchmarks.children.http_readers", *given, _READ),
+                CREDENTIAL["Authorization"],
+            ],
             cwd=REPOSITORY,
             env={**os.environ, **settings.as_environment()},
             stdin=subprocess.PIPE,

@@ -21,7 +21,7 @@ from trackrecord_worker.refresh import RankingsRefresher
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale
-from .served import DOOR, Server, serving
+from .served import CREDENTIAL, DOOR, Server, serving
 from .servers import bench_settings, running_redis
 from .timing import time_by_turns
 
@@ -97,7 +97,7 @@ def _connection(server: Server) -> http.client.HTTPConnection:
 
 
 def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
-    connection.request("GET", path)
+    connection.request("GET", path, headers=CREDENTIAL)
     return connection.getresponse().read()
 
 

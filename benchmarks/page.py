@@ -18,7 +18,7 @@ from .figures import Baseline, Figure, Measured, at_most
 from .outcomes_on_record import PROJECT_ID, record_outcomes
 from .percentiles import percentile
 from .scale import Scale
-from .served import DOOR, Server, serving
+from .served import CREDENTIAL, DOOR, Server, serving
 from .servers import bench_settings, new_postgres_database, postgres_server, running_redis
 from .timing import time_by_turns
 
@@ -133,7 +133,7 @@ def _connection(server: Server) -> http.client.HTTPConnection:
 
 
 def _get(connection: http.client.HTTPConnection, path: str) -> bytes:
-    connection.request("GET", path)
+    connection.request("GET", path, headers=CREDENTIAL)
     answer = connection.getresponse()
     body = answer.read()
     if answer.status != http.client.OK:

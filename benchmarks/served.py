@@ -16,6 +16,8 @@ from trackrecord_door.listening import listen, reached_at
 from .servers import REPOSITORY, stop
 
 DOOR = ("-m", "trackrecord_door")
+_TOKEN = "a-token-of-the-measurements"  # noqa: S105 - of these servers alone
+CREDENTIAL = {"Authorization": f"Bearer {_TOKEN}"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,11 @@ def serving(command: Sequence[str], settings: Settings) -> Iterator[Server]:
             process = subprocess.Popen(
                 [sys.executable, *command, str(descriptor)],
                 cwd=REPOSITORY,
-                env={**os.environ, **settings.as_environment()},
+                env={
+                    **os.environ,
+                    **settings.as_environment(),
+                    "TRACKRECORD_HTTP__TOKEN": _TOKEN,
+                },
                 pass_fds=(descriptor,),
                 stdout=log,
                 stderr=log,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -43,11 +42,3 @@ def timed_runs(
         check=True,
     )
     return {name: [Run(*each) for each in runs] for name, runs in json.loads(answer.stdout).items()}
-
-
-def unused_port() -> int:
-    """Return a port of loopback on which nobody listens."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port: int = unused.getsockname()[1]
-        return port

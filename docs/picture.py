@@ -52,6 +52,15 @@ class Trackrecord:
         self._until(lambda: "HTTP: " in self._log.read_text())
         return self._log.read_text().partition("HTTP: ")[2].splitlines()[0]
 
+    def link(self) -> str:
+        """Return a link that opens the page, once."""
+        without_browser = {"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+        return subprocess.check_output(
+            [sys.executable, "-m", "trackrecord_cli", "open"],
+            env=self._environment | without_browser,
+            text=True,
+        ).strip()
+
     def report(self, outcomes: int, *more: str) -> None:
         """Have a simulated agent report, and wait until everything is learnt."""
         known = self._learnt()
@@ -105,7 +114,7 @@ def teach(running: Trackrecord) -> None:
     running.command("memories", "add", memory, "--project", PROJECT)
 
 
-def photograph(url: str, picture: Path) -> None:
+def photograph(link: str, url: str, picture: Path) -> None:
     """Show a page in a browser, and keep what it shows."""
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
@@ -113,6 +122,7 @@ def photograph(url: str, picture: Path) -> None:
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=browser)
         page = launched.new_page(viewport=_WINDOW, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.goto(link, wait_until="networkidle")
         page.goto(url, wait_until="networkidle")
         page.screenshot(path=picture)
         launched.close()
@@ -129,7 +139,7 @@ def main() -> None:
         try:
             url = running.url()
             teach(running)
-            photograph(url + given.path, given.picture)
+            photograph(running.link(), url + given.path, given.picture)
         finally:
             running.end()
     size = given.picture.stat().st_size

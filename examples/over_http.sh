@@ -1,6 +1,6 @@
 #!/bin/sh
 # Report and ask over HTTP: `sh examples/over_http.sh [URL [TOKEN]]`.
-# On the machine of the daemon no token is needed; docs/access.md says where one is.
+# `trackrecord token show` prints your own token; docs/access.md says how to make others.
 set -eu
 api=${1:-http://127.0.0.1:4318}/api/v1
 project=${TRACKRECORD_PROJECT:-default}
@@ -10,7 +10,8 @@ ask() {
 }
 if [ $# -gt 1 ]; then
     ask() {
-        curl --silent --show-error --fail-with-body --header "Authorization: Bearer $TOKEN" "$@"
+        # As the password of any user: curl hides that from the list of processes.
+        curl --silent --show-error --fail-with-body --user "agent:$TOKEN" "$@"
     }
     TOKEN=$2
 fi

@@ -1,7 +1,8 @@
 """Report by tracing alone, without a line of trackrecord: `python examples/traced_agent.py`.
 
 It needs opentelemetry-sdk and opentelemetry-exporter-otlp-proto-http. Agent frameworks write such
-spans by themselves; then OTEL_EXPORTER_OTLP_ENDPOINT is all that is needed.
+spans by themselves; then OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS are all that is
+needed, as docs/capture.md has them.
 """
 
 import os

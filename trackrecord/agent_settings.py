@@ -259,7 +259,17 @@ DAEMONS_SERVICES: Final = {
             "settle_s",
         }
     ),
-    "http": frozenset({"host", "max_body_bytes", "metrics_projects", "names", "port", "token"}),
+    "http": frozenset(
+        {
+            "host",
+            "max_body_bytes",
+            "metrics_projects",
+            "names",
+            "open_to_local_users",
+            "port",
+            "token",
+        }
+    ),
     "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
     "traces": frozenset(
         {

@@ -128,7 +128,7 @@ class AlreadyRunning(TrackrecordError):
 
 
 class ServerUnavailable(TrackrecordError):
-    """Raised when Redis or the database cannot be reached."""
+    """Raised when Redis, the database or the HTTP server cannot be reached."""
 
 
 class RefusedByRedis(ServerUnavailable):

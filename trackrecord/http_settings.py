@@ -13,15 +13,19 @@ class HttpSettings:
     """The address of the HTTP server, and who may use it.
 
     Attributes:
-        host: address to listen on. With an address that other machines can reach, every request
-            needs a token: `token`, or one that `trackrecord token create` made.
+        host: address to listen on. For an address that other machines can reach, a token must be
+            made first: `token`, or one that `trackrecord token create` made.
         port: port to listen on; 0 for any free port.
-        token: if set, every request must carry it, or a token that `trackrecord token create` made,
-            as `Authorization: Bearer …` or as the password of basic authentication; at least 16
-            characters; the token is never shown.
-        names: further host names under which the server may be addressed without a token, for
-            example `["host.docker.internal"]`. Any other name than this machine's own is refused,
-            because a web page could stand behind it.
+        token: the server's own token, for everything in every project, in place of the one that
+            it makes for itself; at least 16 characters. Requests carry it, or a token that
+            `trackrecord token create` made, as `Authorization: Bearer …` or as the password of
+            basic authentication.
+        open_to_local_users: let every user and every program of this machine read and decide
+            everything without a token. Only for an address that other machines cannot reach, and
+            for a machine with one user.
+        names: with `open_to_local_users`, further host names under which the server may be
+            addressed without a token, for example `["host.docker.internal"]`. Any other name than
+            this machine's own is refused, because a web page could stand behind it.
         max_body_bytes: maximum size of a request's body, compressed and decompressed.
         metrics_projects: number of projects that have series of their own in the metrics, those
             that have been on record the longest; all others are one project, "other".
@@ -30,6 +34,7 @@ class HttpSettings:
     host: str = "127.0.0.1"
     port: int = 4318
     token: str | None = field(default=None, repr=False)
+    open_to_local_users: bool = False
     names: tuple[str, ...] = ()
     max_body_bytes: int = 20 * _MIB
     metrics_projects: int = 200
@@ -40,6 +45,10 @@ class HttpSettings:
         require(
             self.token is None or len(self.token.strip()) >= _SHORTEST_TOKEN,
             f"token must have at least {_SHORTEST_TOKEN} characters",
+        )
+        require(
+            self.token is None or not self.open_to_local_users,
+            "open_to_local_users contradicts token: unset one of them",
         )
         require(
             1024 <= self.max_body_bytes <= 64 * _MIB,

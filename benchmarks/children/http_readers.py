@@ -1,8 +1,8 @@
 """Many readers of one path at the same time, each on a connection that it keeps; prints JSON.
 
 Arguments: the host, the port, how many readers, the pause in seconds between an answer and the next
-question, and the path. A line is printed when all of them read, and they read until standard input
-ends.
+question, the path, and the value of the header `Authorization`. A line is printed when all of them
+read, and they read until standard input ends.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ class _Read:
     stopped: bool = False
 
 
-async def _reader(read: _Read, host: str, port: int, path: str, pause_s: float) -> None:
+async def _reader(read: _Read, host: str, port: int, head: str, pause_s: float) -> None:
     await asyncio.sleep(random.uniform(0, _CONNECTING_S))
     try:
         reader, writer = await asyncio.open_connection(host, port)
-        asked = f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode()
+        asked = f"{head}\r\nHost: {host}:{port}\r\n\r\n".encode()
         while not read.stopped:
             began = time.perf_counter()
             writer.write(asked)
@@ -44,10 +44,11 @@ async def _reader(read: _Read, host: str, port: int, path: str, pause_s: float) 
 
 
 async def _main() -> None:
-    host, port, count, pause_s, path = sys.argv[1:6]
+    host, port, count, pause_s, path, credential = sys.argv[1:7]
+    head = f"GET {path} HTTP/1.1\r\nAuthorization: {credential}"
     read = _Read()
     readers = [
-        asyncio.create_task(_reader(read, host, int(port), path, float(pause_s)))
+        asyncio.create_task(_reader(read, host, int(port), head, float(pause_s)))
         for _ in range(int(count))
     ]
     await asyncio.sleep(_CONNECTING_S + float(pause_s))

@@ -31,8 +31,9 @@ from .group import CommandGroup
 # these lines without importing any of them. A test compares them with the commands' own help.
 COMMANDS = {
     "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+    "open": "Open the page in a browser, signed in.",
     "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
-    "token": "Create, list and revoke tokens for the HTTP server.",
+    "token": "Create, list, revoke and show tokens for the HTTP server.",
     "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
     "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
     "install": "Make coding agents report their runs by themselves.",
@@ -74,7 +75,7 @@ COMMANDS = {
 
 # What a person looks for together; a command that stands in none of these is shown at the end.
 _SECTIONS = {
-    "Start": ("up", "demo", "install", "uninstall", "doctor", "status"),
+    "Start": ("up", "open", "demo", "install", "uninstall", "doctor", "status"),
     "Report": ("publish", "run", "import", "amend", "feedback", "errors", "artifacts"),
     "Ask what was learnt": (
         "rankings", "context", "patterns", "lessons", "competences", "memories", "criteria",

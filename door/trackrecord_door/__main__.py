@@ -1,7 +1,7 @@
-"""The front door as a process: `python -m trackrecord_door [DESCRIPTOR]`.
+"""The front door as a process: `python -m trackrecord_door [DESCRIPTOR…]`.
 
-With the descriptor of a socket that listens already, which `trackrecord up` hands down: it stays
-open while the server is started again.
+With the descriptors of sockets that listen already, over TCP and in the home, which
+`trackrecord up` hands down: they stay open while the server is started again.
 """
 
 import socket
@@ -14,7 +14,7 @@ from trackrecord.errors import TrackrecordError
 from trackrecord.logs import configure_logs
 
 from .floor import Floor
-from .listening import listen
+from .listening import listen, listen_in_home
 from .server import serve
 from .services import create_intake
 from .stored_tokens import has_tokens, with_own_token
@@ -25,12 +25,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         settings = load_daemon_settings()
         configure_logs(settings.log_level)
-        if arguments:
-            listener = socket.socket(fileno=int(arguments[0]))
-        else:
-            listener = listen(settings.http, partial(has_tokens, settings))
+        listeners = [socket.socket(fileno=int(each)) for each in arguments]
+        if not listeners:
+            listeners.append(listen(settings.http, partial(has_tokens, settings)))
+        if len(listeners) == 1:
+            listeners.append(listen_in_home(settings.home))
         settings = with_own_token(settings)
-        serve(listener, settings.http, create_intake(settings, listener), Floor(settings))
+        serve(listeners, settings.http, create_intake(settings, listeners[0]), Floor(settings))
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")
         return 3

@@ -28,6 +28,7 @@ from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
 from .page.handling import error_answer
 from .posted import Posted
+from .sessions import Sessions
 from .tokens import Tokens
 
 _log = structlog.get_logger(__name__)
@@ -44,6 +45,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     bodies = Bodies(settings.max_body_bytes)
     posted = Posted(intake, bodies)
     tokens = Tokens(floor)
+    sessions = Sessions(floor.settings.home)
     requests = Requests()
 
     @asynccontextmanager
@@ -56,6 +58,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     return Starlette(
         routes=[
             *health_routes.routes(),
+            *sessions.routes(),
             *OtlpRoutes(posted, bodies).routes(),
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
@@ -67,7 +70,9 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
         ],
         middleware=[
             Middleware(CountRequests, requests=requests),
-            Middleware(Access, settings=settings, tokens=tokens),
+            Middleware(
+                Access, settings=settings, tokens=tokens, sessions=sessions, answer=_refusal
+            ),
         ],
         exception_handlers={
             RequestRefused: _refuse,

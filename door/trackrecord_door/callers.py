@@ -9,7 +9,7 @@ from trackrecord.access_tokens import Permission
 
 from .answers import RequestRefused
 
-__all__ = ["OWNER", "Caller", "Permission", "caller_of", "check_permitted"]
+__all__ = ["OWNER", "REPORTER", "Caller", "Permission", "caller_of", "check_permitted"]
 
 _FORBIDDEN: Final = 403
 
@@ -30,8 +30,10 @@ class Caller:
     name: str | None = field(default=None, compare=False)
 
 
-# Whoever is on the same machine, or knows the server's own token.
+# The user who runs the server, and whoever knows its own token.
 OWNER: Final = Caller(None, Permission.ADMIN)
+# A program of that user, which reports what it traces; see `Access`.
+REPORTER: Final = Caller(None, Permission.WRITE)
 
 
 def caller_of(request: Request) -> Caller:

@@ -4,6 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from trackrecord_capture.live.notes import TooManyNotes
+
 from .answers import JSON, RequestRefused, media_type
 from .bodies import Bodies
 from .callers import Permission, check_permitted
@@ -36,5 +38,9 @@ class HookRoutes:
         if media_type(request) != JSON:
             raise RequestRefused(415, f"send {JSON}")
         async with self._bodies.of(request) as body:
-            answer = await self._intake.hook(agent, body)
+            try:
+                answer = await self._intake.hook(agent, body)
+            except TooManyNotes:
+                message = "too many notes of hooks wait to be read; try again"
+                raise RequestRefused(503, message, {"Retry-After": "5"}) from None
         return Response(status_code=204) if answer is None else Response(answer, media_type=JSON)

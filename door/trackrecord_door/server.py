@@ -6,6 +6,7 @@ import logging
 import resource
 import signal
 import socket
+from collections.abc import Sequence
 from types import FrameType
 
 import uvicorn
@@ -25,12 +26,14 @@ _KEEP_ALIVE_S = 15
 _LAST_REQUESTS_S = 10
 _LOOK_EVERY_S = 1.0
 _OTHER_FILES = 100
+# So many connections may be taken at once before those that are too many are closed.
+_BACKLOG = 1024
 
 
-def _permit_files(connections: int) -> None:
+def _permit_files(protocol: type[BoundedProtocol]) -> None:
     """Let this process have a file for each connection; some systems begin with 256 in all."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + _OTHER_FILES
+    wanted = protocol.most_connections + protocol.most_over_socket + 2 * _BACKLOG + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
@@ -59,7 +62,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     settings: HttpSettings,
     intake: Intake,
     floor: Floor,
@@ -68,7 +71,7 @@ def serve(
     """Serve HTTP until SIGINT or SIGTERM; requests that were begun are answered first.
 
     Args:
-        listener: a socket that listens.
+        listeners: sockets that listen, over TCP and the Unix socket of the home.
         settings: who may use the server, and how large a body may be.
         intake: takes what was posted.
         floor: answers questions.
@@ -85,14 +88,16 @@ def serve(
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        backlog=_BACKLOG,
+        headers=[("X-Content-Type-Options", "nosniff")],
         h11_max_incomplete_event_size=_MAX_HEAD_BYTES,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_REQUESTS_S,
     )
-    _permit_files(protocol.most_connections)
+    _permit_files(protocol)
     # At "warning" it reports requests that are not HTTP, which anybody can send.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     # uvicorn raises the signal again when it has ended in order; that is the end, and no failure.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    _Server(config).run(sockets=[listener])
+    _Server(config).run(sockets=list(listeners))

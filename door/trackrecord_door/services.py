@@ -4,7 +4,7 @@ import fcntl
 import socket
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, TextIO
+from typing import TextIO
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning
@@ -16,9 +16,8 @@ from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.opening import traces_of
 
 from .intake import Intake
-from .listening import reached_at
-
-_LOCK: Final = "http.lock"
+from .listening import LOCK, reached_at
+from .stored_tokens import reporting_token
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
@@ -36,7 +35,7 @@ def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
         opened.callback(traces.close)
         traces.start()
         live = live_of(settings, captured)
-        live.start(DoorAddress(*reached_at(listener), settings.http.token or ""))
+        live.start(DoorAddress(*reached_at(listener), reporting_token(settings.http.token)))
         opened.callback(live.stop)
         return Intake(traces, live.hooks, opened.pop_all().close, captured)
 
@@ -48,7 +47,7 @@ def _take_home(home: Path) -> TextIO:
         AlreadyRunning: another process holds it.
     """
     make_private_folder(home)
-    lock = open_private(home / _LOCK)
+    lock = open_private(home / LOCK)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

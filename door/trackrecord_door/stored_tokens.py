@@ -1,18 +1,17 @@
-"""Tokens of the store in place of the setting's: what a front door needs to start with them."""
+"""The tokens that a front door starts with: its own one, and whether the store has any."""
 
 import fcntl
-import secrets
+import hmac
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from trackrecord.access_tokens import new_token, token_of_secret
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.folders import make_private_folder, open_private
 
-from .listening import is_loopback
-
 _FILE: Final = "http-token"
-_BYTES: Final = 32
+_LEAST_CHARS: Final = 32
 
 
 def has_tokens(settings: DaemonSettings) -> bool:
@@ -35,18 +34,31 @@ def has_tokens(settings: DaemonSettings) -> bool:
 
 
 def with_own_token(settings: DaemonSettings) -> DaemonSettings:
-    """Return the settings with a token of this home where one is needed and none is set.
+    """Return the settings with the token of this home, unless one is set or none is needed.
 
-    Agents on this machine are told of it, by way of a file that only the owner of the home can
-    read. It stays the same, because programs that were started with it run on.
+    It is in a file that only the owner of the home can read, and stays the same, because programs
+    that were started with it run on.
 
     Raises:
         OSError: the home cannot be written.
     """
     http = settings.http
-    if http.token is not None or is_loopback(http.host):
+    if http.token is not None or http.open_to_local_users:
         return settings
     return replace(settings, http=replace(http, token=_own_token(settings.home)))
+
+
+def reporting_token(token: str | None) -> str:
+    """Return the token that may only report traces, logs and scores, derived from the own one.
+
+    Programs get this one, because they send it to whatever listens on the port.
+
+    Args:
+        token: the server's own token; None if it needs none.
+    """
+    if token is None:
+        return ""
+    return token_of_secret(hmac.digest(token.encode(), b"report", "sha256"))
 
 
 def _own_token(home: Path) -> str:
@@ -55,8 +67,8 @@ def _own_token(home: Path) -> str:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         token = file.read().strip()
-        if len(token) < _BYTES:  # none yet, or a part of one
-            token = secrets.token_urlsafe(_BYTES)
+        if len(token) < _LEAST_CHARS:  # none yet, or a part of one
+            token = new_token()
             file.truncate(0)
             file.write(f"{token}\n")
         return token

@@ -1,5 +1,5 @@
-// An agent in JavaScript: `node examples/node/agent.mjs [URL [TOKEN]]`. It needs Node 18 or newer,
-// and no package.
+// An agent in JavaScript: `node examples/node/agent.mjs URL TOKEN`. It needs Node 18 or newer, and no
+// package. `trackrecord token show` prints your own token.
 
 const [url = "http://127.0.0.1:4318", token] = process.argv.slice(2);
 const project = process.env.TRACKRECORD_PROJECT ?? "default";

@@ -1,12 +1,14 @@
 """Whatever a command, an output or a prompt is made of, time grows in proportion to its length."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from growth import grows_by_at_most, repeated
 
 from trackrecord.redaction.redact import redacted
 from trackrecord_capture.agent_run import RunCall
+from trackrecord_capture.projects import project_of
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
@@ -56,3 +58,19 @@ def test_time_grows_with_the_length(work: Callable[[str], object], piece: str):
     """Eight times the text takes about eight times as long, or nothing at all."""
     short, long = repeated(piece, 4_000), repeated(piece, 32_000)
     assert grows_by_at_most(8, work, short=short, long=long)
+
+
+@pytest.mark.linear_time
+@pytest.mark.parametrize("piece", ["\n", " ", "\t\n", '[remote "a"]\n', "url ", "url = \n", "["])
+def test_time_grows_with_the_length_of_the_configuration_of_a_repository(tmp_path: Path, piece):
+    """Whoever may write one folder of this machine chooses what its `.git/config` holds."""
+
+    def repository(characters: int) -> str:
+        # No project can have this name, so that the remotes are read.
+        folder = tmp_path / str(characters) / "\u200b"
+        (folder / ".git").mkdir(parents=True)
+        (folder / ".git" / "config").write_text(repeated(piece, characters))
+        return str(folder)
+
+    short, long = repository(8_000), repository(64_000)
+    assert grows_by_at_most(8, project_of, short=short, long=long)

@@ -8,12 +8,13 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingMixIn, UnixStreamServer
 
 import pytest
 
-from trackrecord_capture.agents.door_address import DoorAddress, write_door
-from trackrecord_capture.agents.hook_state import fired_at
+from trackrecord_capture.agents.door_address import DoorAddress, socket_path, write_door
+from trackrecord_capture.agents.hook_state import fired_at, last_error
 from trackrecord_capture.agents.runtime import hook_command, wrapper_path, write_runtime
 from trackrecord_capture.live.notes import notes_folder, waiting_notes
 from trackrecord_capture.live.told import ToldSessions
@@ -61,8 +62,12 @@ def patient(installed):
     return installed
 
 
+class OverSocket(ThreadingMixIn, UnixStreamServer):
+    daemon_threads = True
+
+
 @contextmanager
-def door(home, answer, *, status=200, pauses=False, token=""):
+def door(home, answer, *, status=200, pauses=False):
     """Open a front door that gives one answer; yield what was asked of it."""
     asked, closing = [], threading.Event()
 
@@ -80,9 +85,10 @@ def door(home, answer, *, status=200, pauses=False, token=""):
         def log_message(self, *_):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    socket_path(home).unlink(missing_ok=True)
+    server = OverSocket(str(socket_path(home)), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    write_door(home, DoorAddress("127.0.0.1", server.server_address[1], token))
+    write_door(home, DoorAddress("127.0.0.1", 1))
     try:
         yield asked
     finally:
@@ -151,13 +157,14 @@ def test_whatever_is_missing_the_hook_is_silent(installed, missing):
 
 
 def test_a_full_folder_takes_no_more_notes(installed):
-    """What is missed then is found in the agents' logs."""
+    """What is missed then is found in the agents' logs; `doctor` says that it was."""
     folder = notes_folder(installed)
     folder.mkdir()
     for number in range(2000):
         (folder / f"{number}.json").touch()
     assert_silent(run(installed, STOP))
     assert len(list(folder.iterdir())) == 2000
+    assert "start `trackrecord up`" in last_error(installed, "claude-code").says
 
 
 def test_a_folder_that_cannot_be_written_is_nobodys_trouble(installed):
@@ -169,13 +176,13 @@ def test_a_folder_that_cannot_be_written_is_nobodys_trouble(installed):
 def test_what_the_door_answers_is_printed(patient):
     """The question holds what is needed for an answer and no more."""
     said = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "ä fact"}}
-    with door(patient, json.dumps(said).encode(), token="s" * 20) as asked:
+    with door(patient, json.dumps(said).encode()) as asked:
         done = run(patient, START | {"transcript_path": "/t", "permission_mode": "default"})
     assert json.loads(done.stdout) == said
     assert (done.returncode, done.stderr) == (0, b"")
     ((path, headers, body),) = asked
     assert path == "/hooks/claude-code"
-    assert headers["Authorization"] == f"Bearer {'s' * 20}"
+    assert "Authorization" not in headers
     assert headers["Content-Type"] == "application/json"
     assert body == START | {"prompt": "", "prompt_id": None}
     assert notes(patient) == []
@@ -211,11 +218,25 @@ def test_a_session_that_was_told_is_not_told_again(patient):
 def test_a_door_that_is_closed_or_was_never_open_is_silence(installed):
     """A refused connection costs no time."""
     assert_silent(run(installed, START))
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-    write_door(installed, DoorAddress("127.0.0.1", port))
+    with door(installed, b"{}"):
+        pass
+    assert socket_path(installed).exists()
     assert_silent(run(installed, START))
+
+
+def test_nobody_on_the_port_is_asked(patient):
+    """Once the front door was killed, anybody can listen there: what it would say is not read."""
+    said = b'{"hookSpecificOutput": {"additionalContext": "x"}}'
+    with door(patient, said):
+        assert json.loads(run(patient, START).stdout) == json.loads(said)
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        stranger.settimeout(0.0)
+        write_door(patient, DoorAddress("127.0.0.1", stranger.getsockname()[1], "t" * 20), 10)
+        assert_silent(run(patient, START))
+        output = START | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "x" * 99}}
+        assert_silent(run(patient, output))
+        with pytest.raises(BlockingIOError):
+            stranger.accept()
 
 
 def test_a_door_that_does_not_answer_in_time_is_given_up(installed):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.carrying_out import (
     install,
     plan_install,
@@ -30,8 +31,8 @@ from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.replacing import replace_file
 from trackrecord_capture.agents.runtime import hook_prefix, wrapper_path
 from trackrecord_capture.agents.toml_block import add_lines, remove_lines
+from trackrecord_door.stored_tokens import reporting_token, with_own_token
 
-PORT = 4318
 HOME = Path("/home/u/track record")
 PREFIX = hook_prefix(HOME)
 
@@ -215,7 +216,7 @@ def _files(folder):
 
 def _install_all(home):
     for agent in AGENTS.values():
-        install(agent, home, plan_install(agent, home, PORT))
+        install(agent, home, plan_install(agent, home))
 
 
 def _uninstall_all(home):
@@ -237,28 +238,37 @@ def test_all_agents_there_and_back(user, home):
     _install_all(home)
     assert all(agent.is_installed(home) for agent in AGENTS.values())
     assert (user / ".claude" / "settings.json").is_symlink()
-    assert not any(plan_install(agent, home, PORT).changes for agent in AGENTS.values())
+    assert not any(plan_install(agent, home).changes for agent in AGENTS.values())
     _uninstall_all(home)
     assert _files(user) == before
     assert not wrapper_path(home).exists()
 
 
+def test_no_configuration_holds_a_secret_or_a_port(user, home):
+    """People share these files, and on a port anybody can listen."""
+    token = with_own_token(DaemonSettings(home=home)).http.token
+    _install_all(home)
+    texts = [path.read_text() for path in user.rglob("*") if path.is_file()]
+    assert sum(str(home) in text for text in texts) >= len(AGENTS)
+    for secret in (token, reporting_token(token), "4318", "http://"):
+        assert not [text for text in texts if secret in text]
+
+
 def test_a_notify_program_of_the_user_stays(user, home):
     """It is not replaced; the end of a turn is noted by a hook instead, and a note says so."""
     config = user / ".codex" / "config.toml"
-    config.write_text('notify = ["mine"]\n[otel]\nenvironment = "dev"\n')
+    config.write_text('notify = ["mine"]\n')
     codex = AGENTS["codex"]
-    plan = plan_install(codex, home, PORT)
+    plan = plan_install(codex, home)
     assert [change.path.name for change in plan.changes] == ["hooks.json"]
     assert "Stop" in json.loads(plan.changes[0].after)["hooks"]
     assert any("notify program of yours" in note for note in plan.notes)
-    assert any("[otel]" in note for note in plan.notes)
 
 
 def test_lines_that_the_user_added_to_our_block_stay(user, home):
     """Only our own lines go, wherever they were moved to."""
     codex = AGENTS["codex"]
-    install(codex, home, plan_install(codex, home, PORT))
+    install(codex, home, plan_install(codex, home))
     config = user / ".codex" / "config.toml"
     lines = config.read_text().splitlines(keepends=True)
     config.write_text("".join([lines[2], 'model = "o"\n', *lines[:2], "# mine\n", *lines[3:]]))
@@ -269,7 +279,7 @@ def test_lines_that_the_user_added_to_our_block_stay(user, home):
 def test_codex_trust_is_read_from_its_configuration(user, home):
     """New hooks are untrusted, which is said with what to do; trusted ones are not mentioned."""
     codex = AGENTS["codex"]
-    plan = plan_install(codex, home, PORT)
+    plan = plan_install(codex, home)
     assert any("/hooks" in note for note in plan.notes)
     install(codex, home, plan)
     assert any("/hooks" in line for line in codex.problems(home))
@@ -283,7 +293,7 @@ def test_codex_trust_is_read_from_its_configuration(user, home):
 def test_a_plugin_that_was_edited_is_left_alone(user, home):
     """It is the user's by then; one line says so."""
     opencode = AGENTS["opencode"]
-    install(opencode, home, plan_install(opencode, home, PORT))
+    install(opencode, home, plan_install(opencode, home))
     path = user / ".config" / "opencode" / "plugins" / "trackrecord.js"
     path.write_text(path.read_text() + "// mine\n")
     plan = plan_uninstall(opencode, home)
@@ -294,7 +304,7 @@ def test_a_plugin_that_was_edited_is_left_alone(user, home):
 def test_a_file_that_changed_since_the_plan_is_left_alone(user, home):
     """What another program wrote in between is not lost."""
     claude = AGENTS["claude-code"]
-    plan = plan_install(claude, home, PORT)
+    plan = plan_install(claude, home)
     path = user / ".claude" / "settings.json"
     path.write_text('{"model": "new"}')
     with pytest.raises(DraftRefused, match="changed just now"):

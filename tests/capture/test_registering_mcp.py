@@ -28,7 +28,6 @@ from trackrecord_capture.agents.mcp_entry import (
 )
 from trackrecord_capture.agents.runtime import mcp_path
 
-PORT = 4318
 OURS = {"type": "stdio", "command": "/home/u/track record/agents/mcp", "args": []}
 THEIRS = {"type": "http", "url": "https://mcp.example.com"}
 
@@ -118,7 +117,7 @@ def _files(folder):
 
 def _install_all(home, **wanted):
     for agent in AGENTS.values():
-        install(agent, home, plan_install(agent, home, PORT, **wanted))
+        install(agent, home, plan_install(agent, home, **wanted))
 
 
 def test_all_agents_there_and_back(user, home):
@@ -159,7 +158,7 @@ def test_a_server_that_went_missing_is_registered_again(user, home):
     assert not claude.is_installed(home)
     (checkup,) = diagnose(home, [claude]).agents
     assert "run `trackrecord install claude-code`" in checkup.advice
-    install(claude, home, plan_install(claude, home, PORT))
+    install(claude, home, plan_install(claude, home))
     assert claude.is_installed(home)
 
 
@@ -167,7 +166,7 @@ def test_a_server_of_the_user_keeps_codex_from_ours(user, home):
     """The rest is installed all the same, and a note says so."""
     config = user / ".codex" / "config.toml"
     config.write_text('[mcp_servers.trackrecord]\nurl = "http://127.0.0.1:4318/mcp"\n')
-    plan = plan_install(AGENTS["codex"], home, PORT, mcp=True)
+    plan = plan_install(AGENTS["codex"], home, mcp=True)
     assert any("MCP server 'trackrecord' of yours" in note for note in plan.notes)
     install(AGENTS["codex"], home, plan)
     assert "agents/mcp" not in config.read_text()

@@ -280,7 +280,7 @@ def test_outputs_are_replaced_only_where_somebody_asked_for_it(user, home):
 
     def installed(summarises=None):
         for agent in (claude, opencode):
-            install(agent, home, plan_install(agent, home, None, summarises=summarises))
+            install(agent, home, plan_install(agent, home, summarises=summarises))
             assert agent.is_installed(home)
         hooks = json.loads(settings.read_text())["hooks"]
         return bool(hooks.get("PostToolUse")), 'SUMMARISES = "yes"' in plugin.read_text()
@@ -301,7 +301,7 @@ def test_outputs_are_replaced_only_where_somebody_asked_for_it(user, home):
 
 def test_codex_says_that_it_cannot(user, home):
     """Its hooks cannot replace outputs."""
-    plan = plan_install(AGENTS["codex"], home, None, summarises=True)
+    plan = plan_install(AGENTS["codex"], home, summarises=True)
     assert any("Codex lets no hook replace a tool's output" in note for note in plan.notes)
-    plan = plan_install(AGENTS["codex"], home, None)
+    plan = plan_install(AGENTS["codex"], home)
     assert not any("replace" in note for note in plan.notes)

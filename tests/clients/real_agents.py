@@ -32,12 +32,14 @@ class Workplace(NamedTuple):
         folder: the project, a git repository.
         model: the address of the stand-in for the model's API.
         telemetry: where the agent sends its traces and logs; "" for nowhere.
+        token: what it sends them with.
     """
 
     home: Path
     folder: Path
     model: str = ""
     telemetry: str = ""
+    token: str = ""
 
 
 def variables_of(home: Path) -> dict[str, str]:
@@ -113,6 +115,7 @@ class ClaudeCode:
             "OTEL_TRACES_EXPORTER": "otlp",
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
             "OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry,
+            "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer {workplace.token}",
             "OTEL_LOG_USER_PROMPTS": "1",
             "OTEL_LOG_TOOL_DETAILS": "1",
             "OTEL_LOG_TOOL_CONTENT": "1",
@@ -125,7 +128,7 @@ class ClaudeCode:
 
 
 class Codex:
-    """Codex, in its exec mode; `trackrecord install` has it send its logs.
+    """Codex, in its exec mode.
 
     Args:
         model: a model that Codex does not know has plain tools; its current ones write code that
@@ -159,7 +162,10 @@ class Codex:
         )
         settings = [f'model="{self._model}"', f"model_providers.stub={provider}"]
         if workplace.telemetry:
-            endpoint = f'{{ endpoint = "{workplace.telemetry}/v1/traces", protocol = "json" }}'
+            endpoint = (
+                f'{{ endpoint = "{workplace.telemetry}/v1/traces", protocol = "json", '
+                f'headers = {{ authorization = "Bearer {workplace.token}" }} }}'
+            )
             settings.append(f"otel.trace_exporter={{ otlp-http = {endpoint} }}")
             settings.append("otel.log_user_prompt=true")
         options = [
@@ -201,7 +207,10 @@ class Opencode:
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
         }
-        traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry}
+        traced = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": workplace.telemetry,
+            "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer {workplace.token}",
+        }
         return own | traced if workplace.telemetry else own
 
     def command(self, workplace: Workplace, prompt: str, *, again: bool) -> Sequence[str]:

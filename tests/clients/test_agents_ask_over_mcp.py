@@ -9,6 +9,7 @@ import httpx
 import pytest
 from model_stub import playing
 from on_record import Trackrecord, until, up
+from own_token import of_its_user, token_of
 from real_agents import AGENTS, free_port, missing, work
 from steps import Run, Say, Use
 
@@ -37,7 +38,8 @@ def alone():
             asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
             accepted = {"accept": "application/json, text/event-stream"}
             url = f"http://127.0.0.1:{port}/mcp"
-            httpx.post(url, json=asked, headers=accepted, timeout=60).raise_for_status()
+            own = of_its_user(url, trackrecord.home)
+            httpx.post(own, json=asked, headers=accepted, timeout=60).raise_for_status()
             yield trackrecord, url
 
 
@@ -51,11 +53,13 @@ def person_of_this_test(tmp_path):
     return person
 
 
-def by_address(name, url):
+def by_address(name, url, token):
     """Return the server as an agent's configuration names it."""
+    headers = {"Authorization": f"Bearer {token}"}
     if name.startswith("codex"):
-        return {"url": url}
-    return {"type": "http" if name == "claude-code" else "remote", "url": url}
+        return {"url": url, "http_headers": headers}
+    kind = "http" if name == "claude-code" else "remote"
+    return {"type": kind, "url": url, "headers": headers}
 
 
 def by_command(name, project, home):
@@ -75,8 +79,9 @@ def register(name, person, server):
         path = person / ".config" / "opencode" / "opencode.json"
         path.write_text(json.dumps({"mcp": {"trackrecord": server}}))
     else:
-        tables = {"": {**server}, ".env": server.get("env", {})}
-        tables[""].pop("env", None)
+        below = ("env", "http_headers")
+        tables = {"": {key: each for key, each in server.items() if key not in below}}
+        tables |= {f".{key}": server.get(key, {}) for key in below}
         path = person / ".codex" / "config.toml"
         with path.open("a") as config:
             for table, values in tables.items():
@@ -100,7 +105,7 @@ def test_an_agent_recalls_and_reports(name, transport, alone, workplace, person_
     project = f"{name}-{transport}"
     trackrecord("memories", "add", FACT, "--project", project)
     until(lambda: FACT in trackrecord("rankings", "--project", project, "--format", "prompt"))
-    server = by_address(name, f"{url}?project={project}")
+    server = by_address(name, f"{url}?project={project}", token_of(trackrecord.home))
     if transport == "stdio":
         server = by_command(name, project, trackrecord.home)
     register(name, person_of_this_test, server)

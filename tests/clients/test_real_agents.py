@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 from model_stub import playing
 from on_record import told, unpublished_traces, until
+from own_token import token_of
 from real_agents import AGENTS, Agent, Workplace, missing, work
 from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
+
+from trackrecord_door.stored_tokens import reporting_token
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
@@ -61,7 +64,8 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     wanted = expected(agent, story)
     with playing(story.script) as model:
         telemetry = f"http://127.0.0.1:{port}" if traced else ""
-        place = place._replace(model=model.url, telemetry=telemetry)
+        token = reporting_token(token_of(live.home))
+        place = place._replace(model=model.url, telemetry=telemetry, token=token)
         play(agent, story, place)
     later("import", agent.name)
     imported = later.runs(project)

@@ -21,7 +21,7 @@ _VERBS = frozenset({
     "Add", "Amend", "Answer", "Apply", "Ask", "Compute", "Confirm", "Contest", "Count",
     "Create", "Delete", "Deprecate", "Describe", "Dismiss", "Do", "Draw", "Erase", "Explain",
     "Export", "Find", "Forget", "Give", "Import", "Include", "Judge", "Keep", "Let", "Limit",
-    "List", "Lower", "Make", "Mark", "Measure", "Move", "Name", "Note", "Offer", "Print",
+    "List", "Lower", "Make", "Mark", "Measure", "Move", "Name", "Note", "Offer", "Open", "Print",
     "Publish", "Put", "Raise", "Rank", "Recall", "Record", "Register", "Remove", "Replace",
     "Retract", "Return", "Revoke", "Run", "Say", "Score", "Select", "Send", "Serve", "Set",
     "Show", "Start", "Store", "Tag", "Take", "Turn", "Use", "Wait", "Weigh", "Write",

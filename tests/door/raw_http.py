@@ -5,6 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 PATIENCE_S = 60.0
+# Of every front door that these tests start.
+OWN_TOKEN = "own-token-of-the-front-doors-of-the-tests"  # noqa: S105 - of these tests alone
+CREDENTIAL = f"Authorization: Bearer {OWN_TOKEN}\r\n"
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,11 @@ def connect(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
 
 
-def ask(port: int, request: bytes) -> Answer:
-    """Send bytes on a new connection; return the first answer."""
+def ask(port: int, request: bytes, credential: str = CREDENTIAL) -> Answer:
+    """Send bytes with a credential on a new connection; return the first answer."""
+    if credential.encode() not in request:
+        line, end, rest = request.partition(b"\r\n")
+        request = line + end + credential.encode() + rest
     with connect(port) as connection:
         with suppress(OSError):  # it may have been answered before everything was sent
             connection.sendall(request)

@@ -22,6 +22,7 @@ from trackrecord_capture.otlp.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol
 from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake
+from trackrecord_door.listening import listen_in_home
 from trackrecord_door.server import serve
 from trackrecord_door.stored_tokens import with_own_token
 
@@ -30,7 +31,10 @@ class Impatient(BoundedProtocol):
     """As every connection, but with bounds that a test reaches soon."""
 
     most_connections = 50
-    request_s = 2.0
+    most_unproven = 25
+    most_over_socket = 25
+    head_s = 2.0
+    stall_s = 3.0
 
 
 class Recording:
@@ -97,7 +101,8 @@ def main() -> None:
 
     intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
-    serve(socket.socket(fileno=descriptor), settings.http, intake, Floor(settings), protocol)
+    listeners = [socket.socket(fileno=descriptor), listen_in_home(settings.home)]
+    serve(listeners, settings.http, intake, Floor(settings), protocol)
 
 
 if __name__ == "__main__":

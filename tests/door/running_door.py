@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from raw_http import OWN_TOKEN
+
+from trackrecord.folders import open_private
 from trackrecord.http_settings import HttpSettings
 from trackrecord_door.listening import listen, url_of
 
@@ -17,6 +20,10 @@ _PATIENCE_S = 60.0
 
 class Door:
     """A running front door, and what it has taken.
+
+    Attributes:
+        url: with the credential of the user who runs it, whose client most tests are.
+        address: the same without it.
 
     Args:
         folder: for its files.
@@ -32,7 +39,11 @@ class Door:
         self.taken_file = folder / "taken.jsonl"
         self.log_file = folder / "door.log"
         listener = listen(http, lambda: True)
-        self.url = url_of(listener)
+        self.address = url_of(listener)
+        self.url = self.address.replace("//", f"//me:{http.token or OWN_TOKEN}@")
+        with open_private(folder / "http-token") as file:
+            file.truncate(0)
+            file.write(f"{OWN_TOKEN}\n")
         self.port = listener.getsockname()[1]
         environment = {
             **os.environ,
@@ -41,6 +52,7 @@ class Door:
             "TRACKRECORD_HTTP__HOST": http.host,
             "TRACKRECORD_HTTP__MAX_BODY_BYTES": str(http.max_body_bytes),
             "TRACKRECORD_HTTP__NAMES": json.dumps(http.names),
+            "TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS": str(http.open_to_local_users),
         }
         if http.token is not None:
             environment["TRACKRECORD_HTTP__TOKEN"] = http.token

@@ -112,7 +112,7 @@ def test_an_exporter_with_a_token(door_of):
     """OTEL_EXPORTER_OTLP_HEADERS is where the token goes."""
     door = door_of(token=(word := "correct-horse-battery"))
     headers = {"authorization": f"Bearer {word}"}
-    exporter = Watched(endpoint=f"{door.url}/v1/traces", headers=headers)
+    exporter = Watched(endpoint=f"{door.address}/v1/traces", headers=headers)
     with tracer_of(exporter).start_as_current_span("a"):
         pass
     assert [span["name"] for span in door.taken("span")] == ["a"]

@@ -1,19 +1,22 @@
 """From an agent's hook to the outcome on the stream, through a real front door."""
 
+import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from trackrecord.settings import load_settings
 from trackrecord_capture.agents.carrying_out import install, plan_install
-from trackrecord_capture.agents.door_address import answers, read_door
+from trackrecord_capture.agents.door_address import find_door, read_door, socket_path
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import wrapper_path
-from trackrecord_capture.live.notes import waiting_notes
+from trackrecord_capture.live.notes import notes_folder, waiting_notes
 
 pytestmark = pytest.mark.faults
 
@@ -75,7 +78,7 @@ def user(tmp_path, monkeypatch):
 def codex(user, home):
     codex = Codex(user, home)
     agent = AGENTS["codex"]
-    install(agent, home, plan_install(agent, home, None))
+    install(agent, home, plan_install(agent, home))
     return codex
 
 
@@ -163,7 +166,40 @@ def test_the_hooks_know_where_the_door_is_while_it_is_open(home, codex, start):
     """It says so itself, with whatever port it got, and takes it back."""
     door = start()
     until(lambda: read_door(home))
-    until(lambda: answers(read_door(home)))
+    until(lambda: find_door(home))
     door.terminate()
     door.wait(60)
     assert read_door(home) is None
+
+
+def test_a_note_for_which_there_is_no_room_is_not_taken(home, codex, start):
+    """Whoever posts it is asked to try again: it is not answered as if it had been read."""
+    start()
+    until(lambda: find_door(home))
+    folder = notes_folder(home)
+    folder.mkdir(exist_ok=True)
+    # Of hooks that are about to name theirs: nobody reads them yet.
+    for number in range(2000):
+        (folder / f".{number}").touch()
+
+    def post():
+        with closing(OverSocket(home)) as connection:
+            said = json.dumps({"hook_event_name": "Stop", "session_id": "a6a9-1"})
+            connection.request("POST", "/hooks/codex", said, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Retry-After")
+
+    assert post() == (503, "5")
+    (folder / ".0").unlink()
+    assert post() == (204, None)
+
+
+class OverSocket(http.client.HTTPConnection):
+    def __init__(self, home):
+        super().__init__("localhost", timeout=60)
+        self._path = str(socket_path(home))
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from raw_http import OWN_TOKEN
 
 _TRACKRECORD = (sys.executable, "-m", "trackrecord_cli")
 # A framework that is instrumented as pydantic-ai is, and a program that uses it.
@@ -47,8 +48,10 @@ def start(tmp_path):
             cwd=folder,
             env=os.environ
             | {
-                "TRACKRECORD_HOME": str(tmp_path / "home"),
+                "TRACKRECORD_HOME": str(begin.home),
                 "TRACKRECORD_HTTP__PORT": str(port),
+                # As that of a container: there is no front door in this home.
+                "TRACKRECORD_HTTP__TOKEN": OWN_TOKEN,
                 "PYTHONPATH": str(folder / "installed"),
             }
             | environment,
@@ -60,6 +63,7 @@ def start(tmp_path):
         return process
 
     begin.folder = folder
+    begin.home = tmp_path / "home"
     begin.installed = folder / "installed"
     yield begin
     for process in started:
@@ -171,8 +175,8 @@ def test_without_a_daemon_the_program_runs_and_one_line_says_that_nothing_is_rec
     status, output, errors = ended(start(port=port, program="print('done')"))
     assert (status, output) == (0, "done\n")
     assert errors == (
-        "trackrecord: nothing is recorded: no daemon listens on "
-        f"127.0.0.1:{port}; start one with `trackrecord up`\n"
+        f"trackrecord: nothing is recorded: no daemon answers in {start.home}; "
+        "start one with `trackrecord up`\n"
     )
 
 

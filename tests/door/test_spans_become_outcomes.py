@@ -13,6 +13,7 @@ import httpx
 import pytest
 from no_tls import NO_TLS
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from own_token import of_its_user
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning, StoreUnfit
@@ -45,7 +46,7 @@ class Serving:
     def url(self) -> str:
         """Its URL, once it is there."""
         self.until(lambda: "HTTP: " in self.log.read_text())
-        return self.log.read_text().partition("HTTP: ")[2].splitlines()[0]
+        return of_its_user(self.log.read_text().partition("HTTP: ")[2].splitlines()[0], self.home)
 
     def until(self, what: Callable[[], object]) -> None:
         """Wait until something is true."""

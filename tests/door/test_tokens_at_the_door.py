@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import shutil
 import stat
 import time
@@ -9,6 +10,7 @@ import time
 import httpx
 import pytest
 from no_tls import NO_TLS
+from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
 from trackrecord.access_tokens import Permission
@@ -173,8 +175,8 @@ def test_while_the_database_is_away(home, loop):
     floor.close()
 
 
-def test_on_loopback_a_token_holds_its_bearer_to_it(door_of, store_of):
-    """Without one nothing is needed; with one it must be right, and permits no more than it says.
+def test_a_token_of_the_store_holds_its_bearer_to_it(door_of, store_of):
+    """It must be right, and permits no more than it says.
 
     Whoever reports what is of any project needs a token for all of them that may write.
     """
@@ -187,7 +189,7 @@ def test_on_loopback_a_token_holds_its_bearer_to_it(door_of, store_of):
     }
     revoked = made(store)
     revoke_token(store, revoked.split("_")[1])
-    with httpx.Client(base_url=door.url, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
         for (project, permission), token in given.items():
             assert client.get("/health", headers=bearer(token)).status_code == 200
             for path in REPORTING:
@@ -201,7 +203,8 @@ def test_on_loopback_a_token_holds_its_bearer_to_it(door_of, store_of):
             answer = client.get("/health", headers=bearer(wrong))
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
         # Clients of Langfuse have keys of their own.
-        assert client.get("/health", auth=("pk-lf-1", "sk-lf-1")).status_code == 200
+        assert client.get("/health", auth=("pk-lf-1", "sk-lf-1")).status_code == 401
+        assert client.get("/health", auth=("pk-lf-1", OWN_TOKEN)).status_code == 200
         # Whoever knows a token may use any name, but no web page may use the token.
         token = given[None, WRITE]
         named = bearer(token) | {"host": "trackrecord.internal"}
@@ -216,7 +219,7 @@ def test_other_machines_need_one_of_the_tokens(door_of, store_of):
     """A stored one will do; nobody else gets in, not even from this machine."""
     door = door_of(host=EVERYWHERE)
     token = made(store_of(door.home), READ, "web")
-    with httpx.Client(base_url=door.url, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
         assert client.get("/health").status_code == 401
         assert client.get("/health", auth=("pk-lf-1", "sk-lf-1")).status_code == 401
         assert client.get("/health", headers=bearer(token)).status_code == 200
@@ -224,9 +227,9 @@ def test_other_machines_need_one_of_the_tokens(door_of, store_of):
 
 def test_a_browser_is_told_to_ask_for_the_token(door_of):
     """As the password of any user; programs are told of bearers."""
-    door = door_of(token=OWN)
+    door = door_of(token=OWN, host=EVERYWHERE)
     wants_a_page = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-    with httpx.Client(base_url=door.url, timeout=PATIENCE_S, verify=NO_TLS) as client:
+    with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
         for path in ("/", "/lessons", "/api/v1/status"):
             answer = client.get(path, headers=wants_a_page)
             assert answer.status_code == 401
@@ -240,10 +243,10 @@ def test_a_browser_is_told_to_ask_for_the_token(door_of):
 def test_reports_are_taken_while_the_database_is_away(door_of, store_of):
     """From this machine and with the setting's token; a stored one is said to be tried again."""
     doors = [door_of(), door_of(token=OWN)]
-    for door, own in zip(doors, ({}, bearer(OWN)), strict=True):
+    for door, own in zip(doors, (bearer(OWN_TOKEN), bearer(OWN)), strict=True):
         (door.home / "trackrecord.db").mkdir()
         with httpx.Client(
-            base_url=door.url, timeout=PATIENCE_S, headers=JSON, verify=NO_TLS
+            base_url=door.address, timeout=PATIENCE_S, headers=JSON, verify=NO_TLS
         ) as client:
             for path in ("/v1/traces", "/hooks/tester"):
                 assert client.post(path, content=b"{}", headers=own).status_code == 200
@@ -271,8 +274,8 @@ def test_stored_tokens_let_a_server_listen_for_other_machines(home, store_of):
 
 
 def test_agents_of_this_machine_get_in_without_the_settings_token(home):
-    """With a token of the home, where one is needed; it stays, and its owner alone can read it."""
-    open_to_all = DaemonSettings(home=home, http=HttpSettings(host=EVERYWHERE))
+    """With a token of the home; it stays, and its owner alone can read it."""
+    open_to_all = DaemonSettings(home=home)
     own = with_own_token(open_to_all).http.token
     assert own is not None
     assert with_own_token(open_to_all).http.token == own
@@ -280,6 +283,29 @@ def test_agents_of_this_machine_get_in_without_the_settings_token(home):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text(own[:10])
     assert with_own_token(open_to_all).http.token not in (own, own[:10])
-    for http in (HttpSettings(), HttpSettings(host=EVERYWHERE, token=OWN)):
+    for http in (HttpSettings(open_to_local_users=True), HttpSettings(token=OWN)):
         settings = DaemonSettings(home=home, http=http)
         assert with_own_token(settings) == settings
+
+
+def test_bodies_that_a_bearer_holds_keep_nobody_elses_from_being_read(door_of, store_of):
+    """Neither those of the user who runs the server nor those of another bearer."""
+    door = door_of()
+    store = store_of(door.home)
+    holder, other = made(store), made(store)
+    body = b"{}" + b" " * (20 * 1024 * 1024 - 2)
+    head = (
+        f"POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {holder}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    with contextlib.ExitStack() as held:
+        for _ in range(3):
+            connection = held.enter_context(connect(door.port))
+            with contextlib.suppress(OSError):  # the second one is refused
+                connection.sendall(head + body[:-1])
+        with httpx.Client(base_url=door.address, timeout=PATIENCE_S, verify=NO_TLS) as client:
+            for token in (OWN_TOKEN, other):
+                answer = client.post("/v1/traces", content=body, headers=JSON | bearer(token))
+                assert answer.status_code == 200
+            answer = client.post("/v1/traces", content=body, headers=JSON | bearer(holder))
+            assert answer.status_code == 503

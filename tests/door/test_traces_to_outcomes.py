@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 from no_tls import NO_TLS
+from own_token import of_its_user
 
 from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import listen
+from trackrecord_door.listening import listen, url_of
 
 _PATIENCE_S = 60.0
 _TRACE = "5b8efff798038103d269b633813fc60c"
@@ -76,7 +77,7 @@ def start(tmp_path):
                 stderr=log,
             )
             started.append(process)
-            return process, listener.getsockname()[1]
+            return process, of_its_user(url_of(listener), tmp_path)
 
     yield begin
     for process in started:
@@ -89,8 +90,8 @@ def _spooled(home: Path):
     return [json.loads(line) for line in lines if _TRACE in line]
 
 
-def _post(port, *spans):
-    url = f"http://127.0.0.1:{port}/v1/traces"
+def _post(door, *spans):
+    url = f"{door}/v1/traces"
     assert (
         httpx.post(url, json=_body(*spans), timeout=_PATIENCE_S, verify=NO_TLS).status_code == 200
     )
@@ -99,12 +100,12 @@ def _post(port, *spans):
 @pytest.mark.faults
 def test_a_front_door_that_is_killed_after_its_answer_loses_nothing(start, tmp_path):
     """The call came before the kill and the root after it: one run, with its test's verdict."""
-    process, port = start()
-    _post(port, _CALL)
+    process, door = start()
+    _post(door, _CALL)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    _, port = start()
-    _post(port, _ROOT)
+    _, door = start()
+    _post(door, _ROOT)
     deadline = time.monotonic() + _PATIENCE_S
     while not _spooled(tmp_path):
         assert time.monotonic() < deadline, (tmp_path / "door.log").read_text()

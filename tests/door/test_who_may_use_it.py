@@ -1,9 +1,10 @@
-"""Who may use the front door: no web page, and with a token nobody without it."""
+"""Who may use the front door: nobody without a credential, and no web page."""
 
 import httpx
 import pytest
 from no_tls import NO_TLS
-from raw_http import ask
+from raw_http import OWN_TOKEN, ask
+from running_door import Door
 
 from trackrecord.errors import AddressUnusable, SettingsError
 from trackrecord.http_settings import HttpSettings
@@ -12,6 +13,14 @@ from trackrecord_door.listening import is_loopback, listen, url_of
 TOKEN = "correct-horse-battery"  # noqa: S105 - of this test alone
 JSON = "Content-Type: application/json"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
+
+
+@pytest.fixture(scope="module")
+def open_door(tmp_path_factory):
+    """A front door that every user of the machine may use."""
+    running = Door(tmp_path_factory.mktemp("open"), HttpSettings(port=0, open_to_local_users=True))
+    yield running
+    running.end()
 
 
 @pytest.mark.parametrize(
@@ -38,22 +47,24 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token
         ("host.docker.internal:4318", 403),
     ],
 )
-def test_the_host_must_be_this_machine(lasting_door, host, status):
+def test_without_a_credential_the_host_must_be_this_machine(open_door, lasting_door, host, status):
     """A name that a web page could have rebound to loopback is refused, whatever is asked."""
-    host = host.format(port=lasting_door.port)
+    host = host.format(port=open_door.port)
     for request in (
         f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n",
         f"POST /v1/metrics HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n{JSON}\r\n\r\n{{}}",
     ):
-        assert ask(lasting_door.port, request.encode()).status == status
+        assert ask(open_door.port, request.encode(), "").status == status
+        assert ask(lasting_door.port, request.encode(), "").status == 401
+        assert ask(lasting_door.port, request.encode()).status == 200
 
 
 def test_names_can_be_permitted(door_of):
     """A name in TRACKRECORD_HTTP__NAMES is as good as this machine's own."""
-    door = door_of(names=("Host.Docker.Internal",))
+    door = door_of(names=("Host.Docker.Internal",), open_to_local_users=True)
     for host, status in (("host.docker.internal:4318", 200), ("other.internal", 403)):
         request = f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-        assert ask(door.port, request).status == status
+        assert ask(door.port, request, "").status == status
 
 
 @pytest.mark.parametrize(
@@ -78,6 +89,7 @@ def test_no_web_page_can_post(lasting_door, origin, status):
         f"http://localhost:{lasting_door.port}/v1/traces",
         content=b"{}",
         headers={"origin": origin, "content-type": "application/json"},
+        auth=("me", OWN_TOKEN),
         timeout=60,
         verify=NO_TLS,
     )
@@ -98,7 +110,7 @@ def test_preflights_are_refused(http, path, origin):
 def test_with_a_token_every_request_needs_it(door_of):
     """As a bearer's, or as the password that clients of Langfuse send; under any host name."""
     door = door_of(token=TOKEN)
-    with httpx.Client(base_url=door.url, timeout=60, verify=NO_TLS) as client:
+    with httpx.Client(base_url=door.address, timeout=60, verify=NO_TLS) as client:
         for path in ("/health", "/nothing", "/v1/traces"):
             answer = client.get(path)
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
@@ -115,6 +127,18 @@ def test_with_a_token_every_request_needs_it(door_of):
         page = bearer | {"origin": "https://evil.example"}
         assert client.get("/health", headers=page).status_code == 403
     assert TOKEN not in door.log
+
+
+def test_what_is_open_to_local_users_is_so_by_name_alone():
+    """Not beside a token, and not where other machines can reach it."""
+    with pytest.raises(ValueError, match="open_to_local_users contradicts token"):
+        HttpSettings(token=TOKEN, open_to_local_users=True)
+    for has_tokens in (True, False):
+        with pytest.raises(SettingsError, match="unset it or listen on 127"):
+            listen(
+                HttpSettings(host=EVERYWHERE, port=0, open_to_local_users=True),
+                lambda known=has_tokens: known,
+            )
 
 
 @pytest.mark.parametrize("host", [EVERYWHERE, "::", "192.168.1.10", "example.com"])

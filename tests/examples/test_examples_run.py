@@ -99,7 +99,10 @@ def test_an_agent_in_javascript(up):
     known = {"task_id": "before", "success": True, "strategy": "Split by component"}
     up.publish(*(known | {"task_id": f"before-{number}"} for number in range(20)), project="node")
     until(
-        lambda: "Split by component" in up.example("node", "node/agent.mjs", up.url, project="node")
+        lambda: (
+            "Split by component"
+            in up.example("node", "node/agent.mjs", up.url, up.token, project="node")
+        )
     )
     tasks = until(lambda: up.asked("runs", "list", "--task", "build-4713", project="node"))
     assert [call["tool"] for call in tasks[0]["calls"]] == ["edit_file", "run_tests"]

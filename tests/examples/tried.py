@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from own_token import token_of
 
 from trackrecord.settings import load_settings
 from trackrecord_cli.main import run
+from trackrecord_door.stored_tokens import reporting_token
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE_S = 120.0
@@ -40,6 +42,7 @@ class Up:
             )
         until(lambda: "HTTP: " in self.said or self._process.poll() is not None)
         self.url = self.said.partition("HTTP: ")[2].splitlines()[0]
+        self.token = token_of(home)
 
     @property
     def said(self) -> str:
@@ -55,6 +58,7 @@ class Up:
                 **self._environment,
                 "TRACKRECORD_PROJECT": project,
                 "OTEL_EXPORTER_OTLP_ENDPOINT": self.url,
+                "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer {reporting_token(self.token)}",
                 "OTEL_RESOURCE_ATTRIBUTES": f"trackrecord.project={project}",
             },
             capture_output=True,

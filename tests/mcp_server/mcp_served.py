@@ -12,6 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from own_token import of_its_user
+
 from trackrecord.errors import UnknownProject
 from trackrecord.queries.runs import list_runs
 from trackrecord.store.database.engine import connect_store, reading
@@ -27,11 +29,16 @@ class Served(NamedTuple):
 
     Attributes:
         home: its TRACKRECORD_HOME.
-        url: the address of its front door.
+        address: that of its front door.
     """
 
     home: Path
-    url: str
+    address: str
+
+    @property
+    def url(self) -> str:
+        """The same with the credential of its user."""
+        return of_its_user(self.address, self.home)
 
     def environment(self, **further: str) -> dict[str, str]:
         """Return the variables of a process that uses it."""

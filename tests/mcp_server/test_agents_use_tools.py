@@ -166,7 +166,7 @@ def test_the_bearer_of_a_token_sees_its_project_alone(served):
 
     def ask(method, query="", **params):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        url = f"{served.url}/mcp{query}"
+        url = f"{served.address}/mcp{query}"
         return httpx.post(url, json=body, headers=headers, timeout=PATIENCE_S)
 
     async def remember():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import httpx
 import redis
 from no_tls import NO_TLS
+from own_token import of_its_user
 
 from trackrecord.http_settings import HttpSettings
 from trackrecord.settings import Settings
@@ -74,7 +75,11 @@ def front_door(settings: Settings) -> Iterator[httpx.Client]:
         command = [sys.executable, "-m", "trackrecord_door", str(listener.fileno())]
         with (
             running(command, settings, listener.fileno()),
-            httpx.Client(base_url=url_of(listener), timeout=PATIENCE_S, verify=NO_TLS) as client,
+            httpx.Client(
+                base_url=of_its_user(url_of(listener), settings.home),
+                timeout=PATIENCE_S,
+                verify=NO_TLS,
+            ) as client,
         ):
             yield client
 

@@ -17,6 +17,7 @@ import httpx
 import psutil
 import pytest
 import redis
+from own_token import of_its_user
 from working import body, publish, until
 
 from trackrecord.consumers import consumers_here
@@ -68,9 +69,10 @@ class Up:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def url(self) -> str:
-        """The URL of its HTTP server."""
+        """The URL of its HTTP server, with the credential of its user."""
         until(lambda: "HTTP: http://" in self.said, PATIENCE_S)
-        return self.said.partition("HTTP: ")[2].splitlines()[0]
+        url = self.said.partition("HTTP: ")[2].splitlines()[0]
+        return of_its_user(url, self.settings.home)
 
     def processes_that_asked(self) -> set[int]:
         """The ids of its processes that have asked Redis for outcomes."""

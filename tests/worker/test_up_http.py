@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from own_token import of_its_user
 from working import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
@@ -30,11 +31,12 @@ class Running:
     """
 
     def __init__(self, home: Path, *arguments: str, **variables: str) -> None:
+        self.home = home / "home"
         self.log = home / f"{arguments[0]}-{time.monotonic_ns()}.log"
         with self.log.open("wb") as file:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "trackrecord_cli", *arguments],
-                env={**os.environ, "TRACKRECORD_HOME": str(home / "home"), **variables},
+                env={**os.environ, "TRACKRECORD_HOME": str(self.home), **variables},
                 stdout=file,
                 stderr=file,
             )
@@ -50,9 +52,9 @@ class Running:
         assert text in self.said
 
     def url(self) -> str:
-        """The URL of its HTTP server."""
+        """The URL of its HTTP server, with the credential of its user."""
         self.until_said("HTTP: http://")
-        return self.said.partition("HTTP: ")[2].splitlines()[0]
+        return of_its_user(self.said.partition("HTTP: ")[2].splitlines()[0], self.home)
 
     def door(self) -> psutil.Process:
         """The process of its HTTP server."""

@@ -14,7 +14,6 @@ from .runtime import remove_runtime, write_runtime
 def plan_install(
     agent: Agent,
     home: Path,
-    port: int | None,
     *,
     summarises: bool | None = None,
     mcp: bool | None = None,
@@ -24,7 +23,6 @@ def plan_install(
     Args:
         agent: the agent.
         home: trackrecord's home.
-        port: where the front door takes logs without a token; None if it does not.
         summarises: whether oversized outputs are replaced; None for as it is by now.
         mcp: whether the MCP server is registered; None for as it is by now.
 
@@ -36,7 +34,7 @@ def plan_install(
     if mcp is None:
         mcp = has_mcp(home, agent.name)
     installed = read_installed(home).get(agent.name)
-    plan = agent.install(home, installed, port, summarises=summarises, mcp=mcp)
+    plan = agent.install(home, installed, summarises=summarises, mcp=mcp)
     return msgspec.structs.replace(plan, summarises=summarises, mcp=mcp)
 
 

@@ -68,7 +68,6 @@ class ClaudeCodeAgent:
         self,
         home: Path,
         installed: Installed | None,
-        port: int | None,  # noqa: ARG002 - as for every agent
         *,
         summarises: bool = False,
         mcp: bool = False,

@@ -1,4 +1,8 @@
-"""Codex: `notify` and the exporter of logs in config.toml, and hooks that a person has to trust."""
+"""Codex: `notify` in config.toml, and hooks that a person has to trust.
+
+Its exporter of logs is left alone: it would need a token in a file that people share, and tells
+nothing that the session's rollout does not.
+"""
 
 import json
 import os
@@ -57,7 +61,6 @@ class CodexAgent:
         self,
         home: Path,
         installed: Installed | None,
-        port: int | None,
         *,
         summarises: bool = False,
         mcp: bool = False,
@@ -68,7 +71,7 @@ class CodexAgent:
             Refused: a file is left alone.
         """
         config = opened(self.config_path())
-        notes = _add_to_config(config, home, port, mcp=mcp)
+        notes = _add_to_config(config, home, mcp=mcp)
         hooks = opened(self.hooks_path())
         made = add_entries(hooks, _wanted(home, config), hook_prefix(home))
         if not self._has_trust(config, home):
@@ -160,10 +163,10 @@ class CodexAgent:
         return [f"{path}:{_snake(event)}:{at}:{place}" for event, at, place in places]
 
 
-def _add_to_config(config: Draft, home: Path, port: int | None, *, mcp: bool) -> list[str]:
+def _add_to_config(config: Draft, home: Path, *, mcp: bool) -> list[str]:
     """Add what config.toml lacks; return what a person should know of what it has."""
     is_ours = _pattern(home)
-    lines = _lines(home, port)
+    lines = {"notify": _notify_line(home)}
     if mcp:
         lines["mcp"] = _server_line(home)
     notes = []
@@ -180,9 +183,6 @@ def _add_to_config(config: Draft, home: Path, port: int | None, *, mcp: bool) ->
             f"{config.path} has a notify program of yours, which stays: a hook reports the end of "
             "a turn instead, once it is trusted"
         )
-    if "otel" in held and "otel" in lines:
-        del lines["otel"]
-        notes.append(f"{config.path} configures [otel] already, which stays as it is")
     servers = held.get("mcp_servers")
     if "mcp" in lines and isinstance(servers, dict) and MCP_NAME in servers:
         del lines["mcp"]
@@ -202,13 +202,8 @@ def _restore_config(config: Draft, home: Path, installed: Installed | None) -> b
     return receipt is not None and receipt.is_ours and not (config.text or "").strip()
 
 
-def _lines(home: Path, port: int | None) -> dict[str, str]:
-    program = json.dumps([str(wrapper_path(home)), NAME], ensure_ascii=False)
-    lines = {"notify": f"notify = {program}"}
-    if port is not None:
-        exporter = f'{{ endpoint = "http://127.0.0.1:{port}/v1/logs", protocol = "json" }}'
-        lines["otel"] = f"otel.exporter = {{ otlp-http = {exporter} }}"
-    return lines
+def _notify_line(home: Path) -> str:
+    return f"notify = {json.dumps([str(wrapper_path(home)), NAME], ensure_ascii=False)}"
 
 
 def _server_line(home: Path) -> str:
@@ -216,11 +211,8 @@ def _server_line(home: Path) -> str:
 
 
 def _pattern(home: Path) -> re.Pattern[str]:
-    """Return what matches our lines, whichever port they name."""
-    lines = _lines(home, 0)
-    notify = re.escape(lines["notify"])
-    otel = re.escape(lines["otel"]).replace(re.escape("127.0.0.1:0/"), r"127\.0\.0\.1:\d+/")
-    return re.compile(f"{notify}|{otel}|{re.escape(_server_line(home))}")
+    """Return what matches our lines."""
+    return re.compile("|".join(map(re.escape, (_notify_line(home), _server_line(home)))))
 
 
 def _wanted(home: Path, config: Draft) -> Groups:

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from .door_address import answers, read_door
+from .door_address import find_door, read_door
 from .hook_state import LastError, fired_at, last_error
 from .installed import read_installed
 from .known import AGENTS, Agent
@@ -63,7 +63,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 def diagnose(home: Path, agents: Iterable[Agent] = tuple(AGENTS.values())) -> Diagnosis:
     """Look at what is installed, and ask the front door."""
     address = read_door(home)
-    is_open = address is not None and answers(address)
+    is_open = find_door(home) is not None
     found = tuple(
         _checkup(agent, home)
         for agent in agents

@@ -1,6 +1,10 @@
-"""Where the front door is, for the hooks: a file in trackrecord's home, there while it is open."""
+"""Where the front door is, for programs of the same user: its socket and a file, both in the home.
+
+Nobody else can listen on the socket. On the port anybody can, after the front door was killed.
+"""
 
 import http.client
+import socket
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -13,15 +17,35 @@ from .replacing import replace_file
 from .runtime import runtime_folder
 
 _NAME: Final = "door"
+# The hook knows it by this name, too.
+_SOCKET: Final = "http.sock"
 _TIMEOUT_S: Final = 1.0
+_MOST_ANSWER: Final = 64 * 1024
 
 
 class DoorAddress(msgspec.Struct, frozen=True):
-    """Where the front door listens, as a process on this machine reaches it."""
+    """Where the front door listens over TCP, as a process on this machine reaches it.
+
+    Attributes:
+        host: name or address.
+        port: of TCP.
+        token: what programs report with; "" if they need none.
+    """
 
     host: str
     port: int
     token: str = ""
+
+    @property
+    def url(self) -> str:
+        """The base URL."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def socket_path(home: Path) -> Path:
+    """Return the socket to which only the owner of a home can connect."""
+    return home / _SOCKET
 
 
 def write_door(home: Path, address: DoorAddress, most_characters: int = 0) -> None:
@@ -58,16 +82,44 @@ def read_door(home: Path) -> DoorAddress | None:
         return None
 
 
-def answers(address: DoorAddress) -> bool:
-    """Return whether the front door answers."""
+def find_door(home: Path) -> DoorAddress | None:
+    """Return where the front door of a home is; None if it does not answer on its socket."""
     try:
-        return health_status(address, _TIMEOUT_S) == http.client.OK
+        status, _ = ask_door(home, "GET", "/health")
     except (OSError, http.client.HTTPException):
-        return False
+        return None
+    return read_door(home) if status == http.client.OK else None
+
+
+def ask_door(home: Path, method: str, path: str) -> tuple[int, bytes]:
+    """Ask the front door over its socket; return the HTTP status and the body of the answer.
+
+    Raises:
+        OSError: it does not answer.
+        http.client.HTTPException: it does not answer in HTTP.
+    """
+    with closing(_OverSocket(socket_path(home))) as connection:
+        connection.request(method, path)
+        answer = connection.getresponse()
+        return answer.status, answer.read(_MOST_ANSWER)
+
+
+class _OverSocket(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=_TIMEOUT_S)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the socket."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
 
 
 def health_status(address: DoorAddress, timeout_s: float) -> int:
-    """Ask the front door how it is; return the HTTP status of the answer.
+    """Ask the front door over TCP how it is; return the HTTP status of the answer.
 
     Raises:
         OSError: it does not answer.

@@ -64,6 +64,7 @@ def _note(agent: str, event: str, given: dict[str, object]) -> None:
     folder = f"{HOME}/hooks"
     os.makedirs(folder, 0o700, exist_ok=True)
     if len(os.listdir(folder)) >= MOST_WAITING:
+        _complain(agent, f"{MOST_WAITING} notes wait, no more are taken: start `trackrecord up`")
         return
     noted = {
         "agent": agent,
@@ -87,7 +88,6 @@ def _ask(agent: str, event: str, given: dict[str, object]) -> None:
     session = _word(given.get("session_id"))
     if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
         return
-    host, port, token, _ = _door()
     asked = {
         "hook_event_name": event,
         "session_id": session,
@@ -95,14 +95,14 @@ def _ask(agent: str, event: str, given: dict[str, object]) -> None:
         "prompt": str(given.get("prompt") or "")[:MOST_PROMPT],
         "prompt_id": given.get("prompt_id") or given.get("turn_id"),
     }
-    answer = _post(host, port, token, f"/hooks/{agent}", json.dumps(asked).encode())
+    answer = _post(agent, asked)
     if json.loads(answer).get("hookSpecificOutput"):
         os.write(1, answer + b"\n")
 
 
 def _summarise(agent: str, given: dict[str, object]) -> None:
     """Print the output of a tool with a summary in place of its text, if that is too large."""
-    host, port, token, most = _door()
+    most = _largest_output()
     response, arguments = given.get("tool_response"), given.get("tool_input")
     holder, name = _longest_text(response)
     if not 0 < most < len(holder[name]):
@@ -116,7 +116,7 @@ def _summarise(agent: str, given: dict[str, object]) -> None:
         "command": arguments.get("command") if isinstance(arguments, dict) else None,
         "output": holder[name],
     }
-    answer = json.loads(_post(host, port, token, f"/hooks/{agent}", json.dumps(said).encode()))
+    answer = json.loads(_post(agent, said))
     summary = answer.get("hookSpecificOutput", {}).get("updatedToolOutput")
     if isinstance(summary, str):
         holder[name] = summary
@@ -138,32 +138,44 @@ def _longest_text(response: object) -> tuple[dict[str, str], str]:
     return max(texts, key=lambda each: len(each["text"]), default={"text": ""}), "text"
 
 
-def _door() -> tuple[str, int, str, int]:
-    """Return where the front door is, its token, and from which size on it takes outputs."""
+def _largest_output() -> int:
+    """Return how many characters an output has before the front door takes it; 0 for never."""
     with open(f"{HOME}/agents/door") as file:
-        host, port, token, most = (*file.read(512).split("\n"), "", "", "")[:4]
-    return host, int(port), token, int(most or 0)
+        return int(file.read(512).split("\n")[3] or 0)
 
 
-def _post(host: str, port: int, token: str, path: str, body: bytes) -> bytes:
-    """Return the body of the front door's answer."""
+def _post(agent: str, event: dict[str, object]) -> bytes:
+    """Return the body of the front door's answer.
+
+    Asked over the socket in the home: on a port anybody could listen after the door was killed.
+    """
     import socket
 
+    body = json.dumps(event).encode()
     headers = [
-        f"POST {path} HTTP/1.0",
-        f"Host: localhost:{port}",
+        f"POST /hooks/{agent} HTTP/1.0",
+        "Host: localhost",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
     ]
-    if token:
-        headers.append(f"Authorization: Bearer {token}")
-    with socket.create_connection((host, port), timeout=TOTAL_S / 2) as door:
+    with socket.socket(socket.AF_UNIX) as door:
+        door.settimeout(TOTAL_S / 2)
+        door.connect(f"{HOME}/http.sock")
         door.sendall("\r\n".join([*headers, "", ""]).encode() + body)
         read = b""
         while len(read) < MOST_ANSWER and (part := door.recv(65_536)):
             read += part
     head, _, answer = read.partition(b"\r\n\r\n")
     return answer if b" 200 " in head.split(b"\r\n")[0] + b" " else b"{}"
+
+
+def _complain(agent: str, says: str) -> None:
+    """Remember what went wrong, for `trackrecord doctor`."""
+    os.makedirs(f"{HOME}/agents/errors", 0o700, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    made = os.open(f"{HOME}/agents/errors/{agent}", flags, 0o600)
+    os.write(made, f"{time.time()}\n{says}\n".encode())
+    os.close(made)
 
 
 def _touch(name: str) -> None:

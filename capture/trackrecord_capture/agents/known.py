@@ -36,7 +36,6 @@ class Agent(Protocol):
         self,
         home: Path,
         installed: Installed | None,
-        port: int | None,
         *,
         summarises: bool = False,
         mcp: bool = False,
@@ -46,7 +45,6 @@ class Agent(Protocol):
         Args:
             home: trackrecord's home.
             installed: what is installed by now.
-            port: where the front door takes logs without a token; None if it does not.
             summarises: whether oversized outputs are replaced, where the agent lets a hook do that.
             mcp: whether our MCP server is registered; one that is registered and not wanted goes.
         """

@@ -43,7 +43,6 @@ class Opencode:
         self,
         home: Path,
         installed: Installed | None,
-        port: int | None,  # noqa: ARG002 - as for every agent
         *,
         summarises: bool = False,
         mcp: bool = False,

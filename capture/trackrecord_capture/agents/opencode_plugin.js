@@ -2,6 +2,7 @@
 // Written by `trackrecord install opencode`, removed by `trackrecord uninstall opencode`.
 // Whatever goes wrong, opencode goes on as if this file were not there.
 import * as fs from "node:fs"
+import * as http from "node:http"
 
 const HOME = "@HOME@"
 const MOST_WAITING = 2000
@@ -29,8 +30,13 @@ function note(event, session, folder) {
     touch(event)
     const waiting = `${HOME}/hooks`
     fs.mkdirSync(waiting, { recursive: true, mode: 0o700 })
-    if (fs.readdirSync(waiting).length >= MOST_WAITING) return
     const at = Date.now()
+    if (fs.readdirSync(waiting).length >= MOST_WAITING) {
+      const says = `${MOST_WAITING} notes wait, no more are taken: start \`trackrecord up\``
+      fs.mkdirSync(`${HOME}/agents/errors`, { recursive: true, mode: 0o700 })
+      fs.writeFileSync(`${HOME}/agents/errors/opencode`, `${at / 1000}\n${says}\n`, { mode: 0o600 })
+      return
+    }
     const name = `${String(at).padStart(14, "0")}000000-${process.pid}-${noted++}`
     const said = { agent: "opencode", event, session, transcript: "", folder, home: "", at: at / 1000 }
     fs.writeFileSync(`${waiting}/.${name}`, JSON.stringify(said), { mode: 0o600, flag: "wx" })
@@ -38,19 +44,34 @@ function note(event, session, folder) {
   } catch {}
 }
 
-// Posts an event to the front door, and returns what it answers; where it is, the caller says.
-async function post(door, said, signal) {
-  const [host, port, token] = door
-  const name = host.includes(":") ? `[${host}]` : host
-  const headers = { "Content-Type": "application/json" }
-  if (token) headers.Authorization = `Bearer ${token}`
-  const url = `http://${name}:${port}/hooks/opencode`
-  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(said), signal })
-  return answer.status === 200 ? (await answer.json())?.hookSpecificOutput : undefined
+// Posts an event to the front door, and returns what it answers. Over its socket: on a port anybody
+// could listen after it was killed.
+function post(said, signal) {
+  const body = JSON.stringify(said)
+  const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }
+  const place = { socketPath: `${HOME}/http.sock`, path: "/hooks/opencode", method: "POST", headers, signal }
+  return new Promise((resolve, reject) => {
+    const request = http.request(place, (answer) => {
+      const parts = []
+      answer.on("data", (part) => parts.push(part))
+      answer.on("error", reject)
+      answer.on("end", () => {
+        try {
+          const text = Buffer.concat(parts).toString("utf8")
+          resolve(answer.statusCode === 200 ? JSON.parse(text)?.hookSpecificOutput : undefined)
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    request.on("error", reject)
+    request.end(body)
+  })
 }
 
-function door() {
-  return fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")
+// From how many characters on an output is oversized; 0 for never.
+function largestOutput() {
+  return Number(fs.readFileSync(`${HOME}/agents/door`, "utf8").split("\n")[3])
 }
 
 // Has oversized texts of an output stored, and puts their summaries in their place.
@@ -60,15 +81,14 @@ async function summarise(input, output, about) {
     const blocks = Array.isArray(output?.content) ? output.content : []
     const texts = blocks.filter((block) => block?.type === "text").map((block) => [block, "text"])
     const places = [[output, "output"], ...texts].filter(([holder, name]) => typeof holder?.[name] === "string")
-    const known = door()
-    const most = Number(known[3])
+    const most = largestOutput()
     if (!(most > 0)) return
     const signal = AbortSignal.timeout(ASKING_MS)
     for (const [holder, name] of places) {
       const text = holder[name]
       if (text.length <= most || text.length > MOST_OUTPUT) continue
       const said = { ...about, tool_name: input.tool, command: input.args?.command, output: text }
-      const summary = (await post(known, { hook_event_name: "PostToolUse", ...said }, signal))?.updatedToolOutput
+      const summary = (await post({ hook_event_name: "PostToolUse", ...said }, signal))?.updatedToolOutput
       if (typeof summary === "string" && summary.length < text.length) holder[name] = summary
     }
   } catch {}
@@ -78,13 +98,13 @@ async function summarise(input, output, about) {
 async function ask(session, folder, prompt, promptId) {
   const told = []
   try {
-    const known = door()
+    if (!fs.existsSync(`${HOME}/agents/door`)) return ""
     const signal = AbortSignal.timeout(ASKING_MS)
     const about = { session_id: session, cwd: folder }
     const task = { prompt: prompt.slice(0, 32768), prompt_id: promptId }
     for (const [event, more] of [["SessionStart", {}], ["UserPromptSubmit", task]]) {
       touch(event)
-      const said = await post(known, { hook_event_name: event, ...about, ...more }, signal)
+      const said = await post({ hook_event_name: event, ...about, ...more }, signal)
       told.push(said?.additionalContext ?? "")
     }
   } catch {}

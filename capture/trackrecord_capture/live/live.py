@@ -18,7 +18,7 @@ from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..sources.source import Source
 from .handing import KINDS, HookAnswers, HookQuestion, ProjectOf
-from .notes import EndNote, write_note
+from .notes import EndNote, TooManyNotes, write_note
 from .outputs import Outputs, ToolOutput
 from .watching import Read, Watching
 
@@ -90,7 +90,11 @@ class Live:
         return {name: partial(self.hook, name) for name in AGENTS}
 
     def hook(self, agent: str, body: bytes) -> bytes | None:
-        """Take what a hook posts; return what the agent gets, None for nothing. Never raises."""
+        """Take what a hook posts; return what the agent gets, None for nothing.
+
+        Raises:
+            TooManyNotes: what ended cannot be noted now.
+        """
         try:
             posted = msgspec.json.decode(body, type=_Posted)
             if posted.hook_event_name in KINDS:
@@ -99,6 +103,8 @@ class Live:
                 return self._summarised(agent, posted, posted.output)
             if posted.session_id:
                 self._note(agent, posted)
+        except TooManyNotes:
+            raise
         except msgspec.DecodeError:
             _log.info("a hook posted what is not an event", agent=agent)
         except Exception as error:  # noqa: BLE001 - the agent goes on
@@ -154,4 +160,5 @@ class Live:
             transcript=posted.agent_transcript_path or posted.transcript_path or "",
             folder=posted.cwd or "",
         )
-        write_note(self._home, note)
+        if not write_note(self._home, note):
+            raise TooManyNotes

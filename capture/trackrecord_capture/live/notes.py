@@ -19,6 +19,10 @@ _LARGEST: Final = 64 * 1024
 _ABANDONED_S: Final = 60.0
 
 
+class TooManyNotes(Exception):
+    """Raised when there is no room for another note until some have been read."""
+
+
 class EndNote(msgspec.Struct, frozen=True):
     """That something ended.
 

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 _EXPORTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_")
+_SIGNALS: Final = ("TRACES", "LOGS", "METRICS")
 _SITE: Final = Path(__file__).parent / "site"
 # Frameworks that trace by themselves hide what tools are given and return until they are told.
 _CONTENT: Final = {
@@ -37,7 +38,7 @@ def environment_of_run(
     Args:
         environment: the environment that the program would have.
         endpoint: the base URL of the front door.
-        token: the front door's token; "" if it has none.
+        token: the token to report with; "" if none is needed.
         project: the project of its runs; "" for that of its folder.
         folder: the folder that it is started in.
         pid: the process that will be the program.
@@ -61,6 +62,12 @@ def environment_of_run(
         # Programs that export elsewhere, too, shall not tell others of this.
         others["OTEL_RESOURCE_ATTRIBUTES"] = _resource(environment, project, folder)
         environment = {k: v for k, v in environment.items() if k != "OTEL_RESOURCE_ATTRIBUTES"}
+        # By signal: where one goes elsewhere, our token stays here.
+        others |= {
+            f"OTEL_EXPORTER_OTLP_{signal}_HEADERS": f"authorization=Bearer {token}"
+            for signal in _SIGNALS
+            if token and f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT" not in environment
+        }
     return {**others, **environment, **ours}
 
 

@@ -37,18 +37,13 @@ def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.carrying_out import install, plan_install
     from trackrecord_capture.agents.draft import DraftRefused
-    from trackrecord_door.listening import is_loopback
 
     settings = load_daemon_settings()
-    # A token does not belong into another program's configuration.
-    http = settings.http
-    needs_token = http.token is not None or not is_loopback(http.host)
-    port = None if needs_token else http.port or None
     agents = chosen(name)
     is_refused = False
     for agent in agents:
         try:
-            plan = plan_install(agent, settings.home, port, summarises=summarises, mcp=mcp)
+            plan = plan_install(agent, settings.home, summarises=summarises, mcp=mcp)
             is_done = bool(name) and not dry_run
             show_plan(agent.label, plan, is_done=is_done, verb="install", with_lines=dry_run)
             if is_done:

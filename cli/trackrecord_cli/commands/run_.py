@@ -6,12 +6,16 @@ import os
 import shutil
 import socket
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from ..access import settings_for
 from ..options import project_option
+
+if TYPE_CHECKING:
+    from trackrecord.http_settings import HttpSettings
+    from trackrecord_capture.agents.door_address import DoorAddress
 
 _WAIT_S = 0.5
 
@@ -27,25 +31,22 @@ def command(program: tuple[str, ...], project: str | None) -> NoReturn:
     For example `trackrecord run python agent.py`. The program needs no change. Its exit status and
     its signals are its own, and it also runs when nothing can be recorded.
     """
-    from trackrecord_capture.agents.door_address import DoorAddress, read_door
+    from trackrecord_capture.agents.door_address import find_door
     from trackrecord_capture.zero_code import environment_of_run
 
     settings, _ = settings_for(project)
     environment = dict(os.environ)
-    http = settings.http
-    # Where it is open in this home, if it is; the port may have been given by the system.
-    door = read_door(settings.home) or DoorAddress(http.host, http.port, http.token or "")
-    if not _listens(door.host, door.port):
+    door = find_door(settings.home) or _configured(settings.http)
+    if door is None:
         click.echo(
-            "trackrecord: nothing is recorded: no daemon listens on "
-            f"{door.host}:{door.port}; start one with `trackrecord up`",
+            f"trackrecord: nothing is recorded: no daemon answers in {settings.home}; "
+            "start one with `trackrecord up`",
             err=True,
         )
     else:
-        host = f"[{door.host}]" if ":" in door.host else door.host
         environment = environment_of_run(
             environment,
-            endpoint=f"http://{host}:{door.port}",
+            endpoint=door.url,
             token=door.token,
             project=project or "",
             folder=str(Path.cwd()),
@@ -58,9 +59,20 @@ def command(program: tuple[str, ...], project: str | None) -> NoReturn:
     os.execve(path, list(program), environment)  # noqa: S606 - it is the person's own program
 
 
-def _listens(host: str, port: int) -> bool:
+def _configured(http: HttpSettings) -> DoorAddress | None:
+    """Return where a front door is that belongs to no home here, as that of a container does.
+
+    It is known by its token, which somebody has set.
+    """
+    from trackrecord_capture.agents.door_address import DoorAddress
+    from trackrecord_door.listening import reached
+    from trackrecord_door.stored_tokens import reporting_token
+
+    if http.token is None:
+        return None
+    address = DoorAddress(reached(http.host), http.port, reporting_token(http.token))
     try:
-        with socket.create_connection((host, port), timeout=_WAIT_S):
-            return True
+        with socket.create_connection((address.host, address.port), timeout=_WAIT_S):
+            return address
     except OSError:
-        return False
+        return None

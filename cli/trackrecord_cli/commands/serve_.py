@@ -20,13 +20,16 @@ def command() -> None:
     configure_logs(settings.log_level)
     # After the settings: a mistake in them is told at once.
     from trackrecord_door.floor import Floor
-    from trackrecord_door.listening import listen, url_of
+    from trackrecord_door.listening import describe, listen, listen_in_home
     from trackrecord_door.server import serve
     from trackrecord_door.services import create_intake
     from trackrecord_door.stored_tokens import has_tokens, with_own_token
 
-    with listen(settings.http, partial(has_tokens, settings)) as listener:
+    with (
+        listen(settings.http, partial(has_tokens, settings)) as listener,
+        listen_in_home(settings.home) as in_home,
+    ):
         settings = with_own_token(settings)
         intake = create_intake(settings, listener)
-        click.echo(f"HTTP: {url_of(listener)}", err=True)
-        serve(listener, settings.http, intake, Floor(settings))
+        click.echo(describe(listener, settings.http), err=True)
+        serve([listener, in_home], settings.http, intake, Floor(settings))

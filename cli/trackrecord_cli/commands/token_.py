@@ -36,7 +36,7 @@ _PERMISSIONS = {
 
 @click.group("token", cls=CommandGroup)
 def command() -> None:
-    """Create, list and revoke tokens for the HTTP server."""
+    """Create, list, revoke and show tokens for the HTTP server."""
 
 
 @command.command("create")
@@ -140,6 +140,27 @@ def revoke(token_id: str, *, as_json: bool) -> None:
         known = revoked.known
         is_new = "revoked" if revoked.is_new else "was revoked before"
         click.echo(f"{known.id}: {is_new}; it was for {_projects(known)}")
+
+
+@command.command("show")
+@click.option(
+    "--report", "only_reports", is_flag=True, help="Print one that may only report what is traced."
+)
+def show(*, only_reports: bool) -> None:
+    """Print the server's own token, for programs of this user.
+
+    It is for everything in every project: with --report for traces, logs and scores alone, for
+    programs that send it to whatever listens on the port. It stays the same.
+    """
+    from trackrecord.errors import UnknownId
+    from trackrecord_door.stored_tokens import reporting_token, with_own_token
+
+    settings, _ = settings_for(None)
+    token = with_own_token(settings).http.token
+    if token is None:
+        message = "TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS is set: the server needs no token"
+        raise UnknownId(message)
+    click.echo(reporting_token(token) if only_reports else token)
 
 
 def _projects(token: KnownToken) -> str:

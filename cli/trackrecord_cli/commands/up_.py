@@ -2,7 +2,6 @@
 
 import contextlib
 import signal
-import socket
 import threading
 from functools import partial
 from types import FrameType
@@ -13,7 +12,7 @@ from trackrecord.errors import AddressUnusable
 from trackrecord.logs import configure_logs
 from trackrecord.redis_client import DEFAULT_USER, password_file
 from trackrecord.settings import Settings, load_settings
-from trackrecord_door.listening import check_access, listen, url_of
+from trackrecord_door.listening import check_access, describe, listen, listen_in_home
 from trackrecord_door.stored_tokens import has_tokens
 from trackrecord_worker.daemon import Daemon
 
@@ -69,13 +68,15 @@ def _say_where(settings: Settings, port: int) -> None:
 
 
 def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManager[object]:
-    """Start the HTTP server; return its socket, which stays open while it is started again."""
-    try:
-        listener: socket.socket = listen(settings.http, partial(has_tokens, settings))
-    except AddressUnusable as error:
-        click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
-        return contextlib.nullcontext()
-    descriptor = listener.fileno()
-    daemon.accompany("http", [HTTP_MODULE, str(descriptor)], [descriptor])
-    click.echo(f"HTTP: {url_of(listener)}", err=True)
-    return listener
+    """Start the HTTP server; return its sockets, which stay open while it is started again."""
+    with contextlib.ExitStack() as opened:
+        try:
+            listener = opened.enter_context(listen(settings.http, partial(has_tokens, settings)))
+            in_home = opened.enter_context(listen_in_home(settings.home))
+        except AddressUnusable as error:
+            click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
+            return contextlib.nullcontext()
+        descriptors = [listener.fileno(), in_home.fileno()]
+        daemon.accompany("http", [HTTP_MODULE, *map(str, descriptors)], descriptors)
+        click.echo(describe(listener, settings.http), err=True)
+        return opened.pop_all()

@@ -21,7 +21,7 @@ _SURFACES: Final = (
     ("/metrics", "metrics"),
     ("/health", "health"),
 )
-_PAGE: Final = "page"
+PAGE: Final = "page"
 _FAILED: Final = 500
 
 
@@ -43,7 +43,7 @@ class Requests:
 
     def __init__(self) -> None:
         self._by_status = Counter[tuple[str, str]]()
-        self._durations = {name: Durations(BOUNDS_S) for _, name in (*_SURFACES, ("", _PAGE))}
+        self._durations = {name: Durations(BOUNDS_S) for _, name in (*_SURFACES, ("", PAGE))}
 
     def note(self, path: str, status: int, seconds: float) -> None:
         """Count a request whose answer began after some seconds."""
@@ -59,7 +59,7 @@ class Requests:
 
 def surface_of(path: str) -> str:
     """Return the surface that a path belongs to."""
-    return next((name for start, name in _SURFACES if path.startswith(start)), _PAGE)
+    return next((name for start, name in _SURFACES if path.startswith(start)), PAGE)
 
 
 class CountRequests:

@@ -34,7 +34,6 @@ _POLICY: Final = "; ".join((
 ))  # fmt: skip
 HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
     # With "no-referrer" browsers would send no origin with forms, either.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -96,7 +95,8 @@ def render_error(request: Request, error: RequestRefused | TrackrecordError) -> 
     status = error.status if isinstance(error, RequestRefused) else status_of(error)
     message = error.message if isinstance(error, RequestRefused) else str(error)
     values = {"message": message, "status": status}
-    answer = render(request, None, Shown("error.html", HTTPStatus(status).phrase, values, status))
+    template = "signed_out.html" if status == HTTPStatus.UNAUTHORIZED else "error.html"
+    answer = render(request, None, Shown(template, HTTPStatus(status).phrase, values, status))
     if isinstance(error, RequestRefused):
         answer.headers.update(error.headers)
     return answer

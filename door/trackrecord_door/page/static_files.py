@@ -37,7 +37,6 @@ async def _file(request: Request) -> Response:
         raise HTTPException(404)
     headers = {
         "Cache-Control": _FOREVER,
-        "X-Content-Type-Options": "nosniff",
         # An icon is a document, too, where someone opens it by itself.
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
         "Cross-Origin-Resource-Policy": "same-origin",

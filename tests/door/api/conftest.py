@@ -77,7 +77,7 @@ def tokens(served: ServedStore, request: pytest.FixtureRequest) -> dict[str, str
 
 @pytest.fixture
 def http(api_door: Door) -> Iterator[httpx.Client]:
-    """A client of whoever is on the same machine."""
+    """A client of the user who runs it."""
     with httpx.Client(base_url=f"{api_door.url}/api/v1", timeout=60, verify=NO_TLS) as client:
         yield client
 
@@ -87,7 +87,7 @@ def bearer(api_door: Door, tokens: dict[str, str]) -> Iterator[dict[str, httpx.C
     """By permission, a client that bears a token for our project."""
     clients = {
         name: httpx.Client(
-            base_url=f"{api_door.url}/api/v1",
+            base_url=f"{api_door.address}/api/v1",
             timeout=60,
             headers={"authorization": f"Bearer {token}"},
             verify=NO_TLS,

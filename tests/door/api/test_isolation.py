@@ -144,7 +144,7 @@ def test_a_project_that_is_not_there_yet_names_no_other_one(api_door: Door, serv
 
     token = create_token(served.engine, project="thiers", permission=Permission.READ).token
     answer = httpx.get(
-        f"{api_door.url}/api/v1/patterns",
+        f"{api_door.address}/api/v1/patterns",
         headers={"authorization": f"Bearer {token}"},
         verify=NO_TLS,
     )

@@ -8,8 +8,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
+import httpx
+from no_tls import NO_TLS
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Response
+    from playwright.sync_api import Browser, BrowserContext, Page, Response
+    from running_door import Door
 
 _PHONE: Final = {"width": 360, "height": 740}
 _DESK: Final = {"width": 1280, "height": 900}
@@ -149,15 +153,22 @@ class Browsing:
         return urlsplit(url).netloc == urlsplit(self._url).netloc
 
 
-def windows(browser: Browser, url: str) -> Iterator[Callable[[], Browsing]]:
-    """Yield a function that opens windows, each as a person's who was never here before."""
+def sign_in(context: BrowserContext, door: Door) -> None:
+    """Give a browser a session, as `trackrecord open` does."""
+    link = httpx.post(f"{door.url}/session", timeout=60, verify=NO_TLS).json()["path"]
+    assert context.request.get(f"{door.address}{link}").ok
+
+
+def windows(browser: Browser, door: Door) -> Iterator[Callable[[], Browsing]]:
+    """Yield a function that opens windows, each as `trackrecord open` does for a new browser."""
     opened = []
 
     def window() -> Browsing:
         # Without motion: a colour that is still fading in has a contrast of its own.
         context = browser.new_context(viewport=_DESK, reduced_motion="reduce")  # type: ignore[arg-type] # as above
         opened.append(context)
-        return Browsing(context.new_page(), url)
+        sign_in(context, door)
+        return Browsing(context.new_page(), door.address)
 
     yield window
     for context in opened:

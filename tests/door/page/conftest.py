@@ -107,4 +107,4 @@ def _browser() -> Iterator[Browser]:
 @pytest.fixture
 def window(browser: Browser, page_door: Door) -> Iterator[Callable[[], Browsing]]:
     """Opens windows of the browser, with nothing stored from before."""
-    yield from windows(browser, page_door.url)
+    yield from windows(browser, page_door)

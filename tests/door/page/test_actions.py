@@ -2,6 +2,8 @@
 
 import time
 
+from browsing import sign_in
+
 from trackrecord.queries.dead_letters import list_letters
 from trackrecord.queries.effect import measure_effect
 from trackrecord.store.database.engine import reading
@@ -133,8 +135,9 @@ def test_the_page_works_without_scripts(browser, page_door, shown_store):
     """Where scripts are off, actions take the same steps."""
     shown_store.teach("no-scripts", [{"success": True, "task_id": "t"}])
     context = browser.new_context(java_script_enabled=False)
+    sign_in(context, page_door)
     page = context.new_page()
-    page.goto(f"{page_door.url}/effect?project=no-scripts")
+    page.goto(f"{page_door.address}/effect?project=no-scripts")
     page.get_by_role("button", name="Withhold advice").click()
     page.get_by_role("button", name="Withhold advice").click()
     assert "withheld from 10%" in page.inner_text("[role=status]")

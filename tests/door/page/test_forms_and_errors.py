@@ -45,14 +45,14 @@ def test_forms_of_other_pages_are_refused(http, path, headers):
 
 def test_a_page_of_another_port_is_another_page(http, page_door):
     """The origin has the port in it."""
-    other = page_door.url.replace(str(page_door.port), "1")
+    other = page_door.address.replace(str(page_door.port), "1")
     answer = http.post("/effect/holdout", data={"percent": "10"}, headers={"Origin": other})
     assert answer.status_code == 403
     answer = http.post(
         "/effect/holdout",
         params={"project": FLEET},
         data={"percent": "10"},
-        headers={"Origin": page_door.url},
+        headers={"Origin": page_door.address},
     )
     assert answer.status_code == 200
     assert "Withhold advice from 10%" in answer.text

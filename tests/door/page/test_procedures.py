@@ -96,7 +96,7 @@ def test_a_procedure_is_searched_opened_and_retracted_with_a_reason(window, show
 
 def posted(http, project, action, fields, **confirmed):
     """Post a form as a browser does from a page of the same server."""
-    headers = {"Sec-Fetch-Site": "same-origin", "Origin": str(http.base_url).rstrip("/")}
+    headers = {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{http.base_url.netloc.decode()}"}
     return http.post(
         f"/procedures/{action}?project={project}", data={**fields, **confirmed}, headers=headers
     )

@@ -23,7 +23,7 @@ def bearing(shown_store, page_door):
     def client(permission, project=FLEET, name=""):
         token = create_token(shown_store.engine, project=project, permission=permission, name=name)
         made = httpx.Client(
-            base_url=page_door.url,
+            base_url=page_door.address,
             auth=("anybody", token.token),
             headers=OWN,
             timeout=60,
@@ -116,3 +116,20 @@ def test_the_history_names_the_token_that_decided(bearing, shown_store):
         with reading(shown_store.engine) as connection:
             known = show_lesson(connection, shown_store.settings, FLEET, lesson)
         assert (known.history[-1].action, known.history[-1].actor) == (action, by)
+
+
+def test_a_browser_is_let_in_by_the_link_of_trackrecord_open(browser, page_door, tmp_path):
+    """From the file that the command hands it, without a step of the person's."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(page_door.address)
+    assert "trackrecord open" in page.inner_text("body")
+    assert not page.query_selector("a, form, script, link")
+    link = httpx.post(f"{page_door.url}/session", timeout=60, verify=NO_TLS).json()["path"]
+    leads_on = tmp_path / "open.html"
+    leads_on.write_text(f'<meta http-equiv="refresh" content="0;url={page_door.address}{link}">')
+    page.goto(leads_on.as_uri())
+    page.wait_for_url(f"{page_door.address}/")
+    page.get_by_role("link", name="Lessons").first.click()
+    page.wait_for_url(f"{page_door.address}/lessons**")
+    context.close()
