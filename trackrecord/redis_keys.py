@@ -32,6 +32,11 @@ class Keys:
         return f"{self.prefix}:dead:size"
 
     @property
+    def clock(self) -> str:
+        """The time by Redis's clock at which workers last looked for entries to take over."""
+        return f"{self.prefix}:clock"
+
+    @property
     def database_outage(self) -> str:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +21,7 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import beat_command, worker_command
 from trackrecord_worker.schedule import SteadyCrontab
 from trackrecord_worker.services import Services
+from trackrecord_worker.stream import OutcomeStream
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -97,6 +98,28 @@ def test_caches_from_the_future_are_made_anew(worker: Services, store_settings: 
     now = at + HOUR
     for read in (cached_ages, cached_advice):
         assert 0 < read(worker.redis, store_settings, ["default"], now=now)["default"].age_s < DAY
+
+
+def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
+    worker_of: Callable[[Settings], Services], store_settings: Settings
+) -> None:
+    """Redis says of a dead worker's entries that they were read just now, until it has caught up.
+
+    The time that was noted is moved instead of the clock; without a jump nothing is taken over.
+    """
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 999}
+    )
+    dead, living = worker_of(settings), worker_of(settings)
+    publish(dead.redis, settings, body(1))
+    stream = OutcomeStream(dead.redis, settings.keys)
+    stream.ensure_group()
+    assert len(stream.read_new(10, None)) == 1
+    assert living.drain.take_over().recorded == 0
+    noted = int(living.redis.get(settings.keys.clock) or 0)
+    living.redis.set(settings.keys.clock, noted + int(DAY))
+    assert living.drain.take_over().recorded == 1
+    assert living.redis.xlen(settings.keys.outcomes) == 0
 
 
 @given(st.floats(-1e9, 1e9))

@@ -38,7 +38,7 @@ class SteadyScheduler(Scheduler):
         **kwargs: Any,  # noqa: ANN401 - Celery's signature
     ) -> Any:  # noqa: ANN401 - as above
         """Send a task as Celery does, unless a wake-up for it is waiting."""
-        if not self._is_waiting(entry.task):
+        if not self._is_waiting(str(entry.task)):
             try:
                 sent = super().apply_async(entry, producer=producer, advance=advance, **kwargs)
             except SchedulingError as error:
@@ -69,7 +69,7 @@ class SteadyScheduler(Scheduler):
         **_mktime: Any,  # noqa: ANN401 - as above
     ) -> float:
         """Return when an entry is looked at next: Celery would name it by the clock on the wall."""
-        return time.monotonic() + (self.adjust(next_time_to_run) or 0.0)
+        return time.monotonic() + (next_time_to_run or 0.0)
 
     def _is_waiting(self, queue: str) -> bool:
         try:

@@ -63,7 +63,7 @@ class SteadyCrontab(crontab):
         self._counts_from = datetime.min.replace(tzinfo=UTC)
         self._noted_at = 0.0
 
-    def is_due(self, last_run_at: datetime) -> tuple[bool, float]:
+    def is_due(self, last_run_at: datetime) -> schedstate:
         """Return whether a run is due, and in how many seconds to look again."""
         last_run_at = self.maybe_make_aware(last_run_at)
         if last_run_at != self._last_run_at:
@@ -121,7 +121,8 @@ def parse_crontab(expression: str, app: Celery | None = None) -> SteadyCrontab:
         if len(fields) != len(names):
             message = f"five fields are needed, not {len(fields)}"
             raise ValueError(message)
-        return SteadyCrontab(**dict(zip(names, fields, strict=True)), app=app)
+        given: dict[str, Any] = dict(zip(names, fields, strict=True))
+        return SteadyCrontab(**given, app=app)
     except (ValueError, ParseException) as error:
         message = f"setting consolidation_crontab: {expression!r} is not a crontab ({error})"
         raise SettingsError(message) from None

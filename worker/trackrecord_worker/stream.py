@@ -45,6 +45,16 @@ return redis.call('XGROUP', 'CREATE', KEYS[1], ARGV[1], '0', 'MKSTREAM')
 """
 
 
+# Smaller corrections are made all the time.
+_CLOCK_WAVERS_S = 5
+# Nothing is known to a user who may not ask for the time, and nothing noted while memory is full.
+_SET_BACK_BY = """
+local now = redis.pcall('TIME')
+if now.err then return 0 end
+local before = tonumber(redis.call('GET', KEYS[1]) or '0')
+redis.pcall('SET', KEYS[1], now[1])
+return before - tonumber(now[1])
+"""
 # A script and no transaction: a Redis whose memory is full does not even queue commands.
 _ACKNOWLEDGE = """
 local last = 2 + tonumber(ARGV[2])
@@ -94,7 +104,14 @@ class OutcomeStream:
         return answer[0][1] if answer else []
 
     def take_over(self, idle_s: float, count: int) -> Iterator[list[Entry]]:
-        """Take over and yield the entries of consumers that have been silent, in batches."""
+        """Take over and yield the entries of consumers that have been silent, in batches.
+
+        Redis tells by the clock on the wall how long they have been. After that was set back it
+        would not tell until it has caught up: then all that is pending is taken over, once.
+        """
+        if self._clock_was_set_back():
+            _log.warning("clock_set_back", effect="all pending entries are learnt again")
+            idle_s = 0.0
         cursor: Any = "0-0"
         while True:
             answer: Any = self._client.xautoclaim(
@@ -112,6 +129,10 @@ class OutcomeStream:
                 yield entries
             if cursor == b"0-0":
                 return
+
+    def _clock_was_set_back(self) -> bool:
+        back_s = int(self._client.eval(_SET_BACK_BY, 1, self._keys.clock))
+        return back_s > _CLOCK_WAVERS_S
 
     def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts | None = None) -> None:
         """Acknowledge and remove learnt entries; add to the fleet's counts in the same step."""
