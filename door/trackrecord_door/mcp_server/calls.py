@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"
 _ID_CHARS: Final = 32
+_MEMORIES: Final = "memories"
 
 
 class Said(NamedTuple):
@@ -154,10 +155,20 @@ def _nothing(answer: Rankings) -> str:
 
 
 def _entries(answer: Rankings) -> list[Entry]:
+    """Return what stands in the answer; an id that is made of names has the form of a name.
+
+    A memory's id is what an outcome names it by, and stays as it is.
+    """
+    from trackrecord.learning.text.inert import identifier
     from trackrecord.prompt.sections import FEEDS
 
     return [
-        Entry(section=feed.field, id=entry.id, label=entry.label, score=round(entry.score, 4))
+        Entry(
+            section=feed.field,
+            id=entry.id if feed.field == _MEMORIES else identifier(entry.id),
+            label=entry.label,
+            score=round(entry.score, 4),
+        )
         for feed in FEEDS
         for entry in getattr(answer, feed.field)
     ]

@@ -110,6 +110,8 @@ def _lesson(history: History, finding: Finding, rules: LessonRules, weight: floa
         last_seen=newest[0].ended_at,
         outcomes=tuple(run.outcome for run in newest[: rules.max_runs_shown]),
         lines=finding.lines,
+        wordless_lines=finding.wordless_lines,
+        sources=len({run.source for run in newest}),
         also=finding.also,
     )
 
