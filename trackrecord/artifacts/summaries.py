@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from trackrecord.learning.text.error_summary import error_summary
-from trackrecord.learning.text.inert import ELLIPSIS, bounded, brief, identifier
+from trackrecord.learning.text.error_summary import error_summary, opening
+from trackrecord.learning.text.inert import ELLIPSIS, bounded, identifier
 
 from .contents import KeptPart, lines_of
 from .declarations import declared
@@ -179,13 +179,18 @@ def _decoded(data: bytes) -> str:
 
 def _line_at(data: bytes, place: int) -> str:
     line = data[place : place + _QUOTE_BYTES].split(b"\n", 1)[0]
-    return error_summary(_decoded(line), keeps_quoted=True) or brief(_decoded(line))
+    return error_summary(_decoded(line), keeps_quoted=True) or _opening(line)
 
 
 def _first_line(data: bytes) -> str:
-    return brief(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]))
+    return _opening(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0])
 
 
 def _last_line(data: bytes) -> str:
     line = data[-_QUOTE_BYTES:].rstrip().rsplit(b"\n", 1)[-1]
-    return brief(_decoded(line))
+    return _opening(line)
+
+
+def _opening(line: bytes) -> str:
+    said = opening(_decoded(line))
+    return f'"{said}"' if said else ELLIPSIS

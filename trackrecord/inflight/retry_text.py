@@ -12,8 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from trackrecord.learning.text.error_summary import error_opening, error_summary
-from trackrecord.learning.text.inert import bounded, brief, identifier
+from trackrecord.learning.text.error_summary import error_summary, opening
+from trackrecord.learning.text.inert import bounded, identifier
 from trackrecord.learning.text.language import Language
 
 from .errors import ErrorType, TaskError, TaskInFlight
@@ -167,8 +167,9 @@ def _details(
     error: TaskError, rules: ErrorRules, language: Language
 ) -> tuple[tuple[str, str], ...]:
     context, tool, stack, _ = _LABELS[language]
+    activity = opening(error.context)
     return (
-        (context, bounded(brief(error.context), rules.max_message_in_context)),
+        (context, f'"{bounded(activity, rules.max_message_in_context)}"' if activity else ""),
         (tool, identifier(error.tool_name) if error.tool_name else ""),
         (stack, bounded(_frames(error.stack_trace), rules.max_stack_in_context)),
     )
@@ -177,7 +178,7 @@ def _details(
 def _message(error: TaskError, rules: ErrorRules, language: Language) -> str:
     """Return what an error's message tells; its first words where it tells of no failure."""
     said = error_summary(error.message, most_phrases=_MOST_PHRASES, keeps_quoted=True)
-    said = said or error_opening(error.message)
+    said = said or opening(error.message)
     return bounded(said, rules.max_message_in_context) if said else _NO_MESSAGE[language]
 
 

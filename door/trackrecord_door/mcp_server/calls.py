@@ -84,7 +84,9 @@ def remember(project: str, arguments: RememberArguments, source: str | None) -> 
     if memory_id is None:
         raise InvalidRequest(_dropped("memory"))
     problem = _delivery_problem()
-    said = f"Remembered in the project {project!r}, as {memory_id} if it was not known already"
+    said = (
+        f"Remembered in the project {_named(project)}, as {memory_id} if it was not known already"
+    )
     document = Remembered(project=project, memory_id=memory_id, problem=problem)
     return Said(_sentence(said, problem), document)
 
@@ -124,7 +126,7 @@ def report_outcome(project: str, arguments: OutcomeArguments, source: str | None
     document = Reported(
         project=project, outcome_id=outcome_id, task_id=arguments.task_id, problem=problem
     )
-    return Said(_sentence(f"Reported as {how} in the project {project!r}", problem), document)
+    return Said(_sentence(f"Reported as {how} in the project {_named(project)}", problem), document)
 
 
 def in_one_line(error: TrackrecordError) -> str:
@@ -151,7 +153,15 @@ def _problem(answer: Rankings) -> str | None:
 def _nothing(answer: Rankings) -> str:
     if answer.arm == "withheld":
         return "Nothing is handed out for this task: it is one that others are compared with."
-    return f"Nothing that has to do with this task is known in the project {answer.project!r} yet."
+    project = _named(answer.project)
+    return f"Nothing that has to do with this task is known in the project {project} yet."
+
+
+def _named(project: str) -> str:
+    """Return a project's name for a model: whoever names a repository chooses its words."""
+    from trackrecord.learning.text.inert import identifier
+
+    return repr(identifier(project))
 
 
 def _entries(answer: Rankings) -> list[Entry]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ..text.inert import ELLIPSIS, brief, identifier
+from ..text.error_summary import error_summary, opening
+from ..text.inert import ELLIPSIS, identifier
 from ..text.language import Language
 from .signatures import JOINT, tools_of
 
@@ -103,7 +104,8 @@ def _most_telling(entry: tuple[str, TaskCounts]) -> tuple[int, int, str]:
 
 
 def _signal(signal: str) -> str:
-    return brief(signal).strip('"') or "?"
+    # A trigger is a label, or the signature of an error.
+    return opening(signal) or error_summary(signal) or ELLIPSIS
 
 
 class _English:

@@ -25,7 +25,9 @@ _MOST_AFTER: Final = 5
 _MOST_CHARS: Final = 90
 _MOST_HAN: Final = 6
 _MOST_CODES: Final = 2
-_MOST_OPENING: Final = 4
+_MOST_OPENING: Final = 5
+# How close to a clause the name of an exception stands in front of it.
+_CODE_WITHIN: Final = 60
 
 # What varies in a template, and what is never passed on: markup, addresses, quoted texts, commands.
 _HIDDEN: Final = re.compile(
@@ -42,22 +44,23 @@ _MESSAGE: Final = re.compile(
 _CODE: Final = re.compile(
     r"\b(?:[A-Za-z_]\w{0,40}(?:Error|Exception|Warning|Failure|Fault|Timeout|Interrupt|Exit)\b"
     r"|E[A-Z]{3,15}\b|(?:E|TS|CS|SQLSTATE\ |ORA-|HTTP\ |Errno\ |Error\ )\d{1,5}\b|SIG[A-Z]{2,7}\b"
-    r"|[Ee]xit(?:ed)?(?:\ with)?(?:\ (?:code|status))?:?\ \d{1,3}\b|status(?:\ code)?\ \d{3}\b)"
+    r"|[Ee]xit(?:ed)?(?:\ with)?(?:\ (?:code|status))?:?\ (?:\d{1,3}\b|…)"
+    r"|status(?:\ code)?\ (?:\d{3}\b|…))"
 )
 # Clauses: the ends of sentences and lines, and what stands between the parts of a message.
 _CLAUSE_END: Final = re.compile(
     r"(?:[.!?;,](?=\s|\Z)|[。！？；，、：:](?=\s|[^\W\d_a-zA-Z]|\Z)|:\ |\s[-–—→=|&]{1,3}\s"
     r"|[\n()\[\]{}|<>\"“”»«*#^]|\.\.\.|&&)+"
 )
-_WORD: Final = re.compile(r"\S+")
+_COLONS: Final = frozenset({": ", ":", "："})
 _TRIMMED: Final = ".,:;!?·•'’"
 
 # Predicates that say how something failed; each alternative is tried from the left.
 _ENGLISH: Final = (
     r"(?:no such file or directory|can ?not|can[’']?t|could ?n[o’']t|could not|unable to"
     r"|fail(?:ed|s) to|refus(?:es|ed|ing) to|does ?n[o’']?t|does not|did ?n[o’']?t|did not"
-    r"|is ?n[’']t|was ?n[’']t|are ?n[’']t|has no|have no|had no|there (?:is|are|was|were) no|no such"
-    r"|no longer|(?<!\w )(?<!\w)no(?= \w+ing\b| \w+ed\b)|\Ano(?= [a-z]+)"
+    r"|is ?n[’']t|was ?n[’']t|are ?n[’']t|has no|have no|had no|there (?:is|are|was|were) no"
+    r"|no such|no longer|(?<!\w )(?<!\w)no(?= \w+ing\b| \w+ed\b)|\Ano(?= [a-z]+)"
     r"|(?<!do )(?<!does )not(?= \w)|not allowed|without success"
     r"|missing|invalid|illegal|unknown|undefined|un(?:expected|supported|recogni[sz]ed|declared"
     r"|resolved|authori[sz]ed|available|reachable|matched|handled|terminated|satisfied|processable)"
@@ -131,6 +134,18 @@ _OPENERS: Final = frozenset(_OPENERS_TEXT.split())
 _LOOSE: Final = _DETERMINERS | frozenset(_LOOSE_TEXT.split())
 
 
+class _Clause(NamedTuple):
+    """A part of a message, within which words belong together.
+
+    Attributes:
+        text: the clause.
+        follows_colon: whether a colon stands in front of it.
+    """
+
+    text: str
+    follows_colon: bool
+
+
 class _Phrase(NamedTuple):
     """A phrase that tells of a failure.
 
@@ -143,6 +158,9 @@ class _Phrase(NamedTuple):
     is_weak: bool
     follows_code: bool
     words: str
+
+
+_NOTHING: Final = _Clause("", follows_colon=False)
 
 
 def error_summary(text: str, *, most_phrases: int = 1, keeps_quoted: bool = False) -> str:
@@ -159,15 +177,25 @@ def error_summary(text: str, *, most_phrases: int = 1, keeps_quoted: bool = Fals
     return _summary(text[-_LONGEST:], most_phrases, keeps_quoted)
 
 
-def error_opening(text: str) -> str:
-    """Return the first few words of a text that has no summary; "" if they address a reader."""
-    clauses = _clauses(_hidden(text[:_LONGEST], keeps_quoted=False))
-    words = next((found for clause in clauses if (found := clause.split())), [])
-    if _is_order(words) or _ADDRESS_ZH.search(" ".join(words[:_MOST_OPENING])):
+def opening(text: str) -> str:
+    """Return the first words of a text, to recognise it by; "" if they give a reader orders.
+
+    At most five words of its first clause, without what is hidden in an error and without letters
+    of any kind that form no word; an ellipsis says that there are more.
+
+    Args:
+        text: a trigger, an activity, a line of output, or an error that has no summary.
+    """
+    clauses = list(_clauses(_hidden(text[:_LONGEST], keeps_quoted=False)))
+    words = next((found for clause in clauses if (found := clause.text.split())), [])
+    first = _until_cut(words[:_MOST_OPENING])
+    if _is_order(words) or len(first) < len(words[:_MOST_OPENING]):
         return ""
-    kept = _trimmed(_until_cut(words[:_MOST_OPENING]))
-    said = " ".join(each[: 2 * _MOST_HAN] if _is_han(each) else each for each in kept)
-    return said + f" {ELLIPSIS}" * (len(words) > len(kept)) if said else ""
+    said = " ".join(filter(None, map(_word, _trimmed(first))))
+    if not said.strip(ELLIPSIS + " ") or _ADDRESS_ZH.search(said):
+        return ""
+    is_cut = len(words) > len(first) or len(clauses) > 1
+    return f"{said} {ELLIPSIS}" if is_cut and not said.endswith(ELLIPSIS) else said
 
 
 # The same few errors come again and again, in each language and at each prompt.
@@ -197,44 +225,59 @@ def _shown_name(quoted: re.Match[str]) -> str:
     return name if is_short_name(name) else ELLIPSIS
 
 
-def _clauses(text: str) -> Iterator[str]:
-    start = 0
+def _clauses(text: str) -> Iterator[_Clause]:
+    start, follows_colon = 0, False
     for end in _CLAUSE_END.finditer(text):
-        yield text[start : end.start()].strip()
-        start = end.end()
-    yield text[start:].strip()
+        if said := text[start : end.start()].strip():
+            yield _Clause(said, follows_colon)
+            follows_colon = False
+        start, follows_colon = end.end(), end.group() in _COLONS
+    if said := text[start:].strip():
+        yield _Clause(said, follows_colon)
 
 
 def _phrases(text: str) -> Iterator[_Phrase]:
-    clauses = [clause for clause in _clauses(text) if clause]
+    clauses = list(_clauses(text))
     for place, clause in enumerate(clauses):
-        follows = place > 0 and bool(_CODE.search(clauses[place - 1][-60:]))
-        if (chinese := _chinese(clause)) is not None:
+        before = clauses[place - 1] if place else _NOTHING
+        follows = clause.follows_colon and bool(_CODE.search(before.text[-_CODE_WITHIN:]))
+        if (chinese := _chinese(clause.text)) is not None:
             yield _Phrase(is_weak=False, follows_code=follows, words=chinese)
             continue
-        found = _TELLING.search(clause)
+        found = _TELLING.search(clause.text)
         is_weak = found is None
-        found = found or _WEAKLY.search(clause)
+        found = found or _WEAKLY.search(clause.text)
         if found is None:
             continue
-        following = clauses[place + 1] if place + 1 < len(clauses) else ""
-        words = _around(clause, found, following)
-        if words and not (is_weak and " " not in words):
-            yield _Phrase(is_weak, follows, words)
+        after = clauses[place + 1] if place + 1 < len(clauses) else _NOTHING
+        words = _around(clause.text, found)
+        if not words or (is_weak and not _says_more(words, found.group())):
+            continue
+        # "pnpm: command not found", "no such table: users".
+        head = f"{before.text}: " if clause.follows_colon and _is_name(before.text) else ""
+        tail = f": {after.text}" if after.follows_colon and _is_name(after.text) else ""
+        yield _Phrase(is_weak, follows, f"{head}{words}{tail}")
 
 
-def _around(clause: str, found: re.Match[str], following: str) -> str:
+def _is_name(text: str) -> bool:
+    return is_short_name(text) and not (_CODE.fullmatch(text) or _WEAKLY.fullmatch(text))
+
+
+def _says_more(words: str, predicate: str) -> bool:
+    """Return whether a phrase says more than that something failed."""
+    others = (word for word in words.casefold().split() if word not in predicate.casefold())
+    return any(word not in _LOOSE and word != ELLIPSIS for word in others)
+
+
+def _around(clause: str, found: re.Match[str]) -> str:
     """Return the words around a predicate, as far as they belong to the statement."""
-    predicate = found.group()
     before, after = clause[: found.start()].split(), clause[found.end() :].split()
     subject = [] if _is_order(before) else _since_cut(before[-_MOST_BEFORE:])
-    rest = _until_cut(after[:_MOST_AFTER])
-    if not after and following and is_short_name(following):
-        rest = [following]  # "undefined: total"
-    words = [*subject, predicate, *_trimmed(rest)]
+    rest = _trimmed(_until_cut(after[:_MOST_AFTER]))
+    words = [*subject, found.group(), *rest]
     shown = [each for each in map(_word, words) if each]
-    if all(each == ELLIPSIS for each in shown if each != predicate) and len(predicate) < 4:
-        return ""
+    while shown and shown[0] == ELLIPSIS:
+        shown.pop(0)
     return " ".join(shown)[:_MOST_CHARS].rstrip()
 
 
@@ -285,7 +328,3 @@ def _chinese(clause: str) -> str | None:
     address = _ADDRESS_ZH.search(clause)
     found = _CHINESE.search(clause[: address.start()] if address else clause)
     return found.group() if found else None
-
-
-def _is_han(word: str) -> bool:
-    return bool(re.search(f"[{_HAN}]", word))

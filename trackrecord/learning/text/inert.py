@@ -73,8 +73,6 @@ _NAME_CHARS: Final = 64
 _PART_CHARS: Final = 24
 _MOST_PARTS: Final = 8
 _MOST_WORDS: Final = 3
-_MOST_BRIEF: Final = 6
-_BRIEF_SCRIPT: Final = 8
 _FEW_PARTS: Final = 4
 _SHORT_NAME_CHARS: Final = 40
 _NO_NAME = re.compile(r"[^\w.:/@+ -]+")
@@ -116,7 +114,7 @@ def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
 
 
 def quoted(text: str, limit: int = DEFAULT_LIMIT, *, is_chinese: bool = False) -> str:
-    """Return what an agent wrote in quotation marks that it cannot close; "" for a blank text.
+    """Return what an agent wrote in quotation marks that it cannot close.
 
     Links, pictures and addresses lead nowhere, and no word in it is a label or a heading of ours.
 
@@ -129,34 +127,12 @@ def quoted(text: str, limit: int = DEFAULT_LIMIT, *, is_chinese: bool = False) -
     inert = _LINK.sub("] ", _PICTURE.sub("", inert))
     inert = _ADDRESS.sub(lambda found: _unlinked(found.group()), inert)
     inert = unlabelled(_OURS.sub(r"\1 -", _HEADING.sub("", inert)))
-    if not inert:
-        return ""
     return f"“{inert}”" if is_chinese else f'"{inert}"'
 
 
 def _unlinked(scheme: str) -> str:
     """Return the beginning of an address as people who write about attacks spell it: hxxps."""
     return scheme.replace("t", "x").replace("T", "X")
-
-
-def brief(text: str) -> str:
-    """Return the beginning of a text in quotation marks: at most six words; "" for a blank text.
-
-    It is for what a text of any length is recognised by: a trigger, an activity, a line of output.
-    """
-    words = quoted(text, 4 * _NAME_CHARS).strip('"').split()
-    shown = " ".join(map(_brief_word, words[:_MOST_BRIEF]))[:_NAME_CHARS].rstrip()
-    if not shown:
-        return ""
-    is_cut = len(words) > _MOST_BRIEF and not shown.endswith(ELLIPSIS)
-    return f'"{shown} {ELLIPSIS}"' if is_cut else f'"{shown}"'
-
-
-def _brief_word(word: str) -> str:
-    long = _LONG_SCRIPT.search(word)
-    if long is not None:
-        return word[: long.start() + _BRIEF_SCRIPT] + ELLIPSIS
-    return word if len(word) <= _SHORT_NAME_CHARS else word[:_PART_CHARS] + ELLIPSIS
 
 
 def identifier(text: str) -> str:
