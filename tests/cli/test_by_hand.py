@@ -124,7 +124,7 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
     monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
     monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
     monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
-    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 of 3 tasks succeeded]")
+    assert shown() == (2, 1, '- an agent\'s strategy "Plan Plan Plan…" [LIMITED DATA - 3 of 3 tasks succeeded]")
 
 
 def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
@@ -141,7 +141,7 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
     heading = (
         "## Anti-Patterns to Avoid\n\n"
         "Based on past failures, avoid these strategies:\n\n"
-        "- AVOID: Big bang. Failed 3/3 times (100% failure rate)\n\n"
+        '- AVOID: an agent\'s strategy "Big bang". Failed 3/3 times (100% failure rate)\n\n'
     )
     assert trackrecord(*prompt).out == heading + (
         "## Proven Patterns\n\n- Split by component [PROVEN - 5 of 5 tasks succeeded]\n"

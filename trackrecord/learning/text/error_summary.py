@@ -103,17 +103,21 @@ _CHINESE: Final = re.compile(
     rf"[{_HAN}\w]{{0,{_MOST_HAN}}}"
 )
 _ADDRESS_ZH: Final = re.compile(r"[请您你]|必须|应该|应当|务必|立即|马上|不要|(?:现|先)在?再")
-# Whom a text addresses, and what binds a reader; and what begins another clause.
-_CUTS_TEXT: Final = """
+# Whom a text addresses, and what binds a reader.
+_ADDRESS_TEXT: Final = """
 you your yours yourself i me my mine we us our let lets please must should shall ought always never
 need needs gotta kindly now immediately instead
+du dein deine deinen deiner dir dich ihr euch bitte musst müssen müsst sollst sofort jetzt
+tu ton ta tes toi vous votre vos veuillez devez dois
+tú tus usted ustedes debes debe tienes favor ahora
+ты тебе тебя твой вы вам вас ваш должен должна должны пожалуйста
+"""
+# What begins another clause.
+_JOINTS_TEXT: Final = """
 and or but so then because since until unless although while when whenever if after before as which
 who whom whose that where note hint try see use usage
-du dein deine deinen deiner dir dich ihr euch bitte musst müssen müsst sollst sofort jetzt und oder
-aber dann weil bis wenn dass
-tu ton ta tes toi vous votre vos veuillez devez dois et ou mais puis car donc si
-tú tus usted ustedes debes debe tienes favor y o pero entonces porque ahora
-ты тебе тебя твой вы вам вас ваш должен должна должны пожалуйста и или но потом чтобы если затем
+und oder aber dann weil bis wenn dass et ou mais puis car donc si y o pero entonces porque
+и или но потом чтобы если затем
 """
 _DETERMINERS_TEXT: Final = """
 the a an this that these those all any every each its his her their our previous everything
@@ -128,7 +132,8 @@ while during despite without within
 _LOOSE_TEXT: Final = """
 to of in on at for from by with into onto over under about than be been is are was were has have had
 """
-_CUTS: Final = frozenset(_CUTS_TEXT.split())
+_ADDRESS: Final = frozenset(_ADDRESS_TEXT.split())
+_CUTS: Final = _ADDRESS | frozenset(_JOINTS_TEXT.split())
 _DETERMINERS: Final = frozenset(_DETERMINERS_TEXT.split())
 _OPENERS: Final = frozenset(_OPENERS_TEXT.split())
 _LOOSE: Final = _DETERMINERS | frozenset(_LOOSE_TEXT.split())
@@ -188,8 +193,8 @@ def opening(text: str) -> str:
     """
     clauses = list(_clauses(_hidden(text[:_LONGEST], keeps_quoted=False)))
     words = next((found for clause in clauses if (found := clause.text.split())), [])
-    first = _until_cut(words[:_MOST_OPENING])
-    if _is_order(words) or len(first) < len(words[:_MOST_OPENING]):
+    first = words[:_MOST_OPENING]
+    if _is_order(words) or any(_folded(word) in _ADDRESS for word in first):
         return ""
     said = " ".join(filter(None, map(_word, _trimmed(first))))
     if not said.strip(ELLIPSIS + " ") or _ADDRESS_ZH.search(said):
@@ -291,17 +296,20 @@ def _word(word: str) -> str:
 def _is_order(words: Sequence[str]) -> bool:
     """Return whether a clause that begins so tells a reader to do something: "delete the …"."""
     if len(words) < 2:
-        return bool(words) and words[0].casefold() in _CUTS
-    first, second = (word.casefold().strip(_TRIMMED) for word in words[:2])
-    return first in _CUTS or (
-        second in _DETERMINERS and first not in _OPENERS and first not in _DETERMINERS
-    )
+        return bool(words) and _folded(words[0]) in _ADDRESS
+    first, second = map(_folded, words[:2])
+    is_verb = not (first in _OPENERS | _DETERMINERS | _CUTS or first.endswith("ing"))
+    return first in _ADDRESS or (second in _DETERMINERS and is_verb)
+
+
+def _folded(word: str) -> str:
+    return word.casefold().strip(_TRIMMED)
 
 
 def _since_cut(words: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for word in reversed(words):
-        if word.casefold().strip(_TRIMMED) in _CUTS:
+        if _folded(word) in _CUTS:
             break
         kept.append(word)
     return kept[::-1]
@@ -310,7 +318,7 @@ def _since_cut(words: Sequence[str]) -> list[str]:
 def _until_cut(words: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for word in words:
-        if word.casefold().strip(_TRIMMED) in _CUTS:
+        if _folded(word) in _CUTS:
             break
         kept.append(word)
     return kept
@@ -318,7 +326,7 @@ def _until_cut(words: Sequence[str]) -> list[str]:
 
 def _trimmed(words: Sequence[str]) -> list[str]:
     kept = list(words)
-    while kept and kept[-1].casefold().strip(_TRIMMED) in _LOOSE:
+    while kept and _folded(kept[-1]) in _LOOSE:
         kept.pop()
     return kept
 
