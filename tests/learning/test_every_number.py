@@ -83,9 +83,7 @@ def told(rules: ErrorRules) -> object:
     message = f"{'X' * 20}Error: {said}\n{said.replace('cannot', 'unable to')}"
     trace = "\n".join(f'File "/{name}{n}.py", line {n}, in {"f" * 20}' for n in range(3))
     errors = [
-        TaskError(
-            str(n), "timeout", f"{n} {message}", 0.0, stack_trace=trace, context="c" * 900
-        )
+        TaskError(str(n), "timeout", f"{n} {message}", 0.0, stack_trace=trace, context="c" * 900)
         for n in range(60)
     ]
     return [retry_text(TaskInFlight(errors, strikes), rules) for strikes in range(6)]

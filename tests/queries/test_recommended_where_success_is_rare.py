@@ -87,7 +87,7 @@ def test_the_best_is_recommended_with_its_numbers(hard):
         said, won, tasks, points = next(
             found for found in map(LINE.fullmatch, answer.prompt.split("\n")) if found
         ).groups()
-        assert (said, won, tasks) == ("plan first", "14", "40")
+        assert (said, won, tasks) == ('an agent\'s strategy "plan first"', "14", "40")
         (effect,) = (each.expected.effect for each in advice.patterns if each.slug == "plan-first")
         assert int(points) == round(100 * effect) >= 1
         assert 'strategy "plan first". Failed' not in answer.prompt

@@ -79,7 +79,7 @@ def test_with_a_task():
     assert found.prompt == (
         "## Memories\n\n- an agent noted, known as a pitfall: "
         '"The login test hides errors" [confidence 0.5]\n\n'
-        "## Similar Past Tasks and How They Ended\n\n- \"Fix the login test\" [succeeded]"
+        '## Similar Past Tasks and How They Ended\n\n- "Fix the login test" [succeeded]'
     )
     assert found.left_out == 0
 
@@ -94,7 +94,7 @@ def test_in_chinese():
     )
     assert found.prompt == (
         "## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]\n\n"
-        "## 类似的过往任务及其结果\n\n- \"清理构建缓存\" [失败]"
+        '## 类似的过往任务及其结果\n\n- "清理构建缓存" [失败]'
     )
 
 

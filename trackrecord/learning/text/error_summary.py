@@ -114,8 +114,8 @@ tú tus usted ustedes debes debe tienes favor ahora
 """
 # What begins another clause.
 _JOINTS_TEXT: Final = """
-and or but so then because since until unless although while when whenever if after before as which
-who whom whose that where note hint try see use usage
+and or but so then because since until unless although while when whenever if which who whom whose
+that where note hint try see use usage
 und oder aber dann weil bis wenn dass et ou mais puis car donc si y o pero entonces porque
 и или но потом чтобы если затем
 """
