@@ -29,7 +29,9 @@ def test_a_strategy_that_keeps_failing_becomes_a_warning(learnt, trackrecord, pr
     (listed,) = trackrecord("patterns", "list", "--project", project, "--json").json
     assert listed["id"] == "anti-big-bang"
     assert listed["is_negative"] is True
-    assert listed["content"] == "AVOID: Big bang. Failed 5/7 times (71% failure rate)"
+    assert listed["content"] == (
+        'AVOID: an agent\'s strategy "Big bang". Failed 5/7 times (71% failure rate)'
+    )
     assert (listed["success_count"], listed["failure_count"]) == (2, 5)
     for name in ("big-bang", "anti-big-bang"):
         shown = trackrecord("patterns", "show", name, "--project", project, "--json").json
@@ -40,7 +42,7 @@ def test_a_strategy_that_keeps_failing_becomes_a_warning(learnt, trackrecord, pr
         assert any("5 of 7 tasks failed" in line for line in explained["because"])
         assert any("lift the anti-pattern" in line for line in explained["to_change"])
     prompt = trackrecord("rankings", "--project", project, "--format", "prompt").out
-    assert "- AVOID: Big bang. Failed 5/7 times (71% failure rate)" in prompt
+    assert '- AVOID: an agent\'s strategy "Big bang". Failed 5/7 times (71% failure rate)' in prompt
 
 
 def test_rankings_of_some_sections_and_why(learnt, trackrecord, project):

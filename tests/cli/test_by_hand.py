@@ -24,7 +24,8 @@ def test_promote_deprecate_reset(learnt, trackrecord, project):
     assert trackrecord(*deprecated).status == 0
     shown = ("patterns", "list", *mine, "--state", "deprecated", "--format", "prompt")
     assert trackrecord(*shown).out == (
-        "## Deprecated Patterns\n\n- one [DEPRECATED - it failed elsewhere, avoid using]\n"
+        "## Deprecated Patterns\n\n"
+        '- an agent\'s strategy "one" [DEPRECATED - it failed elsewhere, avoid using]\n'
     )
     assert trackrecord("rankings", *mine, "--json").json["patterns"] == []
     refused = trackrecord("patterns", "promote", "one", *mine)
@@ -118,13 +119,17 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
         prompt = trackrecord("rankings", *mine, "--format", "prompt", "--at", time.time())
         return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
 
-    full = "- " + name.strip()
+    full = f'- an agent\'s strategy "{name.strip()}"'
     assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 tasks succeeded]")
     monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
     monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
     monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
     monkeypatch.setenv("TRACKRECORD_TEXTS__MAX_CHARS", "16")
-    assert shown() == (2, 1, "- Plan Plan Plan… [LIMITED DATA - 3 of 3 tasks succeeded]")
+    assert shown() == (
+        2,
+        1,
+        '- an agent\'s strategy "Plan Plan Plan…" [LIMITED DATA - 3 of 3 tasks succeeded]',
+    )
 
 
 def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
@@ -141,13 +146,14 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
     heading = (
         "## Anti-Patterns to Avoid\n\n"
         "Based on past failures, avoid these strategies:\n\n"
-        "- AVOID: Big bang. Failed 3/3 times (100% failure rate)\n\n"
+        '- AVOID: an agent\'s strategy "Big bang". Failed 3/3 times (100% failure rate)\n\n'
     )
     assert trackrecord(*prompt).out == heading + (
         "## Proven Patterns\n\n- Split by component [PROVEN - 5 of 5 tasks succeeded]\n"
     )
     assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
-        "## Deprecated Patterns\n\n- half # half [DEPRECATED - 4 of 10 tasks failed, avoid using]\n"
+        "## Deprecated Patterns\n\n"
+        '- an agent\'s strategy "half half" [DEPRECATED - 4 of 10 tasks failed, avoid using]\n'
     )
     assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
         "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]\n"
@@ -198,7 +204,9 @@ def test_lists_and_rankings_answer_in_chinese(learnt, trackrecord, project):
     mine = ("--project", project, "--lang", "zh", "--json")
     listed = {each["id"]: each for each in trackrecord("patterns", "list", *mine).json}
     assert listed["split-by-component"]["content"] == "按组件拆分"
-    assert listed["anti-big-bang"]["content"] == "避免:Big bang。失败3/3次(100%失败率)"
+    assert (
+        listed["anti-big-bang"]["content"] == "避免:智能体的策略“Big bang”。失败3/3次(100%失败率)"
+    )
     assert listed["anti-big-bang"]["reason"] == "3个中3个失败(100%)"
     found = trackrecord("rankings", *mine, "--budget", 999).json
     assert [each["content"] for each in found["anti_patterns"]] == [

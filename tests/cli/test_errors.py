@@ -35,7 +35,7 @@ def test_from_record_to_context(errors):
     assert errors("stats", "t", "--json").json["unresolved"] == 1
     text = errors("context", "t").out
     assert text.startswith("## Previous Errors\n\n")
-    assert "### timeout (1 error)\n\n- **timed out**\n  - Stack: at a.ts:1\n  - Time: " in text
+    assert "### timeout (1 error)\n\n- **timed out**\n  - Stack: a.ts:1\n  - Time: " in text
     assert "typecheck" not in text
     everything = errors("context", "t", "--include-resolved", "--lang", "zh", "--json").json
     assert everything["context"].startswith("## 先前错误\n")

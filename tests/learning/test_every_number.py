@@ -78,10 +78,12 @@ def weighed(rules: CriteriaRules) -> object:
 
 
 def told(rules: ErrorRules) -> object:
+    name = "abcdefghij.abcdefghij.abcdefghij"
+    said = f"{name}: cannot {name} {name} {name}: {name}"
+    message = f"{'X' * 20}Error: {said}\n{said.replace('cannot', 'unable to')}"
+    trace = "\n".join(f'File "/{name}{n}.py", line {n}, in {"f" * 20}' for n in range(3))
     errors = [
-        TaskError(
-            str(n), "timeout", f"{n}" + "m" * 900, 0.0, stack_trace="s" * 900, context="c" * 900
-        )
+        TaskError(str(n), "timeout", f"{n} {message}", 0.0, stack_trace=trace, context="c" * 900)
         for n in range(60)
     ]
     return [retry_text(TaskInFlight(errors, strikes), rules) for strikes in range(6)]

@@ -200,7 +200,7 @@ def test_rankings_answer_from_what_a_test_gives(monkeypatch):
             "- tests-first",
             "- AVOID: big-bang",
             "read the login log",
-            "- Fix the login test [succ",
+            '- "Fix the login test" [succ',
         ):
             assert line in known.prompt
         assert (known.problem, known.is_stale) == (None, False)

@@ -87,11 +87,11 @@ def test_the_best_is_recommended_with_its_numbers(hard):
         said, won, tasks, points = next(
             found for found in map(LINE.fullmatch, answer.prompt.split("\n")) if found
         ).groups()
-        assert (said, won, tasks) == ("plan first", "14", "40")
+        assert (said, won, tasks) == ('an agent\'s strategy "plan first"', "14", "40")
         (effect,) = (each.expected.effect for each in advice.patterns if each.slug == "plan-first")
         assert int(points) == round(100 * effect) >= 1
-        assert "AVOID: plan first" not in answer.prompt
-        assert "AVOID: guess" in answer.prompt
+        assert 'strategy "plan first". Failed' not in answer.prompt
+        assert 'AVOID: an agent\'s strategy "guess"' in answer.prompt
         assert {each.id for each in answer.patterns} >= {"plan-first"}
         (entry,) = (each for each in answer.patterns if each.id == "plan-first")
         assert (entry.state, entry.label, entry.is_negative) == ("deprecated", "pattern", False)

@@ -150,7 +150,9 @@ def test_sections_in_every_call():
                 asyncio.run(trackrecord.arankings(**chosen)),
                 asyncio.run(trackrecord.acontext(**chosen)),
             )
-            assert {each.prompt for each in answers} == {"## Memories\n\n- Use uv [confidence 0.8]"}
+            assert {each.prompt for each in answers} == {
+                '## Memories\n\n- an agent noted: "Use uv" [confidence 0.8]'
+            }
 
 
 def test_the_usual_budget_is_a_setting(client, settings, monkeypatch):

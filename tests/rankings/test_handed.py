@@ -116,7 +116,7 @@ def test_a_task_that_explores_gets_its_own_order(reader_of):
         again = reader.read(project="p", task_id=f"t{number}", explore="full", limit=1)
         assert again.prompt == answer.prompt
         assert answer.is_explored
-        assert "AVOID: bad" in answer.prompt
+        assert 'AVOID: an agent\'s strategy "bad"' in answer.prompt
         (first,) = answer.patterns
         orders.add(first.id)
         assert (TRIED["en"] in answer.prompt) == (first.id == "new")

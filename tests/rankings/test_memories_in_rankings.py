@@ -62,8 +62,8 @@ def test_without_a_task():
     assert found.past_tasks == ()
     assert found.prompt == (
         "## Memories\n\n"
-        "- Clear the build cache first [confidence 0.9]\n"
-        "- KNOWN PITFALL: The login test hides errors [confidence 0.5]"
+        '- an agent noted: "Clear the build cache first" [confidence 0.9]\n'
+        '- an agent noted, known as a pitfall: "The login test hides errors" [confidence 0.5]'
     )
     assert found.left_out == 0
 
@@ -77,8 +77,9 @@ def test_with_a_task():
     assert found.memories[0].score == pytest.approx(0.85)
     assert [(each.id, each.score) for each in found.past_tasks] == [("o1", 1.0)]
     assert found.prompt == (
-        "## Memories\n\n- KNOWN PITFALL: The login test hides errors [confidence 0.5]\n\n"
-        "## Similar Past Tasks and How They Ended\n\n- Fix the login test [succeeded]"
+        "## Memories\n\n- an agent noted, known as a pitfall: "
+        '"The login test hides errors" [confidence 0.5]\n\n'
+        '## Similar Past Tasks and How They Ended\n\n- "Fix the login test" [succeeded]'
     )
     assert found.left_out == 0
 
@@ -92,8 +93,8 @@ def test_in_chinese():
         past_tasks=(past_task("o", "清理构建缓存", success=False),),
     )
     assert found.prompt == (
-        "## 记忆\n\n- 已知陷阱: 先清理缓存 [置信度 0.5]\n\n"
-        "## 类似的过往任务及其结果\n\n- 清理构建缓存 [失败]"
+        "## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]\n\n"
+        '## 类似的过往任务及其结果\n\n- "清理构建缓存" [失败]'
     )
 
 

@@ -57,7 +57,7 @@ def test_an_error_weighs_as_much_as_a_failure():
     answer = composed(task_with(met))
     assert answer.prompt == (
         "## Previous Errors of This Task\n\n"
-        "- tool_failure: no such table: users (Context: running the migration; Tool: sqlite3; "
+        '- tool_failure: no such table: users (Context: "running the migration"; Tool: sqlite3; '
         "Stack: db.py:41)\n\n## Tasks\n\nFix it"
     )
     assert [(e.id, e.kind, e.score, e.is_learnt) for e in answer.taken] == [

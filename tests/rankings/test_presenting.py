@@ -24,7 +24,9 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
     plain, warning = presented(0.9), presented(0.6)
     assert (plain.id, plain.is_negative, plain.content) == ("plan", False, "Plan")
     assert (warning.id, warning.is_negative) == ("anti-plan", True)
-    assert warning.content == "AVOID: Plan. Failed 5/7 times (71% failure rate)"
+    assert warning.content == (
+        'AVOID: an agent\'s strategy "Plan". Failed 5/7 times (71% failure rate)'
+    )
     assert (plain.kind, warning.kind) == ("named", "anti_pattern")
     assert warning.reason == "5 of 7 failed (71%)"
     own = {"id", "kind", "is_negative", "content", "score", "reason", "lines", "translations"}
@@ -36,10 +38,12 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
 
 def test_the_text_is_worded_by_the_rules():
     """What is little data, and how long a content may be."""
-    assert presented(0.9).lines["en"] == "- Plan [DEPRECATED - 5 of 7 tasks failed, avoid using]"
+    assert presented(0.9).lines["en"] == (
+        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 tasks failed, avoid using]'
+    )
     assert (
         presented(0.9, limited_below=8).lines["en"]
-        == "- Plan [LIMITED DATA - 2 of 7 tasks succeeded]"
+        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 tasks succeeded]'
     )
 
 

@@ -74,8 +74,11 @@ def test_what_was_written_is_read_with_its_age(client, settings, reader):
     answer = reader.read(project="p")
     assert answer.patterns == (good,)
     assert answer.anti_patterns == (bad,)
-    assert "- tests-first [PROVEN - 8 of 8 tasks succeeded]" in answer.prompt
-    assert "- AVOID: big-bang. Failed 6/7 times (86% failure rate)" in answer.prompt
+    assert '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 tasks succeeded]' in answer.prompt
+    assert (
+        '- AVOID: an agent\'s strategy "big-bang". Failed 6/7 times (86% failure rate)'
+        in answer.prompt
+    )
     assert 0 <= answer.age_s < 5
     assert (answer.is_stale, answer.problem, answer.left_out) == (False, None, 0)
 

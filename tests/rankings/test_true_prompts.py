@@ -228,7 +228,11 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
     warned = {each.id.removeprefix("anti-") for each in answer.anti_patterns}
     assert not warned & {each.id for each in answer.patterns}
     for pattern in answer.patterns:
-        (line,) = (each for each in lines if each.startswith(f"- Do {pattern.id} ["))
+        (line,) = (
+            each
+            for each in lines
+            if f"Do {pattern.id}" in each.replace("”", '"').replace("“", '"').split('"')[1:2]
+        )
         helpful, neutral, harmful, effect, is_worth = records[int(pattern.id[1:])]
         counts = COUNTED[language].search(line)
         total = helpful + neutral + harmful

@@ -73,7 +73,8 @@ def test_a_verdict_on_a_pattern_counts_as_that_of_an_outcome(store):
     assert found.facts.last_validated == NOW + 2
     line = pattern_line(PatternWording("x", found.state, evidence))
     assert line == (
-        "- x [ESTABLISHED - 1 of 1 task succeeded, 3 of 5 verdicts by feedback helpful]"
+        '- an agent\'s strategy "x" '
+        "[ESTABLISHED - 1 of 1 task succeeded, 3 of 5 verdicts by feedback helpful]"
     )
 
 

@@ -1,6 +1,7 @@
 """Summaries of oversized outputs: their kind, their main facts, and how to read them back.
 
-Pure. Text from the output stands in the summary as data: on one line, bounded, inert.
+Pure. An output is whatever a page or a server said, so that of its text only names in the form of
+names, what an error tells, and the first words of a line stand in the summary, the latter quoted.
 """
 
 import shlex
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from trackrecord.learning.text.inert import ELLIPSIS, bounded, one_line
+from trackrecord.learning.text.error_summary import error_summary, opening
+from trackrecord.learning.text.inert import ELLIPSIS, bounded, identifier
 
 from .contents import KeptPart, lines_of
 from .declarations import declared
@@ -21,8 +23,6 @@ READING: Final = "trackrecord artifacts get"
 # What every summary begins with.
 BEGINNING: Final = "[output kept as artifact "
 _LONGEST_READING: Final = 180
-_NAME_CHARS = 60
-_QUOTE_CHARS = 120
 _QUOTE_BYTES = 600
 _NAMES_TOLD = 40
 _SIGNATURES: Final = {
@@ -170,7 +170,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _data(text: str) -> str:
-    return one_line(text, _NAME_CHARS) or "?"
+    return identifier(text)
 
 
 def _decoded(data: bytes) -> str:
@@ -179,13 +179,18 @@ def _decoded(data: bytes) -> str:
 
 def _line_at(data: bytes, place: int) -> str:
     line = data[place : place + _QUOTE_BYTES].split(b"\n", 1)[0]
-    return one_line(_decoded(line), _QUOTE_CHARS)
+    return error_summary(_decoded(line), keeps_quoted=True) or _opening(line)
 
 
 def _first_line(data: bytes) -> str:
-    return one_line(_decoded(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0]), _QUOTE_CHARS)
+    return _opening(data[:_QUOTE_BYTES].lstrip().split(b"\n", 1)[0])
 
 
 def _last_line(data: bytes) -> str:
     line = data[-_QUOTE_BYTES:].rstrip().rsplit(b"\n", 1)[-1]
-    return one_line(_decoded(line), _QUOTE_CHARS)
+    return _opening(line)
+
+
+def _opening(line: bytes) -> str:
+    said = opening(_decoded(line))
+    return f'"{said}"' if said else ELLIPSIS

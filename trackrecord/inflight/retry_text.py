@@ -1,6 +1,8 @@
 """The text on errors for a retry's prompt, in English and in Chinese.
 
-Messages, contexts, tools and stack traces come from agents and pass through `one_line`.
+Messages and stack traces are made by whatever failed, so that only what `error_summary` leaves of
+them is told: what went wrong, and where. Names have the form of names, and of a context no more
+than a few words stand in quotation marks. The whole texts are on record: `trackrecord errors list`.
 """
 
 import re
@@ -10,7 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.error_summary import error_summary, opening
+from trackrecord.learning.text.inert import bounded, identifier
 from trackrecord.learning.text.language import Language
 
 from .errors import ErrorType, TaskError, TaskInFlight
@@ -33,7 +36,10 @@ _LABELS: Final[dict[Language, tuple[str, str, str, str]]] = {
 }
 _RESOLVED: Final[dict[Language, str]] = {"en": " (resolved)", "zh": " (已解决)"}
 _TIMES: Final[dict[Language, str]] = {"en": " ({} times)", "zh": " ({}次)"}
-_NO_MESSAGE: Final[dict[Language, str]] = {"en": "(no message)", "zh": "(无消息)"}
+_NO_MESSAGE: Final[dict[Language, str]] = {
+    "en": "(its message tells of no failure)",
+    "zh": "(消息未说明错误)",
+}
 _ACTION: Final[dict[Language, str]] = {
     "en": (
         "**Action Required**: Address these errors before proceeding. Consider:\n"
@@ -72,10 +78,14 @@ _STRIKES: Final[dict[Language, str]] = {
     ),
     "zh": "- 此任务已连续失败{}次: 先重新审视设计,不要再打补丁",
 }
-# A message must not look as if it ended, and were resolved or counted.
-_FORGED_END = re.compile(
-    r"\*\*(?=\s*[(（]\s*(?:resolved|已解决|\d+\s*(?:times|次)))", re.IGNORECASE
+# Of a stack trace, the innermost frames: a file with its line, and the function if it is named.
+_FRAME = re.compile(
+    r"File \"(?P<file>[^\"\n]{1,500})\", line (?P<line>\d{1,7})"
+    r"(?:, in (?P<function>[\w.<>]{1,40}))?"
+    r"|(?P<path>[\w./\\@+-]{1,200}\.\w{1,6}):(?P<at>\d{1,7})"
 )
+_MOST_FRAMES: Final = 3
+_MOST_PHRASES: Final = 2
 
 
 def retry_text(
@@ -145,7 +155,7 @@ def strikes_line(strikes: int, language: Language) -> str:
 
 def _error_line(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> str:
     error = alike[-1]
-    message = one_line(error.message, rules.max_message_in_context) or _NO_MESSAGE[language]
+    message = _message(error, rules, language)
     details = [f"{label}: {text}" for label, text in _details(error, rules, language) if text]
     if len(alike) > 1:
         details.insert(0, _TIMES[language].format(len(alike)).strip(" ()"))
@@ -157,11 +167,33 @@ def _details(
     error: TaskError, rules: ErrorRules, language: Language
 ) -> tuple[tuple[str, str], ...]:
     context, tool, stack, _ = _LABELS[language]
+    activity = opening(error.context)
     return (
-        (context, one_line(error.context, rules.max_message_in_context)),
-        (tool, one_line(error.tool_name)),
-        (stack, one_line(error.stack_trace, rules.max_stack_in_context)),
+        (context, f'"{bounded(activity, rules.max_message_in_context)}"' if activity else ""),
+        (tool, identifier(error.tool_name) if error.tool_name else ""),
+        (stack, bounded(_frames(error.stack_trace), rules.max_stack_in_context)),
     )
+
+
+def _message(error: TaskError, rules: ErrorRules, language: Language) -> str:
+    """Return what an error's message tells; its first words where it tells of no failure."""
+    said = error_summary(error.message, most_phrases=_MOST_PHRASES, keeps_quoted=True)
+    said = said or opening(error.message)
+    return bounded(said, rules.max_message_in_context) if said else _NO_MESSAGE[language]
+
+
+def _frames(stack_trace: str) -> str:
+    """Return the innermost frames of a stack trace, "cart.py:41 in total"; "" without any."""
+    found = list(_FRAME.finditer(stack_trace))
+    frames = (_frame(each) for each in dict.fromkeys(found[-_MOST_FRAMES:]))
+    return ", ".join(dict.fromkeys(frames))
+
+
+def _frame(found: re.Match[str]) -> str:
+    path, line = found["file"] or found["path"], found["line"] or found["at"]
+    file = re.split(r"[/\\]", path)[-1]
+    where = f"{identifier(file)}:{line}"
+    return f"{where} in {identifier(found['function'])}" if found["function"] else where
 
 
 def _without_occasion(error: TaskError) -> TaskError:
@@ -184,8 +216,7 @@ def _left_out(count: int, language: Language) -> str:
 def _error_lines(alike: Sequence[TaskError], rules: ErrorRules, language: Language) -> list[str]:
     """Return the lines of equal errors: their text once, and the time of the last one."""
     error = alike[-1]
-    most = rules.max_message_in_context
-    message = _FORGED_END.sub("*", one_line(error.message, most)) or _NO_MESSAGE[language]
+    message = _message(error, rules, language)
     times = _TIMES[language].format(len(alike)) if len(alike) > 1 else ""
     lines = [f"- **{message}**{times}{_RESOLVED[language] if error.resolved else ''}"]
     time = _LABELS[language][3]

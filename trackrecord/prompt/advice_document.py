@@ -69,6 +69,8 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         last_seen: when it was last seen, seconds since the epoch.
         lines: its line of prompt text by language.
         lang: the language of its label and its gist.
+        wordless_lines: where the words of an error in its line were reported by one agent alone,
+            the line without them; empty for all others.
     """
 
     id: str
@@ -81,6 +83,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     last_seen: float
     lines: dict[str, str]
     lang: str = "en"
+    wordless_lines: dict[str, str] = {}
 
     @property
     def label(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_text import HEADINGS, error_lines, strikes_line
 from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language
 from trackrecord.redaction.redact import redacted
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 # Of each, the newest: a prompt is no log.
 MOST_ERRORS: Final = 10
 MOST_OUTPUTS: Final = 3
-_TOOL_CHARS: Final = 60
 _SECTION: Final = "previous_error"
 _OUTPUT_OF: Final[dict[Language, str]] = {"en": "Output of {}:", "zh": "{}的输出:"}
 
@@ -139,7 +138,7 @@ def _outputs(task: OwnTask, texts: Sequence[str], language: Language) -> Iterato
     for place, output in enumerate(newest):
         if _is_told((output.id,), texts):
             continue
-        tool = one_line(output.tool, _TOOL_CHARS)
+        tool = identifier(output.tool) if output.tool else ""
         head = f"{_OUTPUT_OF[language].format(tool)}\n" if tool else ""
         candidate = Candidate(
             id=f"artifact:{output.id}",

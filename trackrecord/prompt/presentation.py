@@ -107,7 +107,12 @@ def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN)
     shown = present_pattern(replace(standing, is_inverted=False), name_of, texts)
     lines = {
         language: counted_line(
-            PatternWording(name_of(facts.slug, facts.content, language), standing.state, evidence),
+            PatternWording(
+                name_of(facts.slug, facts.content, language),
+                standing.state,
+                evidence,
+                is_known=_is_known(standing, name_of),
+            ),
             language,
             rules=texts,
         )
@@ -123,11 +128,7 @@ def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, s
     """
     if standing.is_inverted and not standing.is_failing:
         return {}
-    facts = standing.facts
-    return {
-        language: _line(standing, name_of(facts.slug, facts.content, language), language, texts)
-        for language in LANGUAGES
-    }
+    return {language: _line(standing, name_of, language, texts) for language in LANGUAGES}
 
 
 def present_failing(signature: str, failures: int) -> RankedFailure:
@@ -289,15 +290,33 @@ def _content(standing: Standing, name_of: NameOf, language: Language, texts: Tex
     name = name_of(standing.facts.slug, standing.facts.content, language)
     if not standing.is_inverted:
         return name
-    return warning(_inversion(standing, name), language, rules=texts)
+    return warning(_inversion(standing, name_of, language), language, rules=texts)
 
 
-def _line(standing: Standing, name: str, language: Language, texts: TextRules) -> str:
+def _line(standing: Standing, name_of: NameOf, language: Language, texts: TextRules) -> str:
     if standing.is_inverted:
-        return anti_pattern_line(_inversion(standing, name), language, rules=texts)
-    wording = PatternWording(name, standing.state, standing.evidence, standing.decision)
+        return anti_pattern_line(_inversion(standing, name_of, language), language, rules=texts)
+    facts = standing.facts
+    wording = PatternWording(
+        name_of(facts.slug, facts.content, language),
+        standing.state,
+        standing.evidence,
+        standing.decision,
+        is_known=_is_known(standing, name_of),
+    )
     return pattern_line(wording, language, rules=texts)
 
 
-def _inversion(standing: Standing, name: str) -> Inversion:
-    return Inversion(name, standing.evidence, standing.is_failing)
+def _inversion(standing: Standing, name_of: NameOf, language: Language) -> Inversion:
+    facts = standing.facts
+    return Inversion(
+        name_of(facts.slug, facts.content, language),
+        standing.evidence,
+        standing.is_failing,
+        is_known=_is_known(standing, name_of),
+    )
+
+
+def _is_known(standing: Standing, name_of: NameOf) -> bool:
+    """Whether a pattern is a known strategy, whose name is ours: it needs no content for it."""
+    return bool(name_of(standing.facts.slug, "", "en"))

@@ -90,6 +90,7 @@ def _lessons(
             tasks=lesson.tasks,
             last_seen=lesson.last_seen,
             lines=lesson.lines,
+            wordless_lines={} if lesson.sources > 1 else lesson.wordless_lines,
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
         if lesson.state is not LessonState.FADED

@@ -78,7 +78,8 @@ class HookAnswers:
         project = self._project_of(asked.cwd)
         found = self._ask(agent, asked, kind, project)
         before = self._told.of(agent, asked.session_id, "session")
-        text = redacted(self._as_facts(found.prompt, project, before.text))
+        said = _without_words_of_one(found) if kind == "session" else found.prompt
+        text = redacted(self._as_facts(said, project, before.text))
         entries = () if found.exposure is None else found.exposure.entries
         told = SessionTold(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
@@ -117,3 +118,15 @@ class HookAnswers:
 
     def _budget(self, kind: Kind) -> int:
         return self._rules.session_tokens if kind == "session" else self._rules.prompt_tokens
+
+
+def _without_words_of_one(found: Rankings) -> str:
+    """Return what every session is told: an error's words only where two agents reported it."""
+    wordless = {
+        line: lesson.wordless_lines[language]
+        for lesson in found.lessons
+        if lesson.wordless_lines
+        for language, line in lesson.lines.items()
+    }
+    instead = {f"- {line}": f"- {said}" for line, said in wordless.items()}
+    return "\n".join(instead.get(line, line) for line in found.prompt.splitlines())

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from trackrecord.learning.patterns.texts import PLAIN
-from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.inert import identifier
 from trackrecord.prompt.headings import ANTI_PATTERNS_HEADING, ANTI_PATTERNS_INTRODUCTION
 
 # Beyond 10,000 characters Claude Code hands on a preview only.
 _LONGEST: Final = 9000
-_LONGEST_NAME: Final = 80
 _FACTS: Final = {
     ANTI_PATTERNS_HEADING["en"]: "## Strategies That Failed",
     ANTI_PATTERNS_INTRODUCTION["en"]: "Tasks with these strategies mostly failed:",
@@ -38,7 +37,7 @@ def as_facts(
     body = "\n".join(_without_empty_sections(lines, known)).strip()
     if not body:
         return ""
-    text = f"{_ABOUT.format(project=one_line(project, _LONGEST_NAME))}\n\n{body}"
+    text = f"{_ABOUT.format(project=identifier(project))}\n\n{body}"
     # Nothing in it may pass for the end of what an agent wraps it in.
     text = text.replace("</", "< /")
     return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition("\n")[0]

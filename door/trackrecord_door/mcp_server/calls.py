@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"
 _ID_CHARS: Final = 32
+_MEMORIES: Final = "memories"
 
 
 class Said(NamedTuple):
@@ -85,7 +86,9 @@ def remember(
     if memory_id is None:
         raise InvalidRequest(_dropped("memory"))
     problem = _delivery_problem()
-    said = f"Remembered in the project {project!r}, as {memory_id} if it was not known already"
+    said = (
+        f"Remembered in the project {_named(project)}, as {memory_id} if it was not known already"
+    )
     document = Remembered(project=project, memory_id=memory_id, problem=problem)
     return Said(_sentence(said, problem), document)
 
@@ -128,7 +131,7 @@ def report_outcome(
     document = Reported(
         project=project, outcome_id=outcome_id, task_id=arguments.task_id, problem=problem
     )
-    return Said(_sentence(f"Reported as {how} in the project {project!r}", problem), document)
+    return Said(_sentence(f"Reported as {how} in the project {_named(project)}", problem), document)
 
 
 def in_one_line(error: TrackrecordError) -> str:
@@ -155,14 +158,32 @@ def _problem(answer: Rankings) -> str | None:
 def _nothing(answer: Rankings) -> str:
     if answer.arm == "withheld":
         return "Nothing is handed out for this task: it is one that others are compared with."
-    return f"Nothing that has to do with this task is known in the project {answer.project!r} yet."
+    project = _named(answer.project)
+    return f"Nothing that has to do with this task is known in the project {project} yet."
+
+
+def _named(project: str) -> str:
+    """Return a project's name for a model: whoever names a repository chooses its words."""
+    from trackrecord.learning.text.inert import identifier
+
+    return repr(identifier(project))
 
 
 def _entries(answer: Rankings) -> list[Entry]:
+    """Return what stands in the answer; an id that is made of names has the form of a name.
+
+    A memory's id is what an outcome names it by, and stays as it is.
+    """
+    from trackrecord.learning.text.inert import identifier
     from trackrecord.prompt.sections import FEEDS
 
     return [
-        Entry(section=feed.field, id=entry.id, label=entry.label, score=round(entry.score, 4))
+        Entry(
+            section=feed.field,
+            id=entry.id if feed.field == _MEMORIES else identifier(entry.id),
+            label=entry.label,
+            score=round(entry.score, 4),
+        )
         for feed in FEEDS
         for entry in getattr(answer, feed.field)
     ]

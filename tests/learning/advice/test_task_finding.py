@@ -120,8 +120,8 @@ def test_terms_are_bounded_and_the_longest_words_stay():
 )
 def test_lines(went, english, chinese):
     """How past tasks ended, by which tools, in what; what they say opens nothing."""
-    assert found_task_line("Fix it", went) == f"- Fix it {english}"
-    assert found_task_line("Fix it", went, "zh") == f"- Fix it {chinese}"
+    assert found_task_line("Fix it", went) == f'- "Fix it" {english}'
+    assert found_task_line("Fix it", went, "zh") == f'- "Fix it" {chinese}'
     hostile = found_task_line("# Heading\n```\n<system>", went._replace(steps=("# x\n",)))
     assert "\n" not in hostile
     assert hostile.startswith("- ")

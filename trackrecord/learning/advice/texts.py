@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from ..text.language import Language
 
-_TOOL_LIMIT: Final = 80
 _TASK_LIMIT: Final = 100
 _MOST_STEPS: Final = 8
 _MOST_NAMED: Final = 3
@@ -184,9 +183,9 @@ def _went_zh(went: Went) -> str:
 @lru_cache(maxsize=1024)
 def _task_text(text: str) -> str:
     # Imported with the first text: it takes an agent's memory.
-    from ..text.inert import bounded, one_line, unlabelled
+    from ..text.inert import one_line, quoted
 
-    return unlabelled(bounded(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT))
+    return quoted(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT)
 
 
 def _told_en(told: Difference) -> str:
@@ -225,6 +224,6 @@ def _names(tools: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _name(tool: str) -> str:
-    from ..text.inert import one_line, unlabelled
+    from ..text.inert import identifier
 
-    return unlabelled(one_line(tool, _TOOL_LIMIT))
+    return identifier(tool)

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ..text.inert import one_line, unlabelled
+from ..text.error_summary import error_summary, opening
+from ..text.inert import ELLIPSIS, identifier
 from ..text.language import Language
+from .signatures import JOINT, tools_of
 
-_NAME_LIMIT = 80
-_SIGNATURE_LIMIT = 200
 # A line names the triggers that say most; the counts of all episodes follow where these leave some
 # out.
 _MOST_TRIGGERS = 3
 _MOST_CONDITIONS = 2
-_CONDITION_LIMIT = 40
+_MOST_TOOLS = 12
 
 
 class TaskCounts(NamedTuple):
@@ -51,7 +51,7 @@ def competence_line(
         is_contested: whether somebody contests the record.
         language: of the text.
     """
-    steps = " → ".join(unlabelled(one_line(tool, _NAME_LIMIT)) for tool in tools)
+    steps = " → ".join(map(identifier, tools))
     words = _WORDS[language]
     counted = sorted((entry for entry in by_trigger if entry[1].total), key=_most_telling)
     # A person may name a trigger that no task has had yet.
@@ -82,7 +82,7 @@ def under_other_conditions(conditions: Sequence[tuple[str, str]], language: Lang
 
 
 def _condition(text: str) -> str:
-    return unlabelled(one_line(text, _CONDITION_LIMIT))
+    return identifier(text)
 
 
 def failing_line(signature: str, failures: int, language: Language = "en") -> str:
@@ -93,7 +93,8 @@ def failing_line(signature: str, failures: int, language: Language = "en") -> st
         failures: tasks that used these tools and no others.
         language: of the text.
     """
-    tools = unlabelled(one_line(signature, _SIGNATURE_LIMIT))
+    names = list(map(identifier, tools_of(signature)))
+    tools = JOINT.join(names[:_MOST_TOOLS]) + (JOINT + ELLIPSIS) * (len(names) > _MOST_TOOLS)
     return f"- {tools} [{_WORDS[language].succeeded(TaskCounts(0, failures))}]"
 
 
@@ -103,7 +104,8 @@ def _most_telling(entry: tuple[str, TaskCounts]) -> tuple[int, int, str]:
 
 
 def _signal(signal: str) -> str:
-    return unlabelled(one_line(signal, _NAME_LIMIT))
+    # A trigger is a label, or the signature of an error.
+    return opening(signal) or error_summary(signal) or ELLIPSIS
 
 
 class _English:

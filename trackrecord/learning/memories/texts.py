@@ -1,13 +1,25 @@
-"""The texts about memories and past tasks that stand in a prompt, in English and in Chinese."""
+"""The texts about memories and past tasks that stand in a prompt, in English and in Chinese.
+
+What an agent wrote stands in quotation marks as a note of an agent, and a past task as a quotation:
+neither is an order to whoever reads it.
+"""
 
 from typing import Final
 
-from ..text.inert import one_line, unlabelled
+from ..text.inert import quoted
 from ..text.language import Language
 from .rules import PITFALL_PREFIX, MemoryType, without_prefix
 
 _PITFALL: Final[dict[Language, str]] = {"en": PITFALL_PREFIX, "zh": "已知陷阱: "}
 
+_NOTED: Final[dict[Language, str]] = {
+    "en": "an agent noted: ",
+    "zh": "智能体记录:",
+}
+_NOTED_PITFALL: Final[dict[Language, str]] = {
+    "en": "an agent noted, known as a pitfall: ",
+    "zh": "智能体记录,已知为陷阱:",
+}
 _MEMORY_LIMIT = 300
 _TASK_LIMIT = 160
 
@@ -23,10 +35,8 @@ def memory_line(
         confidence: as stored; the decayed one would change the text by the minute.
         language: the language of the words that are added.
     """
-    if kind is MemoryType.ANTI_PATTERN:
-        said = _PITFALL[language] + unlabelled(one_line(without_prefix(text), _MEMORY_LIMIT))
-    else:
-        said = unlabelled(one_line(text, _MEMORY_LIMIT))
+    noted = (_NOTED_PITFALL if kind is MemoryType.ANTI_PATTERN else _NOTED)[language]
+    said = noted + quoted(without_prefix(text), _MEMORY_LIMIT, is_chinese=language == "zh")
     label = "置信度" if language == "zh" else "confidence"
     return f"- {said} [{label} {confidence:g}]"
 
@@ -38,7 +48,7 @@ def pitfall_text(text: str, language: Language = "en") -> str:
 
 def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
     """Return the line of one past task: its instruction, and how it ended."""
-    said = unlabelled(one_line(instruction, _TASK_LIMIT))
+    said = quoted(instruction, _TASK_LIMIT)
     if language == "zh":
         return f"- {said} [{'成功' if success else '失败'}]"
     return f"- {said} [{'succeeded' if success else 'failed'}]"

@@ -1,6 +1,7 @@
 """The texts about patterns in a prompt, in English and in Chinese.
 
-Contents come from agents and pass through `one_line`. A line stands for one pattern, so that
+The name of a known strategy stands as it is; what an agent wrote stands in quotation marks, as an
+agent's. A line stands for one pattern, so that
 a caller with a budget can choose lines and add the headings of the sections that remain.
 
 The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
@@ -15,7 +16,7 @@ from typing import Final
 
 from ..numbers.checks import require
 from ..numbers.percent import percent
-from ..text.inert import DEFAULT_LIMIT, one_line, unlabelled
+from ..text.inert import DEFAULT_LIMIT, one_line, quoted
 from ..text.language import Language
 from .decisions import Decision
 from .evidence import Evidence
@@ -74,6 +75,7 @@ class PatternWording:
     Attributes:
         content: what the pattern says, as an agent wrote it.
         state: its maturity, by the rules or by hand.
+        is_known: whether the content is the name of a known strategy, and not an agent's words.
         evidence: the sums from which the numbers in the texts come.
         decision: the decision by hand that its state comes from; None where the evidence decides.
     """
@@ -82,6 +84,7 @@ class PatternWording:
     state: Maturity
     evidence: Evidence
     decision: Decision | None = None
+    is_known: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,17 +95,19 @@ class Inversion:
         content: what the pattern says, as an agent wrote it.
         evidence: how its tasks went; at least one.
         is_failing: whether its tasks fail; otherwise they succeed slowly or with errors.
+        is_known: whether the content is the name of a known strategy, and not an agent's words.
     """
 
     content: str
     evidence: Evidence
     is_failing: bool = True
+    is_known: bool = False
 
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
     content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
-    content = content.rstrip(_PERIODS)
+    content = _shown(content.rstrip(_PERIODS), language, rules, is_known=inversion.is_known)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     if not inversion.is_failing:
@@ -155,11 +160,19 @@ def pattern_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """Return the line of one pattern, with its standing in brackets at the end."""
-    content = unlabelled(one_line(wording.content, rules.max_chars))
+    content = _shown(wording.content, language, rules, is_known=wording.is_known)
     if wording.decision is not None and wording.state is Maturity.DEPRECATED:
         return f"- {content} [{_deprecated_by_hand(wording.decision, language, rules)}]"
     suffix = (_suffix_zh if language == "zh" else _suffix_en)(wording, rules.limited_below)
     return f"- {content} [{suffix}]"
+
+
+def _shown(content: str, language: Language, rules: TextRules, *, is_known: bool) -> str:
+    """Return a pattern's content: the name of a known strategy, or what an agent wrote, quoted."""
+    if is_known:
+        return one_line(content, rules.max_chars)
+    said = quoted(content, rules.max_chars, is_chinese=language == "zh")
+    return f"智能体的策略{said}" if language == "zh" else f"an agent's strategy {said}"
 
 
 def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules) -> str:
@@ -174,7 +187,7 @@ def counted_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
     """Return the line of a pattern by its counts alone, whatever its state."""
-    content = unlabelled(one_line(wording.content, rules.max_chars))
+    content = _shown(wording.content, language, rules, is_known=wording.is_known)
     succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
     return f"- {content} [{succeeded}]"
 

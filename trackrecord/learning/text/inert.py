@@ -1,10 +1,14 @@
 """Agents' texts are data: they are made harmless before they stand in a prompt.
 
-One line of data stays one line, opens no Markdown block of its own, carries nothing invisible and
-has a bounded length.
+One line of data stays one line, opens no Markdown block and no turn of a chat of its own, carries
+nothing invisible and has a bounded length. What agents wrote stands in quotation marks, and a name
+has the form of a name.
 """
 
 import re
+from typing import Final
+
+from .width import one_form
 
 ELLIPSIS = "…"
 DEFAULT_LIMIT = 200
@@ -20,8 +24,22 @@ _INVISIBLE = re.compile(
     r"\ufe00-\ufe0f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
+# What a terminal obeys: sequences that begin with an escape, with all that they carry.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]{0,32}[ -/]{0,8}[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,2000}(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]{0,8}[0-~]"
+)
 _FENCE = re.compile(r"`{3,}")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?|]|<[A-Za-z/])")
+_TAG_END = re.compile(r"\|>")
+# How templates of chats mark a turn: "[INST]", and a role with a colon.
+_TURN = re.compile(r"(?<![\w\])])\[(/?[A-Z][A-Z_]{0,30})\]")
+_ROLE = re.compile(
+    r"(?<![\w-])(system|assistant|human|user|developer|instructions?|response|系统|助手|用户)\s?[:：]"
+    r"(?=\s|\Z)",
+    re.IGNORECASE,
+)
 # Openings of a block at the start of a line: heading, list item, quote, table, rule, fence.
 # A label in brackets that only we may write, wherever it stands: "[confidence 1.0]", "[PROVEN ...".
 _LABEL = re.compile(
@@ -39,6 +57,32 @@ _OPENERS = re.compile(
 )
 
 
+# Links and pictures, which programs fetch without being told to.
+_LINK = re.compile(r"\](?=\()")
+_PICTURE = re.compile(r"!(?=\[)")
+_ADDRESS = re.compile(r"\b(h)tt(ps?)(?=://)|\b(f)t(ps?)(?=://)", re.IGNORECASE)
+# Words by which we warn and recommend; an agent's own are no label.
+_OURS = re.compile(
+    r"(?<![\w-])(avoid|costly|known pitfall|an agent noted|proven|established|candidate|deprecated"
+    r"|limited data|避免|代价高|已知陷阱|已验证|已确立|已弃用)\s?[:：]",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"(?<!\S)#{1,6}(?=\s)\s?")
+_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', "'"))
+_NAME_CHARS: Final = 64
+_PART_CHARS: Final = 24
+_MOST_PARTS: Final = 8
+_MOST_WORDS: Final = 3
+_FEW_PARTS: Final = 4
+_SHORT_NAME_CHARS: Final = 40
+_NO_NAME = re.compile(r"[^\w.:/@+ -]+")
+# The parts of a name: between signs, and where a capital begins one.
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W_A-Z]+|[\W_]")
+_SHORT_NAME = re.compile(r"[\w.:/@+~$%\\'’=-]{1,40}")
+_SIGN = re.compile(r"[\W_]")
+_LONG_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
+
+
 def visible(text: str) -> str:
     """Return a name in which what is not printable is written out, with a backslash."""
     if text.isprintable():
@@ -48,21 +92,90 @@ def visible(text: str) -> str:
     )
 
 
+def plain(text: str) -> str:
+    """Return the text without what a terminal obeys and what is invisible, its lines kept.
+
+    Letters, digits and brackets of full width and of mathematics are plain ones; other controls
+    are spaces.
+    """
+    text = one_form(_INVISIBLE.sub("", _ESCAPES.sub(" ", text)))
+    return "\n".join(_PARTING.sub(" ", line) for line in text.splitlines())
+
+
 def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
     """Return the text on one line, inert, and at most `limit` (≥ 1) characters long.
 
-    Controls and line ends become spaces, invisible characters vanish, fences of backticks become
-    apostrophes, the opening bracket of a tag becomes ‹, and anything that would open a Markdown
-    block at the start is removed. A text that is cut ends in an ellipsis. A second call changes
-    nothing.
+    Controls and line ends become spaces, invisible characters and what a terminal obeys vanish,
+    letters and brackets of full width become plain ones, fences of backticks become apostrophes,
+    the opening bracket of a tag becomes ‹, the marks of a chat's turns are no marks, and anything
+    that would open a Markdown block at the start is removed. A text that is cut ends in an
+    ellipsis. A second call changes nothing.
     """
-    flat = _PARTING.sub(" ", _INVISIBLE.sub("", text)).strip(" ")
+    flat = plain(text).replace("\n", " ")
+    flat = _PARTING.sub(" ", flat).strip(" ")
     flat = _FENCE.sub(lambda fence: "'" * len(fence.group()), flat)
-    flat = _TAG.sub("‹", flat)
+    flat = _TAG_END.sub("|›", _TAG.sub("‹", flat))
+    flat = _ROLE.sub(r"\1 -", _TURN.sub(r"(\1)", flat))
     opened = _OPENERS.match(flat)
     if opened is not None:
         flat = flat[opened.end() :]
     return bounded(flat.strip(" "), limit)
+
+
+def quoted(text: str, limit: int = DEFAULT_LIMIT, *, is_chinese: bool = False) -> str:
+    """Return what an agent wrote in quotation marks that it cannot close.
+
+    Links, pictures and addresses lead nowhere, and no word in it is a label or a heading of ours.
+
+    Args:
+        text: as it was reported.
+        limit: the most characters between the marks.
+        is_chinese: whether the marks are Chinese ones.
+    """
+    inert = one_line(text, limit).translate(_QUOTES)
+    inert = _LINK.sub("] ", _PICTURE.sub("", inert))
+    inert = _ADDRESS.sub(lambda found: _unlinked(found.group()), inert)
+    inert = unlabelled(_OURS.sub(r"\1 -", _HEADING.sub("", inert)))
+    return f"“{inert}”" if is_chinese else f'"{inert}"'
+
+
+def _unlinked(scheme: str) -> str:
+    """Return the beginning of an address as people who write about attacks spell it: hxxps."""
+    return scheme.replace("t", "x").replace("T", "X")
+
+
+def identifier(text: str) -> str:
+    """Return a name in the form of a name: letters, digits and `_-.:/@+`, at most 64 of them.
+
+    A name has at most eight parts, as in `mcp__files__read_text`, or three words, as in
+    `shell:npm test`; what is longer is cut, with an ellipsis. "?" stands for one without letters.
+    """
+    words = _NO_NAME.sub(" ", one_line(text, 4 * _NAME_CHARS)).split()
+    name = " ".join(words[:_MOST_WORDS])[:_NAME_CHARS]
+    kept, parts = 0, 0
+    for part in _NAME_PART.finditer(name):
+        is_sign = len(part.group()) == 1 and _SIGN.match(part.group()) is not None
+        parts += not is_sign
+        if parts > _MOST_PARTS or (not is_sign and _is_long(part.group())):
+            break
+        kept = part.end()
+    shown = name[:kept].rstrip(" _-.:/@+")
+    if not shown:
+        shown = name[: _PART_CHARS // 3] if name else "?"
+    is_cut = shown != text.strip() and (len(words) > _MOST_WORDS or len(shown) < len(name))
+    return shown + ELLIPSIS * is_cut
+
+
+def _is_long(part: str) -> bool:
+    return len(part) > _PART_CHARS or _LONG_SCRIPT.search(part) is not None
+
+
+def is_short_name(word: str) -> bool:
+    """Return whether a word is a plain one, or a name of no more than four parts."""
+    if _SHORT_NAME.fullmatch(word) is None or _LONG_SCRIPT.search(word):
+        return False
+    parts = [part for part in _NAME_PART.findall(word) if _SIGN.fullmatch(part) is None]
+    return len(parts) <= _FEW_PARTS and all(len(part) <= _PART_CHARS for part in parts)
 
 
 def unlabelled(text: str) -> str:

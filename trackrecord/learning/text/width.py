@@ -9,6 +9,27 @@ def one_width(text: str) -> str:
     return text if text.isascii() else text.translate(_forms())
 
 
+def one_form(text: str) -> str:
+    """Return the text with the letters, digits and brackets of full width and of mathematics plain.
+
+    The punctuation of Chinese stays, as does all that is not a variant of an ASCII character.
+    """
+    return text if text.isascii() else text.translate(_plain_letters())
+
+
+@cache
+def _plain_letters() -> Mapping[int, str]:
+    from unicodedata import normalize
+
+    of_chinese = frozenset(map(ord, "，．：；！？（）"))
+    letters = (*range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D800), *range(0x24B6, 0x24EA))
+    return {
+        code: plain
+        for code in letters
+        if code not in of_chinese and (plain := normalize("NFKC", chr(code))).isascii()
+    }
+
+
 @cache
 def _forms() -> Mapping[int, str]:
     """Return the usual forms of the characters that have one.

@@ -71,6 +71,12 @@ def _finding(
     span = span_of(history, using, positions)
     english, chinese = tool_text(who)
     in_english, in_chinese = _said(error, most_often)
+    said = {
+        "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
+        f"{counted(tasks, 'tasks')}",
+        "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
+        f"涉及 {tasks} 个任务",
+    }
     return Finding(
         kind=LessonKind.FAILS,
         subject=(*who, "" if most_often else " ".join(sorted(error.words))),
@@ -83,12 +89,8 @@ def _finding(
         interval=span.interval,
         sure=span.interval[0],
         is_over=span.is_over,
-        lines={
-            "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
-            f"{counted(tasks, 'tasks')}{in_english}",
-            "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
-            f"涉及 {tasks} 个任务{in_chinese}",
-        },
+        lines={"en": said["en"] + in_english, "zh": said["zh"] + in_chinese},
+        wordless_lines=said if in_english else {},
     )
 
 

@@ -117,6 +117,8 @@ def _lesson(
         last_seen=newest[0].ended_at,
         outcomes=tuple(run.outcome for run in newest[: rules.max_runs_shown]),
         lines=finding.lines,
+        wordless_lines=finding.wordless_lines,
+        sources=len({run.source for run in newest}),
         also=finding.also,
         is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
     )

@@ -1,7 +1,7 @@
 """A finding: what one kind of counting found, before it becomes a lesson."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
@@ -30,6 +30,7 @@ class Finding:
         positions: the positions of the runs that show it, ascending.
         sure: the cautious end of its interval, 0..1.
         lines: the fact as one line, by language.
+        wordless_lines: the same without the words of an error; empty where there are none in it.
         actor: who calls the first tool.
         example: the template of an error.
         calls: the calls that were looked at.
@@ -55,6 +56,7 @@ class Finding:
     effect: float | None = None
     is_over: bool = False
     remedy: dict[str, str] | None = None
+    wordless_lines: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
 
     @cached_property

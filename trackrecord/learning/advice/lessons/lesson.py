@@ -51,6 +51,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         last_seen: when the newest run behind it ended, seconds since the epoch.
         outcomes: the rows of the outcomes of its newest runs, the newest first.
         lines: the fact as one line, by language.
+        wordless_lines: the same without the words of an error; empty where there are none in it.
+        sources: the distinct agents that reported the runs behind it.
         also: the lines, in English, of the facts that the same runs tell.
         is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
             it then.
@@ -74,6 +76,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     last_seen: float
     outcomes: tuple[int, ...]
     lines: dict[str, str]
+    wordless_lines: dict[str, str] = {}
+    sources: int = 1
     also: tuple[str, ...] = ()
     is_of_one: bool = False
 

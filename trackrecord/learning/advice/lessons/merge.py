@@ -41,9 +41,12 @@ def _told_with(failure: Finding, mended: Finding) -> Finding:
         return replace(failure, also=(*failure.also, mended.lines["en"]))
     assert mended.remedy is not None  # noqa: S101 - every finding of what then works has one
     remedy = mended.remedy
-    lines = {language: f"{line}; {remedy[language]}" for language, line in failure.lines.items()}
+    lines, wordless = (
+        {language: f"{line}; {remedy[language]}" for language, line in lines.items()}
+        for lines in (failure.lines, failure.wordless_lines)
+    )
     tools = tuple(dict.fromkeys((*failure.tools, *mended.tools)))
-    return replace(failure, lines=lines, tools=tools, remedy=remedy)
+    return replace(failure, lines=lines, wordless_lines=wordless, tools=tools, remedy=remedy)
 
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:

@@ -53,7 +53,9 @@ def _ways(history: History) -> dict[_Subject, list[int]]:
             # They were cut short, wherever that was: one fact, not one for each last step.
             found["unfinished", (closing,)].append(position)
             continue
-        found["alone", tuple(sorted({call for call in calls if is_agents[call]}))].append(position)
+        # The user's calls alone are no way of the agent's.
+        if own := tuple(sorted({call for call in calls if is_agents[call]})):
+            found["alone", own].append(position)
         last = calls[-1]
         found["ends", (last,)].append(position)
         before = next((call for call in reversed(calls) if call != last), None)

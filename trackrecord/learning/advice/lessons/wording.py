@@ -1,18 +1,13 @@
-"""Words that the lines of lessons share. Names and errors come from agents and are made inert."""
+"""Words that the lines of lessons share: names in the form of names, and what errors tell."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from ...text.inert import ELLIPSIS, one_line, unlabelled
+from ...text.error_summary import error_summary
+from ...text.inert import ELLIPSIS, identifier, is_short_name
 from .history import ToolCaller
 
-_LONGEST_NAME: Final = 80
-_LONGEST_ERROR: Final = 140
 _MOST_TOOLS: Final = 6
-_PLACEHOLDERS: Final = re.compile(r"<(?:n|text|path|url|mail|id|time)>")
-_PREFIX: Final = re.compile(r"\A(?:error|exception|failed|failure)\s*:\s+(?=\S)", re.IGNORECASE)
-_REPEATED: Final = re.compile(r"…(?:[\s,;…]*…)+")
 
 
 def tool_text(caller: ToolCaller) -> tuple[str, str]:
@@ -20,7 +15,7 @@ def tool_text(caller: ToolCaller) -> tuple[str, str]:
     name = named(caller.tool)
     if caller.is_agent:
         return name, name
-    actor = _inert(caller.actor, _LONGEST_NAME)
+    actor = identifier(caller.actor)
     return (
         f"{name}, called by the {actor}," if actor == "user" else f"{name}, called by {actor},",
         (f"{name}(由{'用户' if actor == 'user' else actor}调用)"),
@@ -29,7 +24,7 @@ def tool_text(caller: ToolCaller) -> tuple[str, str]:
 
 def named(tool: str) -> str:
     """Return a tool's name in backticks."""
-    return f"`{_inert(tool, _LONGEST_NAME)}`"
+    return f"`{identifier(tool)}`"
 
 
 def joined(tools: Sequence[str], joint: str = " + ") -> str:
@@ -39,13 +34,14 @@ def joined(tools: Sequence[str], joint: str = " + ") -> str:
 
 
 def error_text(template: str) -> str:
-    """Return an error's template as people read it: what varies is an ellipsis; the end is kept."""
-    said = _REPEATED.sub(ELLIPSIS, _PLACEHOLDERS.sub(ELLIPSIS, template))
-    said = _inert(_PREFIX.sub("", said), len(said) + 1)
-    said = said.rstrip(".。 ")
-    if len(said) > _LONGEST_ERROR:
-        said = f"{ELLIPSIS} {said[2 - _LONGEST_ERROR :].lstrip(ELLIPSIS + ' ')}"
-    return said
+    """Return what an error tells: its code and a few words; "" if its text tells nothing.
+
+    The words of an error are an outsider's, so that no more than `error_summary` leaves is told.
+
+    Args:
+        template: the template of an error, or the name of a way to fail.
+    """
+    return template if is_short_name(template) else error_summary(template)
 
 
 def of_all(part: int, whole: int, things: str, *, is_last: bool = False) -> str:
@@ -60,7 +56,3 @@ def of_all(part: int, whole: int, things: str, *, is_last: bool = False) -> str:
 def counted(number: int, things: str) -> str:
     """Return "1 task" or "3 tasks"."""
     return f"{number} {things.removesuffix('s') if number == 1 else things}"
-
-
-def _inert(text: str, limit: int) -> str:
-    return unlabelled(one_line(text.replace("`", "'"), limit))
