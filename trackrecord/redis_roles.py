@@ -65,6 +65,7 @@ _REPORTING: Final[dict[str, Command]] = {
     "zremrangebyscore": (_OF_AGENTS, "0", "1"),
 }
 _WORKING: Final[dict[str, Command]] = {
+    "append": (_KEY, "1"),
     "brpop": (_KEY, "1"),
     "evalsha": ("0" * 40, "0"),
     "lpush": (_KEY, "1"),
