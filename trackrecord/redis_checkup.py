@@ -121,7 +121,12 @@ def _version(client: redis.Redis) -> ServerVersion | None:
 
 def _rights(client: redis.Redis, settings: AgentSettings, user: str) -> list[str]:
     prefix, advice = settings.redis_prefix, []
-    lacking = refusals(client, AGENT.samples(prefix))
+    refused = refusals(client, AGENT.samples(prefix))
+    lacking = {
+        name: error
+        for name, error in refused.items()
+        if isinstance(error, redis.exceptions.NoPermissionError)
+    }
     if any(" key" in str(error) for error in lacking.values()):
         advice.append(
             f"the Redis user {user} may not use the keys of agents: {AGENT.rules(prefix)}"
@@ -129,6 +134,9 @@ def _rights(client: redis.Redis, settings: AgentSettings, user: str) -> list[str
     elif lacking:
         names = " ".join(f"+{name}" for name in sorted(lacking))
         advice.append(f"the Redis user {user} lacks commands that an agent needs: {names}")
+    elif refused:
+        name, reason = next(iter(refused.items()))
+        advice.append(f"Redis refuses {name.upper()}: {reason}")
     dangerous = dangerous_samples(prefix)
     allowed = sorted(dangerous.keys() - refusals(client, dangerous).keys())
     if allowed:

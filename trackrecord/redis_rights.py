@@ -24,7 +24,7 @@ def refusals(
         redis.RedisError: the server cannot be reached, or does not queue commands.
     """
     refused = {}
-    with client.client() as single:
+    with client.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
         connection: Any = single.connection
         _require_answer(connection, "MULTI", b"OK")
         try:

@@ -8,9 +8,11 @@ from typing import Final, NamedTuple
 
 Command = tuple[str, ...]
 
-# What a client sends to open a connection and to learn who it is.
+# What a client sends to open a connection, to learn who it is, and around a transaction. Celery's
+# transport watches keys when it brings back a wake-up that a killed worker had taken.
 _CONNECT: Final = (
-    "ping", "hello", "auth", "select", "client|setname", "acl|whoami", "multi", "exec", "discard",
+    "ping", "hello", "auth", "select", "client|setname", "acl|whoami",
+    "multi", "exec", "discard", "watch", "unwatch",
 )  # fmt: skip
 
 _STREAM: Final = "{prefix}:outcomes"
@@ -24,6 +26,7 @@ _READING: Final[dict[str, Command]] = {
     "time": (),
     "exists": (_KEY,),
     "get": (_KEY,),
+    "getrange": (_KEY, "0", "1"),
     "hexists": (_KEY, "f"),
     "hget": (_KEY, "f"),
     "hgetall": (_KEY,),
@@ -62,6 +65,7 @@ _REPORTING: Final[dict[str, Command]] = {
     "zremrangebyscore": (_OF_AGENTS, "0", "1"),
 }
 _WORKING: Final[dict[str, Command]] = {
+    "append": (_KEY, "1"),
     "brpop": (_KEY, "1"),
     "evalsha": ("0" * 40, "0"),
     "lpush": (_KEY, "1"),
