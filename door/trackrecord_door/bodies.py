@@ -16,7 +16,8 @@ IDENTITY: Final = "identity"
 _FORMATS: Final = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
 # As many of the largest bodies as may be held at once: of the user who runs the server, and of all
 # bearers of other tokens together; of one such token, a single one.
-_MOST_LARGEST: Final = 2
+_MOST_OF_OWNER: Final = 3
+_MOST_OF_OTHERS: Final = 2
 # A member takes a step of its own, however little is in it.
 _MOST_MEMBERS: Final = 1000
 _PIECE_BYTES: Final = 64 * 1024
@@ -68,9 +69,9 @@ class Bodies:
         """Return who holds a request's body, and how many bytes each may hold."""
         caller = caller_of(request)
         if caller is OWNER or caller is REPORTER:
-            return {OWNER: _MOST_LARGEST * self.max_bytes}
+            return {OWNER: _MOST_OF_OWNER * self.max_bytes}
         return {
-            "others": _MOST_LARGEST * self.max_bytes,
+            "others": _MOST_OF_OTHERS * self.max_bytes,
             (caller.project, caller.permission, caller.name): self.max_bytes,
         }
 

@@ -96,7 +96,7 @@ class BoundedProtocol(H11Protocol):
     most_over_socket: ClassVar[int] = 300
     head_s: ClassVar[float] = 10.0
     request_s: ClassVar[float] = 30.0
-    stall_s: ClassVar[float] = 5.0
+    stall_s: ClassVar[float] = 10.0
     least_bytes: ClassVar[int] = 8 * 1024
     _deadline: asyncio.TimerHandle | None = None
     _head_deadline: asyncio.TimerHandle | None = None
