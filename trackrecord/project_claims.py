@@ -130,11 +130,12 @@ class ProjectClaims:
             query = "SELECT project, folder FROM folder ORDER BY since, folder"
             for project, folder in connection.execute(query):
                 folders.setdefault(project, []).append(folder)
-        known = {project: (name, repository) for project, name, repository in claims}
-        return [
-            ProjectOrigin(each, *known.get(each, (each, "")), tuple(folders.get(each, ())))
-            for each in sorted(known.keys() | folders.keys())
-        ]
+        named = {project: (name, repository) for project, name, repository in claims}
+        found = []
+        for project in sorted(named.keys() | folders.keys()):
+            name, repository = named.get(project, (project, ""))
+            found.append(ProjectOrigin(project, name, repository, tuple(folders.get(project, ()))))
+        return found
 
     def forget(self, project: str) -> None:
         """Delete everything about a project; its name is free then. What is deleted is overwritten.

@@ -184,7 +184,8 @@ def _mapping(own: Mapping[str, Any]) -> dict[str, str]:
     section = decoded(own.get("capture"))
     listed = decoded(section.get("projects")) if isinstance(section, dict) else None
     with suppress(KeyError, TypeError, ValueError):
-        return {str(one["folder"]): checked_project(one["project"]) for one in listed or ()}
+        rows = listed if isinstance(listed, (list, tuple)) else ()
+        return {str(one["folder"]): checked_project(one["project"]) for one in rows}
     return {}
 
 

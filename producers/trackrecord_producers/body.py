@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_reported, encode_body
@@ -11,6 +11,10 @@ from .coercion import coerce, with_known_names
 from .ids import new_id
 from .remarks import remark
 from .scalars import as_count
+
+# NaN and Infinity travel as null, as if no id were given.
+_NOT_A_NUMBER: Final = "{} must be a text: NaN and Infinity are no ids"
+_OTHER_IDS: Final = ("competence_id", "bead_id")
 
 Say = Callable[[str, str], None]
 
@@ -94,7 +98,8 @@ def _complete(fields: dict[str, Any], project: str | None) -> None:
 
 def _named(outcome: Outcome, body: bytes) -> tuple[str, bytes]:
     # As it travels: the caller may have given a UUID where the wire has text.
-    assert outcome.outcome_id is not None  # noqa: S101 - narrows what was filled in above
+    if outcome.outcome_id is None:
+        raise InvalidOutcome(_NOT_A_NUMBER.format("outcome_id"))
     return outcome.outcome_id, body
 
 
@@ -113,4 +118,8 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
     except Exception as error:  # noqa: BLE001 - the agent's own objects write themselves here
         message = f"a field cannot be written as JSON ({type(error).__name__})"
         raise InvalidOutcome(message) from None
-    return decode_reported(body, max_bytes=max_bytes), body
+    outcome = decode_reported(body, max_bytes=max_bytes)
+    for name in _OTHER_IDS:
+        if getattr(outcome, name) is None and fields.get(name) is not None:
+            raise InvalidOutcome(_NOT_A_NUMBER.format(name))
+    return outcome, body

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -217,3 +218,21 @@ def test_the_whole_command_line_is_reachable_from_main(nothing_up, capfd):
     """A group without a command shows its help."""
     assert run(["patterns"]) == 2
     assert "Commands:" in "".join(capfd.readouterr())
+
+
+def test_standard_input_without_end_is_one_line(nothing_up):
+    """No more of it is read than any memory could have."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trackrecord_cli", "memories", "add", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TRACKRECORD_HOME": str(nothing_up)},
+    )
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        while process.poll() is None:
+            process.stdin.write(b"x" * 1_000_000)
+    _, said = process.communicate()
+    assert process.returncode == 2
+    assert said.startswith(b"trackrecord: standard input has more than ")
+    assert said.count(b"\n") == 1

@@ -4,6 +4,7 @@ What loses something is said, and so are fields that the wire format does not ha
 """
 
 import logging
+import math
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -305,3 +306,14 @@ def test_logging_that_raises_does_not_reach_the_agent(monkeypatch):
     monkeypatch.setattr(remarks_module, "_of_this_process", Remarks())
     build_body({"task_id": "t", "success": True, "strategey": "x"})
     Notices().say("kind", "message")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["outcome_id", "task_id", "bead_id", "competence_id", "project"])
+def test_what_is_no_number_is_no_id(name, value):
+    """JSON has no NaN, so it would travel as if no id were given: it is refused in one line."""
+    fields = {"task_id": "t", "success": True, name: value}
+    with pytest.raises(InvalidOutcome) as refused:
+        build_body(fields)
+    assert "\n" not in str(refused.value)
+    assert name in str(refused.value)

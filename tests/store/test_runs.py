@@ -2,11 +2,14 @@
 
 import random
 
+from sqlalchemy import delete, select
 from teaching import DAY, NOW, RULES, outcome, teach
 
 from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.competences.episodes import ReadEpisode, mark_read
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
+from trackrecord.store.outcomes.tables import waiting_episodes
 
 CALLS = [
     {"tool": "find", "args": {"of": 1}, "ok": True},
@@ -83,3 +86,25 @@ def test_a_rebuild_notes_the_same_runs_again(store):
     with writing(store) as connection:
         rebuild_patterns(connection, 1, RULES, now=NOW)
     assert runs(store) == before
+
+
+def test_a_rebuild_lets_episodes_wait_that_nobody_noted(store):
+    """Those of outcomes that neither wait nor were read; no other ones, and once."""
+    calls = [{"tool": "a"}, {"tool": "b"}]
+    replaced = outcome(0, tool_graph=calls, outcome_source="heuristic")
+    teach(store, [replaced, *(outcome(n, tool_graph=calls) for n in range(1, 6)), outcome(9)])
+    teach(store, [outcome(0, tool_graph=calls, outcome_source="explicit", received=NOW + 1)])
+    with writing(store) as connection:
+        rows = waiting_rows(connection)
+        assert len(rows) == 6
+        connection.execute(delete(waiting_episodes).where(waiting_episodes.c.outcome.in_(rows[:4])))
+        mark_read(connection, 1, [ReadEpisode(rows[0], None, True)], {}, NOW)
+    for _ in range(2):
+        with writing(store) as connection:
+            rebuild_patterns(connection, 1, RULES, now=NOW)
+            assert waiting_rows(connection) == rows[1:]
+
+
+def waiting_rows(connection):
+    query = select(waiting_episodes.c.outcome).order_by(waiting_episodes.c.outcome)
+    return list(connection.execute(query).scalars())

@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 import redis
 from sqlalchemy import Engine, select, text
+from structlog.testing import capture_logs
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
+from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord_worker.drain import _log_changes
 from trackrecord_worker.services import Services
 from trackrecord_worker.stream import OutcomeStream
 
@@ -319,3 +323,14 @@ def test_a_fault_of_ours_holds_up_nothing(
     assert letters[0][1][b"body"] == body(3)
     assert b"cannot be scored" in letters[0][1][b"reason"]
     assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+def test_the_log_says_that_a_pattern_changed_and_not_which() -> None:
+    """Its name would stay in the log after the project was forgotten."""
+    with capture_logs() as logged:
+        _log_changes(
+            [Transition(1, "secret-plan", "maturity", "candidate", "proven", 1.0, Evidence())]
+        )
+    (entry,) = logged
+    assert (entry["event"], entry["after"]) == ("pattern_changed", "proven")
+    assert "secret" not in str(entry)

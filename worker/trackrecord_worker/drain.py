@@ -345,8 +345,8 @@ class Drain:
 def _log_changes(changes: Iterable[Transition]) -> None:
     for change in changes:
         _log.info(
+            # Without its name: that would outlast `forget` here.
             "pattern_changed",
-            pattern=change.slug,
             aspect=change.aspect,
             before=change.before,
             after=change.after,

@@ -51,6 +51,27 @@ def last_waiting(connection: Connection, project_id: int) -> int | None:
     return connection.execute(query.where(waiting_episodes.c.project_id == project_id)).scalar()
 
 
+def wait_for(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
+    """Let outcomes wait to be read as episodes, except those that wait or were read already.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose outcomes.
+        rows: their rows; a few thousand at most.
+    """
+    known = {
+        row
+        for table in (waiting_episodes, episodes)
+        for row in connection.execute(
+            select(table.c.outcome).where(
+                table.c.project_id == project_id, table.c.outcome.in_(rows)
+            )
+        ).scalars()
+    }
+    new = [(project_id, row) for row in rows if row not in known]
+    insert_rows(connection, waiting_episodes, tuple(waiting_episodes.c), new)
+
+
 def waiting(
     connection: Connection, project_id: int, *, after: int, upto: int, limit: int
 ) -> Iterator[EpisodeRow]:

@@ -14,6 +14,7 @@ from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 
 from ..advice.runs import clear_runs, note_runs
 from ..advice.tables import runs
+from ..competences.episodes import wait_for
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
@@ -103,6 +104,8 @@ def rebuild_patterns(
         note_past_tasks(connection, {each.project: project_id for _, each in scored}, scored)
         note_runs(connection, {each.project: project_id for _, each in scored}, scored)
         note_commits(connection, {each.project: project_id for _, each in scored}, scored)
+        standing = [row for row, each in scored if each.is_episode and row not in replaced]
+        wait_for(connection, project_id, standing)
         total += len(scored) - len(replaced)
         done += len(scored)
         report(done)

@@ -27,6 +27,11 @@ def encode_message(news: News) -> bytes:
     return _encode(news.kind.value, news.at, data)
 
 
+def type_of(message: bytes) -> str:
+    """Return the type of a message, as "pattern.proven"."""
+    return str(msgspec.json.decode(message)["type"])
+
+
 def example_message(*, now: float) -> bytes:
     """Return a message of the type "test", which tells nothing but that messages arrive."""
     text = "This is a test message: notifications of trackrecord arrive here."

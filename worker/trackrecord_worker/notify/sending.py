@@ -11,8 +11,10 @@ import structlog
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import EndpointAway
+from trackrecord.times import iso
 
 from .channels import Channel, NotTaken, channel_of
+from .message import type_of
 from .outbox import Outbox, WaitingNews
 
 _LOOK_EVERY_S: Final = 1.0
@@ -114,11 +116,13 @@ class Sender:
     def _gives_up(self, waiting: WaitingNews, reason: str, effect: str) -> bool:
         """Log that a message was not taken; return whether it is too old to be tried again."""
         if time.time() - waiting.noted_at > GIVE_UP_AFTER_S:
+            # What it tells stays on record; its words in a log would outlast `forget`.
             _log.error(
                 "notification_given_up",
                 channel=self._name,
                 reason=reason,
-                message=waiting.body.decode(errors="replace"),
+                type=type_of(waiting.body),
+                noted_at=iso(waiting.noted_at),
             )
             self._outbox.done(self._name, waiting.entry_id)
             self._refused.pop(waiting.entry_id, None)
