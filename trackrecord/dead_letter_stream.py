@@ -18,8 +18,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_FIELDS: Final = 16
 KEPT_BYTES: Final = 1024
 _LONGEST_NAME: Final = 100
-# A letter never takes more of the room than this.
-_LARGEST: Final = MOST_BYTES // 8
+# Several times as large as a body may be, unless that is configured: it stays whole.
+LARGEST_WHOLE: Final = 4 * 1024 * 1024
 
 REASON: Final = b"reason"
 ENTRY_ID: Final = b"entry_id"
@@ -74,7 +74,7 @@ return dropped
 
 
 def letter_of(
-    fields: Mapping[bytes, bytes], reason: str, *, entry_id: bytes = b"", max_bytes: int
+    fields: Mapping[bytes, bytes], reason: str, *, entry_id: bytes = b""
 ) -> dict[bytes, bytes]:
     """Return the dead letter of an entry.
 
@@ -82,11 +82,10 @@ def letter_of(
         fields: of the entry.
         reason: why it cannot be learnt, in one line.
         entry_id: the id that it had in the stream; b"" if it came from elsewhere.
-        max_bytes: the largest body that can be learnt; no entry of that size is cut.
     """
     letter = {name: value for name, value in fields.items() if name not in ADDED}
     size = sum(len(name) + len(value) for name, value in letter.items())
-    if size > min(max_bytes + KEPT_BYTES, _LARGEST) or len(letter) > MOST_FIELDS:
+    if size > LARGEST_WHOLE or len(letter) > MOST_FIELDS:
         letter = {
             name[:_LONGEST_NAME]: value[:KEPT_BYTES]
             for name, value in list(letter.items())[:MOST_FIELDS]

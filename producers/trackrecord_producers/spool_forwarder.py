@@ -68,7 +68,7 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
         for problem, run in groupby(pieces, key=lambda piece: piece.problem):
             for batch in batches((piece.content for piece in run), settings.publish_batch):
                 if problem:
-                    letters = [_letter(part, problem, settings.max_body_bytes) for part in batch]
+                    letters = [_letter(part, problem) for part in batch]
                     append(client, settings.keys.dead, letters)
                 else:
                     entries = [stream_entry(*read_spool_line(line)) for line in batch]
@@ -77,10 +77,10 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
     _remove(file)
 
 
-def _letter(part: bytes, problem: str, max_bytes: int) -> Entry:
+def _letter(part: bytes, problem: str) -> Entry:
     """Return the dead letter of a part of a file; workers see to it that there are not too many."""
     entry = {name.encode(): _bytes(value) for name, value in stream_entry("outcome", part).items()}
-    letter = letter_of(entry, problem, max_bytes=max_bytes)
+    letter = letter_of(entry, problem)
     return {name.decode(): value for name, value in letter.items()}
 
 

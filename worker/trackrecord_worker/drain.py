@@ -281,7 +281,7 @@ class Drain:
         if refused:
             # Acknowledging first makes room in a Redis that is too full for dead letters.
             self._background.settle()
-            self._stream.set_aside(refused, max_bytes=self._settings.max_body_bytes)
+            self._stream.set_aside(refused)
         self._spans.note("learn batch", started, entries=len(entries), **vars(batch))
         done.add(batch)
         self._note_learnt(learnt)

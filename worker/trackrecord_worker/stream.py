@@ -144,18 +144,11 @@ class OutcomeStream:
             arguments += [name, number]
         self._acknowledge(keys=[self._keys.outcomes, self._keys.counters], args=arguments)
 
-    def set_aside(self, refused: Iterable[RefusedEntry], *, max_bytes: int) -> None:
-        """Move entries to the dead letters, with the reason.
-
-        Args:
-            refused: the entries.
-            max_bytes: the largest body that can be learnt.
-        """
+    def set_aside(self, refused: Iterable[RefusedEntry]) -> None:
+        """Move entries to the dead letters, with the reason."""
         dropped = 0
         for each in refused:
-            letter = letter_of(
-                each.fields, each.reason, entry_id=each.entry_id, max_bytes=max_bytes
-            )
+            letter = letter_of(each.fields, each.reason, entry_id=each.entry_id)
             dropped += set_aside(self._client, self._keys, letter, each.counted_as)
         _log_dropped(dropped)
 
