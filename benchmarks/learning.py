@@ -46,6 +46,7 @@ WORLDS: Final = (
     ),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
+    Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
 )
 
 

@@ -6,6 +6,7 @@ import json
 import pytest
 from teaching import NOW, RULES, SCORER, standings, teach
 
+from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -86,3 +87,100 @@ def test_runs_of_one_id_are_counted_apart_in_any_order(memory_store):
                 rebuild_patterns(connection, project_id, RULES, now=NOW + 200)
             assert counted(store) == (2, {"good": (0, 1), "bad": (0, 1)})
             store.dispose()
+
+
+def outcomes_of(source, pattern, count, *, success=True, kind="tests", **fields):
+    """Outcomes of a source that name a pattern, each with an id of its own."""
+    found = []
+    for number in range(count):
+        name = f"{source}-{pattern}-{success}-{number}"
+        given = {
+            "outcome_id": name, "task_id": name, "success": success, "source": source,
+            "outcome_source": kind, "patterns": [pattern], "timestamp": NOW,
+            "error_count": 0 if success else 9,
+        }  # fmt: skip
+        body = json.dumps(given | fields).encode()
+        found.append(
+            SCORER.score(decode_outcome(body), body, received_at=NOW + 1, outcome_id="none")
+        )
+    return found
+
+
+def state_of(store, pattern, **asked):
+    """The state of a pattern, and whether it is warned of."""
+    found = standings(store, now=NOW + 500, **asked)[pattern]
+    return found.state, found.is_warning
+
+
+def test_alone_in_its_project_a_source_counts_in_full(store):
+    """Five helpful outcomes make a pattern proven, three failures a warning; as ever."""
+    teach(store, outcomes_of("one", "plan", 5, kind="explicit"), now=NOW + 100)
+    teach(store, outcomes_of("one", "bad", 3, success=False), now=NOW + 100)
+    assert state_of(store, "plan") == (Maturity.PROVEN, False)
+    assert state_of(store, "bad") == (Maturity.DEPRECATED, True)
+
+
+def test_agents_of_one_user_are_one_source(store):
+    """Claude Code and Codex, whose sessions are read on one machine, need nobody to agree."""
+    teach(store, outcomes_of("claude-code", "plan", 5, captured_from="hooks"), now=NOW + 100)
+    teach(store, outcomes_of("codex", "other", 5, captured_from="transcript"), now=NOW + 100)
+    teach(store, outcomes_of("claude-code", "mcp", 5, reporter="@local"), now=NOW + 100)
+    for pattern in ("plan", "other", "mcp"):
+        assert state_of(store, pattern) == (Maturity.PROVEN, False)
+
+
+def test_one_source_alone_is_not_enough_where_others_speak(store):
+    """Whatever it reports how often; a second source, or a person, makes the difference."""
+    teach(store, outcomes_of("honest", "good", 20), now=NOW + 100)
+    teach(store, outcomes_of("fair", "good", 20), now=NOW + 100)
+    assert state_of(store, "good") == (Maturity.PROVEN, False)
+    teach(store, outcomes_of("rogue", "own", 200), now=NOW + 200)
+    teach(store, outcomes_of("rogue", "worst", 200, success=False), now=NOW + 200)
+    teach(store, outcomes_of("rogue", "good", 400, success=False), now=NOW + 200)
+    for at in (None, NOW + 300):
+        assert state_of(store, "own", at=at) == (Maturity.CANDIDATE, False)
+        assert state_of(store, "worst", at=at) == (Maturity.CANDIDATE, False)
+        state, is_warning = state_of(store, "good", at=at)
+        assert state is not Maturity.DEPRECATED
+        assert not is_warning
+    now = {slug: each.evidence for slug, each in standings(store, now=NOW + 300).items()}
+    then = standings(store, now=NOW + 300, at=NOW + 300)
+    with writing(store) as connection:
+        rebuild_patterns(connection, project_id_of(connection, "default"), RULES, now=NOW + 300)
+    rebuilt = standings(store, now=NOW + 300)
+    for slug, evidence in now.items():
+        for other in (then[slug].evidence, rebuilt[slug].evidence):
+            assert [each.speaker for each in other.speakers] == [
+                each.speaker for each in evidence.speakers
+            ]
+            for left, right in zip(evidence.speakers, other.speakers, strict=True):
+                assert left.decayed_helpful == pytest.approx(right.decayed_helpful)
+                assert left.decayed_harmful == pytest.approx(right.decayed_harmful)
+    teach(store, outcomes_of("fair", "own", 5), now=NOW + 400)
+    assert state_of(store, "own")[0] is Maturity.PROVEN
+
+
+def test_claims_weigh_less_than_tests(store):
+    """Where several speak, what only the agent says counts half."""
+    teach(store, outcomes_of("one", "tested", 4), now=NOW + 100)
+    teach(store, outcomes_of("two", "claimed", 4, kind="explicit"), now=NOW + 100)
+    found = standings(store, now=NOW + 100)
+    tested, claimed = (
+        found[slug].evidence.decayed_helpful for slug in ("tested", "claimed")
+    )
+    assert tested == pytest.approx(2 * claimed)
+
+
+def test_amended_evidence_is_that_of_who_amended(store):
+    """What an evaluator says of a run without a verdict counts as the evaluator's word."""
+    run = outcomes_of("mine", "plan", 1, success=None)[0]
+    teach(store, [run], now=NOW + 100)
+    teach(store, outcomes_of("other", "plan", 1), now=NOW + 100)
+    body = json.dumps({
+        "outcome_id": run.outcome_id, "task_id": "t", "success": True, "source": "judge",
+        "outcome_source": "evaluator",
+    }).encode()  # fmt: skip
+    judged = SCORER.score(decode_outcome(body), body, received_at=NOW + 9, outcome_id="none")
+    teach(store, [judged], now=NOW + 200)
+    (plan,) = standings(store, now=NOW + 300).values()
+    assert [each.speaker for each in plan.evidence.speakers] == ["judge", "other"]

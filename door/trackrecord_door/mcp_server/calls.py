@@ -41,7 +41,9 @@ class Said(NamedTuple):
     document: Struct
 
 
-def recall(project: str, arguments: RecallArguments, _source: str | None) -> Said:
+def recall(
+    project: str, arguments: RecallArguments, _source: str | None, _reporter: str
+) -> Said:
     """Return what is known that has to do with a task.
 
     Raises:
@@ -67,7 +69,9 @@ def recall(project: str, arguments: RecallArguments, _source: str | None) -> Sai
     return Said("\n\n".join(filter(None, lines)), document)
 
 
-def remember(project: str, arguments: RememberArguments, source: str | None) -> Said:
+def remember(
+    project: str, arguments: RememberArguments, source: str | None, _reporter: str
+) -> Said:
     """Store a memory.
 
     Raises:
@@ -88,7 +92,9 @@ def remember(project: str, arguments: RememberArguments, source: str | None) -> 
     return Said(_sentence(said, problem), document)
 
 
-def report_outcome(project: str, arguments: OutcomeArguments, source: str | None) -> Said:
+def report_outcome(
+    project: str, arguments: OutcomeArguments, source: str | None, reporter: str
+) -> Said:
     """Publish an outcome.
 
     Raises:
@@ -109,6 +115,7 @@ def report_outcome(project: str, arguments: OutcomeArguments, source: str | None
         "success": arguments.success,
         "project": project,
         "source": source or _USUAL_SOURCE,
+        "reporter": reporter,
         "outcome_source": arguments.outcome_source,
         "memory_ids": arguments.memory_ids or None,
         **{name: redacted(text) for name, text in texts.items() if text},

@@ -101,7 +101,7 @@ def _called(
         message = f"there is no tool {name} here; the tools are {', '.join(offered)}"
         raise InvalidRequest(message)
     arguments = read_arguments(asked.arguments, tool.arguments)
-    return tool.call(seat.project(), arguments, source)
+    return tool.call(seat.project(), arguments, source, seat.reporter)
 
 
 def _as_json(said: Said) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.outcomes.speakers import LOCAL
 
 RECALL = "recall"
 REMEMBER = "remember"
@@ -19,10 +20,13 @@ class Seat:
     Attributes:
         project: returns its project; asked beside the event loop, with the first call of a tool.
         tools: the names of the tools that are offered, in their order.
+        reporter: whose word the reports are: the name of a token, or the user of this machine, for
+            whom all agents of the machine speak.
     """
 
     project: Callable[[], str]
     tools: tuple[str, ...] = ALL
+    reporter: str = LOCAL
 
 
 def chosen_tools(names: Collection[str]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Tool:
         arguments: what it takes.
         answer: what it returns.
         hints: how it may be used, as MCP's annotations.
-        call: does it, given the project, the arguments and the client's name.
+        call: does it, given the project, the arguments, the client's name and whose word it is.
         meta: what single clients read.
     """
 
@@ -44,7 +44,7 @@ class Tool:
     arguments: type[Struct]
     answer: type[Struct]
     hints: Mapping[str, bool]
-    call: Callable[[str, Any, str | None], Said]
+    call: Callable[[str, Any, str | None, str], Said]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 

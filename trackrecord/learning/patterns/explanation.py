@@ -15,6 +15,9 @@ from .maturity import Maturity, MaturityRules, maturity_of
 from .standing import Standing
 
 
+_MOST_SPEAKERS = 10
+
+
 def explain_pattern(
     maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
 ) -> Explanation:
@@ -24,6 +27,7 @@ def explain_pattern(
             *_why_in_state(maturity, standing),
             _why_score(standing),
             _why_inverted(antipatterns, standing),
+            *_who_says(standing),
         ),
         to_change=tuple(_ways_out(maturity, antipatterns, standing)),
     )
@@ -36,6 +40,24 @@ def _why_in_state(rules: MaturityRules, standing: Standing) -> Iterator[str]:
         return
     yield f"{standing.state} by hand: {_who_and_why(decision)}"
     yield f"by its evidence it would be {_why_state(rules, evidence, maturity_of(rules, evidence))}"
+
+
+def _who_says(standing: Standing) -> Iterator[str]:
+    """Yield the counts by source, those with the most evidence first, where several speak."""
+    speakers = standing.evidence.speakers
+    if not speakers:
+        return
+    ranked = sorted(speakers, key=lambda each: (-each.decayed_total, each.speaker))
+    shown = ", ".join(
+        f"{one_line(each.speaker) or 'unnamed'} {each.helpful} helpful and {each.harmful} harmful "
+        f"(counts for {each.decayed_total:.2f})"
+        for each in ranked[:_MOST_SPEAKERS]
+    )
+    more = len(ranked) - _MOST_SPEAKERS
+    rest = f", and {more} more" if more > 0 else ""
+    yield f"by source: {shown}{rest}"
+    if len(ranked) == 1:
+        yield "one source alone is not enough where others speak: another one, or a person, must agree"
 
 
 def _who_and_why(decision: Decision) -> str:
