@@ -81,14 +81,16 @@ def rows(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
                 "liars": f"{liars} of {sources}",
                 "caps": mode,
                 **{
-                    aim: _shown([_least(lambda n, world=each: reached(world, n)) for each in worlds])  # type: ignore[misc]
+                    aim: _shown(
+                        [_least(lambda n, world=each: reached(world, n)) for each in worlds]
+                    )  # type: ignore[misc]
                     for aim, reached in _AIMS.items()
                 },
             }
 
 
 def _world(seed: int, liars: int, honest: int, caps: CapRules) -> _World:
-    chance = random.Random(seed)  # noqa: S311 - a simulation
+    chance = random.Random(seed)
 
     def reported(rate: float) -> Counts:
         found: Counts = {}
@@ -140,7 +142,7 @@ def _recorded(world: _World, count: int) -> bool:
 
 
 def _told(world: _World, count: int) -> bool:
-    if count > 40:  # noqa: PLR2004 - by then every task has shown it
+    if count > 40:
         return False
     honest = [_run(place, speaker, "fine") for place, speaker in enumerate(world.good)]
     lies = [

@@ -114,6 +114,7 @@ class OutcomeFields(TypedDict, total=False):
         error_count: errors on the way.
         retry_count: retries on the way.
         source: the name of the reporting agent.
+        reporter: the one whose word it is where that is known by other means; see docs/wire.md.
         outcome_source: how success was determined; "explicit" when not given.
         strategy: how the work was divided.
         description: the plan in prose, English or Chinese; strategies are recognised in it.
@@ -143,6 +144,7 @@ class OutcomeFields(TypedDict, total=False):
     error_count: int | None
     retry_count: int | None
     source: str | None
+    reporter: str | None
     outcome_source: Literal["explicit", "evaluator", "tests", "heuristic"] | None
     strategy: str | None
     description: str | None

@@ -165,9 +165,7 @@ def test_claims_weigh_less_than_tests(store):
     teach(store, outcomes_of("one", "tested", 4), now=NOW + 100)
     teach(store, outcomes_of("two", "claimed", 4, kind="explicit"), now=NOW + 100)
     found = standings(store, now=NOW + 100)
-    tested, claimed = (
-        found[slug].evidence.decayed_helpful for slug in ("tested", "claimed")
-    )
+    tested, claimed = (found[slug].evidence.decayed_helpful for slug in ("tested", "claimed"))
     assert tested == pytest.approx(2 * claimed)
 
 

@@ -41,9 +41,7 @@ class Said(NamedTuple):
     document: Struct
 
 
-def recall(
-    project: str, arguments: RecallArguments, _source: str | None, _reporter: str
-) -> Said:
+def recall(project: str, arguments: RecallArguments, _source: str | None, _reporter: str) -> Said:
     """Return what is known that has to do with a task.
 
     Raises:

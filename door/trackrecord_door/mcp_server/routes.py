@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.outcomes.speakers import LOCAL
 from trackrecord.project_names import checked_project
 
 from ..answers import RequestRefused
@@ -62,7 +63,7 @@ class _Mcp:
         check_permitted(request, Permission.READ, project)
         if caller.permission < Permission.WRITE:
             tools = tuple(name for name in tools if name in READING)
-        return Seat(lambda: project, tools)
+        return Seat(lambda: project, tools, caller.name or LOCAL)
 
     async def _imported(self) -> Serve:
         """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""

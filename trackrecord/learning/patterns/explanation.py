@@ -14,7 +14,6 @@ from .evidence import Evidence
 from .maturity import Maturity, MaturityRules, maturity_of
 from .standing import Standing
 
-
 _MOST_SPEAKERS = 10
 
 
@@ -57,7 +56,7 @@ def _who_says(standing: Standing) -> Iterator[str]:
     rest = f", and {more} more" if more > 0 else ""
     yield f"by source: {shown}{rest}"
     if len(ranked) == 1:
-        yield "one source alone is not enough where others speak: another one, or a person, must agree"
+        yield "one source alone is not enough where others speak: another, or a person, must agree"
 
 
 def _who_and_why(decision: Decision) -> str:
