@@ -15,9 +15,9 @@ from .learning.advice.rules import AdviceRules
 from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.numbers.decay import DecayRules
+from .learning.numbers.speakers import CapRules
 from .learning.outcomes.gate import BenchmarkRules
 from .learning.outcomes.scoring import ScoringRules
-from .learning.outcomes.speakers import CapRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
 from .learning.patterns.texts import TextRules

@@ -13,9 +13,9 @@ from .learning.competences.rules import CompetenceRules
 from .learning.criteria.weights import CriteriaRules
 from .learning.memories.rules import MemoryRules
 from .learning.numbers.decay import DecayRules, HalfLives
+from .learning.numbers.speakers import CapRules
 from .learning.outcomes.recorded_rules import RecordedRules
 from .learning.outcomes.scoring import ScoringRules
-from .learning.outcomes.speakers import CapRules
 from .learning.patterns.antipatterns import AntiPatternRules
 from .learning.patterns.maturity import MaturityRules
 from .learning.patterns.texts import TextRules

@@ -17,7 +17,7 @@ from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
-from trackrecord.learning.outcomes.speakers import CapRules, SpeakerCounts
+from trackrecord.learning.numbers.speakers import CapRules, SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
@@ -80,12 +80,7 @@ def rows(seeds: Sequence[int]) -> Iterator[dict[str, Any]]:
             yield {
                 "liars": f"{liars} of {sources}",
                 "caps": mode,
-                **{
-                    aim: _shown(
-                        [_least(lambda n, world=each: reached(world, n)) for each in worlds]
-                    )  # type: ignore[misc]
-                    for aim, reached in _AIMS.items()
-                },
+                **{aim: _figure(worlds, reached) for aim, reached in _AIMS.items()},
             }
 
 
@@ -102,6 +97,10 @@ def _world(seed: int, liars: int, honest: int, caps: CapRules) -> _World:
     return _World(liars, reported(_GOOD), reported(_BAD), caps)
 
 
+def _figure(worlds: Sequence[_World], reached: Callable[[_World, int], bool]) -> str:
+    return _shown([_least(lambda count, own=each: reached(own, count)) for each in worlds])  # type: ignore[misc]
+
+
 def _least(reached: Callable[[int], bool]) -> int | None:
     return next((count for count in range(1, _MOST + 1) if reached(count)), None)
 
@@ -116,7 +115,7 @@ def _shown(found: Sequence[int | None]) -> str:
 
 
 def _above(world: _World, count: int) -> bool:
-    """Whether the bad pattern ranks above the good one: half for the one, half against the other."""
+    """Whether the bad pattern ranks above the good one: half for the one, half against it."""
     if not world.good:
         return False
     bad = world.standing(world.bad, won=count - count // 2)

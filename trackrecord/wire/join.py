@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from trackrecord.learning.outcomes.speakers import PERSON
+from trackrecord.learning.numbers.speakers import PERSON
 
 from .outcome import MAX_COMMITS, Outcome, decode_outcome
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.outcomes.speakers import LOCAL, PERSON, TOKEN, speaker_named
+from trackrecord.learning.numbers.speakers import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.learning.outcomes.speakers import LOCAL
+from trackrecord.learning.numbers.speakers import LOCAL
 from trackrecord.project_names import checked_project
 
 from ..answers import RequestRefused

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..outcomes.speakers import is_enough
+from ..numbers.speakers import is_enough
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ..numbers.checks import require, require_ratio
+from ..numbers.speakers import holds_without_each
 from ..numbers.tolerance import RATIO, ratio_at_least
 from ..numbers.verdict_counts import VerdictCounts
-from ..outcomes.speakers import holds_without_each
 from .evidence import Evidence
 
 

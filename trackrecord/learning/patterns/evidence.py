@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import fsum
 
+from ..numbers.speakers import CapRules, SpeakerCounts, capped, holds_without_each
 from ..numbers.verdict_counts import VerdictCounts
-from ..outcomes.speakers import CapRules, SpeakerCounts, capped, holds_without_each
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.factories import scorer_of
-from trackrecord.learning.outcomes.speakers import PERSON
+from trackrecord.learning.numbers.speakers import PERSON
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,

@@ -6,8 +6,8 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.speakers import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.learning.outcomes.speakers import speaker_named
 
 from ..outcomes.waiting_feedback import note_counted, waiting_feedback
 from .sums import PatternDelta, PatternKey, PatternRow, add_sums

@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
+from trackrecord.learning.numbers.speakers import speaker_named
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.learning.outcomes.speakers import speaker_named
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence, heard

@@ -20,13 +20,13 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.learning.outcomes.speakers import (
+from trackrecord.learning.numbers.speakers import (
     CLAIM_WEIGHT,
     CapRules,
     SpeakerCounts,
     speaker_named,
 )
+from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
 from ..database.upsert import Columns, Upsert

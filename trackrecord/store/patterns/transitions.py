@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.outcomes.speakers import SpeakerCounts
+from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of

@@ -5,7 +5,7 @@ from math import fsum
 from typing import Final
 
 from ...numbers.decay import decayed
-from ...outcomes.speakers import is_enough
+from ...numbers.speakers import is_enough
 from ..runs import NotedRun
 from .fails import find_failures
 from .finding import TRUST, Finding

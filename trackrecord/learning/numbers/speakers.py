@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..numbers.checks import require
-from ..numbers.verdict_counts import VerdictCounts
+from .checks import require
+from .verdict_counts import VerdictCounts
 
 # Speakers that no source can name: "@" begins none of those.
 PERSON: Final = "@person"
