@@ -124,7 +124,7 @@ def test_exploring_reaches_every_pattern(hard):
             each.id for each in answer.anti_patterns
         }
         for entry in answer.patterns:
-            (line,) = (each for each in answer.prompt.split("\n") if f"- {entry.content} [" in each)
+            (line,) = (each for each in answer.prompt.split("\n") if f'"{entry.content}" [' in each)
             assert entry.id in usual or line.endswith((TRIED["en"], TRIED_ANYWAY["en"]))
         assert len({each.id for each in answer.patterns} - usual) <= 2
         reached |= {each.id for each in answer.patterns}

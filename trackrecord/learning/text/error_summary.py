@@ -185,21 +185,23 @@ def error_summary(text: str, *, most_phrases: int = 1, keeps_quoted: bool = Fals
 def opening(text: str) -> str:
     """Return the first words of a text, to recognise it by; "" if they give a reader orders.
 
-    At most five words of its first clause, without what is hidden in an error and without letters
-    of any kind that form no word; an ellipsis says that there are more.
+    At most five words up to the end of its first sentence or clause, without what is hidden in an
+    error; names and words alone, and an ellipsis where there are more.
 
     Args:
         text: a trigger, an activity, a line of output, or an error that has no summary.
     """
     clauses = list(_clauses(_hidden(text[:_LONGEST], keeps_quoted=False)))
-    words = next((found for clause in clauses if (found := clause.text.split())), [])
+    first_end = next((n for n, each in enumerate(clauses) if n and not each.follows_colon), None)
+    words = ": ".join(clause.text for clause in clauses[:first_end]).split()
     first = words[:_MOST_OPENING]
     if _is_order(words) or any(_folded(word) in _ADDRESS for word in first):
         return ""
-    said = " ".join(filter(None, map(_word, _trimmed(first))))
+    shown = (_word(word) + ":" * word.endswith(":") for word in _trimmed(first))
+    said = " ".join(filter(None, shown)).rstrip(":")
     if not said.strip(ELLIPSIS + " ") or _ADDRESS_ZH.search(said):
         return ""
-    is_cut = len(words) > len(first) or len(clauses) > 1
+    is_cut = len(words) > len(first) or first_end is not None
     return f"{said} {ELLIPSIS}" if is_cut and not said.endswith(ELLIPSIS) else said
 
 
