@@ -86,7 +86,7 @@ class Access:
         """Say whose a request is.
 
         Raises:
-            Refused: it is nobody's who may send it.
+            RequestRefused: it is nobody's who may send it.
         """
         caller = await self._caller(request)
         if caller is None and (request.method, request.scope["path"]) != ("GET", SESSION):
@@ -101,7 +101,7 @@ class Access:
         """Return the caller of a request; None if it has no credential.
 
         Raises:
-            Refused: another web page sends it, or its credential is not valid.
+            RequestRefused: another web page sends it, or its credential is not valid.
         """
         host = request.headers.get("host", "")
         origin = request.headers.get("origin")

@@ -41,7 +41,7 @@ class Bodies:
         """Read a body as it was sent; its memory counts until the block ends.
 
         Raises:
-            Refused: it is too large, or too much is being read at once.
+            RequestRefused: it is too large, or too much is being read at once.
             starlette.requests.ClientDisconnect: the client is gone before it has sent everything.
         """
         self._check_declared(request)
@@ -79,7 +79,7 @@ class Bodies:
         """Read a body and keep nothing of it.
 
         Raises:
-            Refused: it is too large.
+            RequestRefused: it is too large.
             starlette.requests.ClientDisconnect: as `of`.
         """
         self._check_declared(request)
@@ -98,7 +98,7 @@ def content_encoding(request: Request) -> str:
     """Return how a body is compressed.
 
     Raises:
-        Refused: in a way that is not supported.
+        RequestRefused: in a way that is not supported.
     """
     encoding = request.headers.get("content-encoding", IDENTITY).strip().lower() or IDENTITY
     if encoding != IDENTITY and encoding not in _FORMATS:
@@ -111,7 +111,7 @@ def decompressed(body: bytes, encoding: str, max_bytes: int) -> bytes:
     """Return a body without its compression; never more than the maximum is made in memory.
 
     Raises:
-        Refused: it is too large when decompressed, or it is damaged.
+        RequestRefused: it is too large when decompressed, or it is damaged.
     """
     if encoding == IDENTITY:
         return body

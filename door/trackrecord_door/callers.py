@@ -52,7 +52,7 @@ def check_permitted(request: Request, permission: Permission, project: str | Non
         project: the project that it concerns; None if it concerns all of them, or the server.
 
     Raises:
-        Refused: the caller may not.
+        RequestRefused: the caller may not.
     """
     caller = caller_of(request)
     if caller.project is not None and caller.project != project:

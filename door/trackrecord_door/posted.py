@@ -36,9 +36,9 @@ class Posted:
             work: decodes the body and hands it to the receiver, on another thread.
 
         Raises:
-            Refused: the caller may not, the body is too large or malformed, or the receiver takes
+            RequestRefused: the caller may not, the body is too large or malformed, or the receiver takes
                 no more.
-            starlette.requests.ClientDisconnect: the client is gone before it has sent everything.
+            starlette.requests.ClientDisconnect: the client has gone before it sent everything.
         """
         # A trace says itself which project its runs are of.
         check_permitted(request, Permission.WRITE, None)

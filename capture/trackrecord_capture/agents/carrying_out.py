@@ -27,7 +27,7 @@ def plan_install(
         mcp: whether the MCP server is registered; None for as it is by now.
 
     Raises:
-        Refused: a file is left alone.
+        DraftRefused: a file is left alone.
     """
     if summarises is None:
         summarises = summarises_outputs(home, agent.name)
@@ -42,7 +42,7 @@ def plan_uninstall(agent: Agent, home: Path) -> Plan:
     """Return what a removal would change.
 
     Raises:
-        Refused: a file is left alone.
+        DraftRefused: a file is left alone.
     """
     return agent.uninstall(home, read_installed(home).get(agent.name))
 
@@ -51,7 +51,7 @@ def install(agent: Agent, home: Path, plan: Plan) -> None:
     """Carry out the plan of an installation; the hook stands before anything points to it.
 
     Raises:
-        Refused: a file was changed since the plan was made.
+        DraftRefused: a file was changed since the plan was made.
         OSError: a file cannot be written.
     """
     write_runtime(home)
@@ -73,7 +73,7 @@ def uninstall(agent: Agent, home: Path, plan: Plan) -> None:
     """Carry out the plan of a removal; with the last agent the hook goes, too.
 
     Raises:
-        Refused: a file was changed since the plan was made.
+        DraftRefused: a file was changed since the plan was made.
         OSError: a file cannot be written.
     """
     carry_out(plan)

@@ -75,7 +75,7 @@ class ClaudeCodeAgent:
         """Plan the installation.
 
         Raises:
-            Refused: the settings are left alone.
+            DraftRefused: the settings are left alone.
         """
         path = self.settings_path()
         draft = opened(path)
@@ -98,7 +98,7 @@ class ClaudeCodeAgent:
         """Plan the removal.
 
         Raises:
-            Refused: the settings are left alone.
+            DraftRefused: the settings are left alone.
         """
         changes: list[Change] = []
         ours = [self.settings_path()]

@@ -68,7 +68,7 @@ class CodexAgent:
         """Plan the installation.
 
         Raises:
-            Refused: a file is left alone.
+            DraftRefused: a file is left alone.
         """
         config = opened(self.config_path())
         notes = _add_to_config(config, home, mcp=mcp)
@@ -93,7 +93,7 @@ class CodexAgent:
         """Plan the removal.
 
         Raises:
-            Refused: a file is left alone.
+            DraftRefused: a file is left alone.
         """
         changes: list[Change] = []
         known = [] if installed is None else [Path(each.path) for each in installed.files]

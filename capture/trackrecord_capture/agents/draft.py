@@ -122,7 +122,7 @@ def read_text(path: Path) -> str | None:
     """Return the text of a file; None if there is none.
 
     Raises:
-        Refused: it cannot be read, or is not a text.
+        DraftRefused: it cannot be read, or is not a text.
     """
     try:
         if path.stat().st_size > _LARGEST:

@@ -21,7 +21,7 @@ def add_entries(draft: Draft, wanted: Groups, prefix: str) -> list[str]:
         The names of what had to be made to hold them.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     made: list[str] = []
     if draft.text is None:
@@ -46,7 +46,7 @@ def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
     """Take our hooks out, and what was made to hold them if nothing else is in it now.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     if draft.text is None or _document(draft).get(HOOKS) is None:
         return
@@ -68,7 +68,7 @@ def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
     """Undo an installation; return whether the file is to be removed, for it is ours and empty.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     if draft.text is None:
         return False
@@ -85,7 +85,7 @@ def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
     """Return whether a file holds these groups.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     if draft.text is None:
         return False
@@ -96,7 +96,7 @@ def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
     """Return where our hooks stand: the event, the place of the group, and the place in it.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     if draft.text is None or _document(draft).get(HOOKS) is None:
         return []
@@ -112,7 +112,7 @@ def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
     """Return a file that may be changed.
 
     Raises:
-        Refused: it cannot be read.
+        DraftRefused: it cannot be read.
     """
     return Draft(path, read_text(path))
 
@@ -121,7 +121,7 @@ def settings_in(draft: Draft) -> Mapping[str, Any]:
     """Return what a file of settings holds; nothing if it is missing or blank.
 
     Raises:
-        Refused: it is not valid JSON, or does not hold an object.
+        DraftRefused: it is not valid JSON, or does not hold an object.
     """
     if not _text(draft).strip():
         return {}

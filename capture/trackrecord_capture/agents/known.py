@@ -40,7 +40,7 @@ class Agent(Protocol):
         summarises: bool = False,
         mcp: bool = False,
     ) -> Plan:
-        """Plan the installation; raise `Refused` for a file that is left alone.
+        """Plan the installation; raise `DraftRefused` for a file that is left alone.
 
         Args:
             home: trackrecord's home.
@@ -51,7 +51,7 @@ class Agent(Protocol):
         ...
 
     def uninstall(self, home: Path, installed: Installed | None) -> Plan:
-        """Plan the removal; raise `Refused` for a file that is left alone."""
+        """Plan the removal; raise `DraftRefused` for a file that is left alone."""
         ...
 
     def is_installed(self, home: Path) -> bool:

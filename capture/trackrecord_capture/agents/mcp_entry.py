@@ -18,7 +18,7 @@ def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
     """Make a file name our server, once; return the names of what was made to hold it.
 
     Raises:
-        Refused: the file is not what it should be, or names a server of somebody else so.
+        DraftRefused: the file is not what it should be, or names a server of somebody else so.
     """
     made: list[str] = []
     if draft.text is None:
@@ -46,7 +46,7 @@ def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) 
     """Take our server out, and what was made to hold it if nothing else is in it now.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     held = None if draft.text is None else _held(draft)
     servers = None if held is None else _servers(draft)
@@ -64,7 +64,7 @@ def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | 
     """Undo a registration; return whether the file is to be removed, for it is ours and empty.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     if draft.text is None:
         return False
@@ -79,7 +79,7 @@ def has_server(draft: Draft, server: Mapping[str, Any]) -> bool:
     """Return whether a file names our server.
 
     Raises:
-        Refused: the file is not what it should be.
+        DraftRefused: the file is not what it should be.
     """
     return draft.text is not None and _held(draft) == dict(server)
 

@@ -50,7 +50,7 @@ class Opencode:
         """Plan the installation.
 
         Raises:
-            Refused: there is another file of that name.
+            DraftRefused: there is another file of that name.
         """
         draft = opened(self.plugin_path())
         if draft.text is not None and not draft.text.startswith(_FIRST_WORDS):
@@ -73,7 +73,7 @@ class Opencode:
         """Plan the removal.
 
         Raises:
-            Refused: the file was edited, or cannot be read.
+            DraftRefused: the file was edited, or cannot be read.
         """
         known = [] if installed is None else [Path(each.path) for each in installed.files]
         changes: list[Change] = []

@@ -66,7 +66,7 @@ def carry_out(plan: Plan) -> None:
     """Write and remove the files of a plan, each as a whole.
 
     Raises:
-        Refused: a file was changed since the plan was made; it is left alone.
+        DraftRefused: a file was changed since the plan was made; it is left alone.
         OSError: a file cannot be written; it stands as it was.
     """
     for change in plan.changes:

@@ -21,7 +21,7 @@ def document(draft: Draft) -> Mapping[str, Any]:
     """Return what a file holds.
 
     Raises:
-        Refused: it is not valid TOML.
+        DraftRefused: it is not valid TOML.
     """
     try:
         return tomllib.loads(without_bom(draft.text or "")[1])
@@ -34,7 +34,7 @@ def add_lines(draft: Draft, lines: Sequence[str]) -> None:
     """Put lines at the top, between two marks.
 
     Raises:
-        Refused: the file would not be valid with them.
+        DraftRefused: the file would not be valid with them.
     """
     text = draft.text or ""
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -50,7 +50,7 @@ def remove_lines(draft: Draft, is_ours: re.Pattern[str]) -> None:
     """Take out the marks, and the lines that are ours, wherever they stand by now.
 
     Raises:
-        Refused: the file is not valid TOML, before or afterwards.
+        DraftRefused: the file is not valid TOML, before or afterwards.
     """
     if draft.text is None:
         return

@@ -48,7 +48,7 @@ class Answerer:
         """Answer a request.
 
         Raises:
-            Refused: the caller may not, or the request is malformed.
+            RequestRefused: the caller may not, or the request is malformed.
             TrackrecordError: the call refuses what is asked, or a server is away.
         """
         caller = caller_of(request)

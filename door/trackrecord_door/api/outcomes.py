@@ -55,7 +55,7 @@ class OutcomesTaken:
         """Take outcomes; one that is not in order keeps no other one back.
 
         Raises:
-            Refused: the caller may not, or the body is malformed.
+            RequestRefused: the caller may not, or the body is malformed.
             ServerUnavailable: neither Redis nor the spool takes them.
         """
         named = request.query_params.get("project")

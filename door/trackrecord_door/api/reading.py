@@ -44,7 +44,7 @@ class Reader:
         """Return the arguments in a query string, and the texts that every endpoint has.
 
         Raises:
-            Refused: a parameter is unknown, or given twice.
+            RequestRefused: a parameter is unknown, or given twice.
             InvalidRequest: a value cannot be used.
         """
         given: dict[str, Any] = {}
@@ -72,7 +72,7 @@ class Reader:
         """Return the arguments in a body; an empty one is an empty object.
 
         Raises:
-            Refused: it is of another type, or not JSON.
+            RequestRefused: it is of another type, or not JSON.
             InvalidRequest: a value cannot be used.
         """
         if data and media_type(request) != JSON:

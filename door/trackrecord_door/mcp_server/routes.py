@@ -52,7 +52,7 @@ class _Mcp:
         """Return what the request is about.
 
         Raises:
-            Refused: it names no project or no tools that there can be, or may not use them.
+            RequestRefused: it names no project or no tools that there can be, or may not use them.
         """
         caller, asked = caller_of(request), request.query_params
         try:

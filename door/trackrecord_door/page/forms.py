@@ -78,7 +78,7 @@ def check_same_origin(request: Request) -> None:
     headers with a form, and no web page can choose their values.
 
     Raises:
-        Refused: it comes from elsewhere, or does not say from where.
+        RequestRefused: it comes from elsewhere, or does not say from where.
     """
     site = request.headers.get("sec-fetch-site")
     says_so = request.headers.get("origin") is not None or site is not None
@@ -91,7 +91,7 @@ def form_of(request: Request, body: bytes) -> Form:
     """Return the form in a request's body.
 
     Raises:
-        Refused: it is not a form.
+        RequestRefused: it is not a form.
     """
     if media_type(request) != _FORM:
         raise RequestRefused(415, f"a form is of the type {_FORM}")
