@@ -36,8 +36,8 @@ class Posted:
             work: decodes the body and hands it to the receiver, on another thread.
 
         Raises:
-            RequestRefused: the caller may not, the body is too large or malformed, or the receiver takes
-                no more.
+            RequestRefused: the caller may not, the body is too large or malformed, or the receiver
+                takes no more.
             starlette.requests.ClientDisconnect: the client has gone before it sent everything.
         """
         # A trace says itself which project its runs are of.
