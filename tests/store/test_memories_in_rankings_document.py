@@ -62,5 +62,5 @@ def test_the_newest_past_tasks(store):
         ("t3", True), ("t2", False),
     ]  # fmt: skip
     assert len(built.past_tasks[0].text) == 1000
-    assert "Fix login [failed]" in built.past_tasks[1].lines["en"]
+    assert '"Fix login" [failed]' in built.past_tasks[1].lines["en"]
     assert document(store, at=NOW - 1).past_tasks == ()
