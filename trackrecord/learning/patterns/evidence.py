@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import fsum
 
-from ..numbers.speakers import CapRules, SpeakerCounts, capped, holds_without_each
+from ..numbers.speakers import CapRules, SpeakerCounts, capped, holds_without_each, is_enough
 from ..numbers.verdict_counts import VerdictCounts
 
 
@@ -74,6 +74,17 @@ class Evidence(VerdictCounts):
             return rest.reports > 0 and holds(rest)
 
         return holds_without_each(self.speakers, holds_without)
+
+    def is_confirmed(self, says: Callable[[VerdictCounts], bool]) -> bool:
+        """Return whether two sources, or a person, each say so; also where nobody else speaks.
+
+        Unlike `agrees`, no source can prevent it by contradicting the others.
+
+        Args:
+            says: whether the verdicts of one source, of which there is at least one, say so.
+        """
+        confirming = [each.speaker for each in self.speakers if each.reports and says(each)]
+        return not self.speakers or is_enough(confirming)
 
 
 def heard(rules: CapRules, evidence: Evidence, parts: Iterable[SpeakerCounts]) -> Evidence:

@@ -103,7 +103,7 @@ def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     if (
         enough
         and ratio_above(share, rules.deprecated_above)
-        and evidence.agrees(lambda rest: ratio_above(_share(rest), rules.deprecated_above))
+        and evidence.is_confirmed(lambda own: ratio_above(_share(own), rules.deprecated_above))
     ):
         return Maturity.DEPRECATED
     if not enough or not evidence.agrees(lambda _: True):
