@@ -112,8 +112,19 @@ def _nested(words: list[str]) -> str:
         return _line_of(rest)
     if name == "eval":
         return " ".join(rest)
+    if name == "nix-shell" or (name == "nix" and rest[:1] in (["develop"], ["shell"])):
+        return _behind_option(rest)
     if name == "ssh":
         return " ".join(rest[operands_from(rest, _SSH_VALUED) + 1 :])
+    return ""
+
+
+def _behind_option(words: list[str]) -> str:
+    """Return the line that is one word behind "--run", or the words behind "-c"."""
+    for place, word in enumerate(words):
+        if word in ("--run", "--command", "-c"):
+            rest = words[place + 1 :]
+            return rest[0] if word == "--run" and rest else " ".join(rest)
     return ""
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 _FOLDER: Final = Path(__file__).parent
-_RECORD: Final = re.compile(r"^%% (\S+) (passed|failed|nothing|cut) (\d+)\n\$ ([^\n]+)\n", re.M)
+_RECORD: Final = re.compile(
+    r"^%% (\S+) (passed|failed|nothing|cut) (\d+)\n\$ ([^\n]+)\n", re.MULTILINE
+)
 _KILLED: Final = frozenset({124, 137, 143})
 
 
@@ -79,7 +81,7 @@ def forms_of(check: CheckOutput) -> Iterator[CheckOutput]:
     yield form("tail -4", f"{check.line} 2>&1 | tail -n 4", 0, "".join(lines[-4:]))
     yield form("tail -1", f"{check.line} 2>&1 | tail -1", 0, "".join(lines[-1:]))
     yield form("head -5", f"{check.line} 2>&1 | head -5", 0, "".join(lines[:5]))
-    good = [line for line in lines if re.search("pass|ok", line, re.I)]
+    good = [line for line in lines if re.search("pass|ok", line, re.IGNORECASE)]
     yield form("grep", f"{check.line} 2>&1 | grep -iE 'pass|ok'", 0 if good else 1, "".join(good))
     if code in _KILLED:
         return
