@@ -1,7 +1,8 @@
 """The checks of a run, and what each of them found."""
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -48,9 +49,24 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def results_of(run: AgentRun) -> tuple[Result, ...]:
     """Return the results of all checks of a run, in order."""
+    folder = run.folder or _common_folder(run.calls)
     return tuple(
-        result for place, call in enumerate(run.calls) for result in _results(place, call, run)
+        result
+        for place, call in enumerate(run.calls)
+        for result in _results(place, call, call.folder or folder)
     )
+
+
+def _common_folder(calls: Sequence[RunCall]) -> str:
+    """Return the folder that all commands change to, where the source names none; "" if unknown."""
+    folders = {
+        step.words[1].rstrip("/")
+        for call in calls
+        if "cd /" in call.command
+        for step in steps_of(call.command)
+        if step.words[:1] == ("cd",) and step.words[1:] and step.words[1].startswith("/")
+    }
+    return posixpath.commonpath(folders).rstrip("/") if folders else ""
 
 
 def last_edit(run: AgentRun) -> Moment | None:
@@ -96,9 +112,9 @@ def _is_inside(file: str, folder: str) -> bool:
     return file.startswith(folder.rstrip("/") + "/")
 
 
-def _results(place: int, call: RunCall, run: AgentRun) -> Iterator[Result]:
+def _results(place: int, call: RunCall, folder: str) -> Iterator[Result]:
     if call.command:
-        checks = checks_of(call.command, call.folder or run.folder)
+        checks = checks_of(call.command, folder)
         if checks:
             yield from _of_shell(place, call, checks)
     elif is_check(call.tool) and not call.edits:
@@ -127,7 +143,11 @@ def _of_tool(place: int, call: RunCall) -> Result:
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
     steps, output = steps_of(call.command), _printed(call)
     is_wanted = is_wanted_failure("", call.command)
-    found = [_found(call, check, output) for check in checks]
+    is_mixed = len({check.of_tests for check in checks}) > 1
+    kinds = [check.of_tests if check.of_tests or is_mixed else None for check in checks]
+    found = [
+        _found(call, check, output, of_tests) for check, of_tests in zip(checks, kinds, strict=True)
+    ]
     for check, (passed, summary) in zip(checks, _first_to_fail(checks, found), strict=True):
         shown = " ".join(steps[check.place].words)
         yield Result(
@@ -139,11 +159,11 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
 
 
 def _found(
-    call: RunCall, check: ShellCheck, output: str
+    call: RunCall, check: ShellCheck, output: str, of_tests: bool | None
 ) -> tuple[bool | None, OutputSummary | None]:
     """Return whether a check passed, and the words that tell it."""
     code = _exit_code(call, check, output)
-    summary = summary_of(output, _part(check, output), of_tests=check.of_tests)
+    summary = summary_of(output, _part(check, output), of_tests=of_tests)
     passed = _exit_says(code, check)
     if summary is None or code in _NO_RESULT or (check.status == "" and _was_killed(call)):
         return passed, summary

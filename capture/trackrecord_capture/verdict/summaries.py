@@ -146,6 +146,18 @@ _TAP_OK: Final = re.compile(r"^ok \d+(?![^\n]*# (?i:skip))", re.MULTILINE)
 _SUREFIRE: Final = re.compile(
     rf"\bTests run: {_N}, Failures: 0, Errors: 0\b|^> Task \S*[tT]est$", re.MULTILINE
 )
+# What may be printed by tests that pass: it fails those only that do not say later how they ended.
+_LOGGED: Final = re.compile(
+    r"^error\b(?!: (?:test|\d+ targets?)\b)|: error: |\bcould not compile\b|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
+    r"|^\S+:\d+:\d+: "
+)
+# Words of linters and of compilers, which say nothing of tests.
+_OF_LINT: Final = re.compile(
+    r"\bno issues found\b|\b0 errors\b|^0 issues|\bPrettier\b|\balready formatted$|\boffenses\b"
+    r"|\bNo errors\b|\bconfiguration is valid\b|\bchart\(s\)|\bContracts:|^Checked \d|\bAll checks passed"
+    r"|\.Passed$",
+    re.IGNORECASE,
+)
 # Words of tests, where they failed.
 _OF_TESTS: Final = re.compile(
     r"\b(?:tests?|suites?|specs?|examples?|passed|passing|assert\w*)\b|^\W*FAIL|\bnot ok\b"
@@ -169,7 +181,7 @@ class OutputSummary(msgspec.Struct, frozen=True):
 
 
 def summary_of(
-    output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool = False
+    output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool | None = None
 ) -> OutputSummary | None:
     """Return what the end of an output says; None if there are no such words in it.
 
@@ -180,7 +192,8 @@ def summary_of(
     Args:
         output: the output, or as much of it as is known.
         part: how much of it is seen.
-        of_tests: whether tests were to be run, for which a successful build is no evidence.
+        of_tests: whether tests were to be run, for which the success of a build or a linter is no
+            evidence; False if only words of those are; None if either may be.
     """
     if part is OutputPart.WHOLE and (len(output) > _LONGEST or _CUT_OUT.search(output)):
         part = OutputPart.END
@@ -188,19 +201,29 @@ def summary_of(
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     lines = [line.rstrip() for line in text.splitlines() if line and not line.isspace()]
-    nothing: OutputSummary | None = None
-    for line in reversed(lines):
-        if found := _NOT_RUN.search(line) or (of_tests and _UP_TO_DATE.search(line)) or None:
-            nothing = nothing or OutputSummary(passed=None, says=_shown(line, found))
-        elif found := _FAILED.search(line):
-            is_tests = _OF_TESTS.search(line) is not None
-            return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_tests)
+    nothing = next((said for line in reversed(lines) if (said := _not_run(line, of_tests))), None)
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
-    return passed or _of_several_lines(text, part) or nothing
+    passed = passed or _of_several_lines(text, part, of_tests)
+    return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
+
+
+def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
+    found = _NOT_RUN.search(line) or (_UP_TO_DATE.search(line) if of_tests else None)
+    return OutputSummary(passed=None, says=_shown(line, found)) if found else None
+
+
+def _failed(lines: list[str], *, is_passed: bool) -> OutputSummary | None:
+    for line in reversed(lines):
+        found = _FAILED.search(line)
+        if found is None or _NOT_RUN.search(line) or (is_passed and _LOGGED.search(line)):
+            continue
+        is_of_tests = _OF_TESTS.search(line) is not None
+        return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_of_tests)
+    return None
 
 
 def _passed(
-    lines: list[str], part: OutputPart, *, of_tests: bool, is_empty: bool
+    lines: list[str], part: OutputPart, *, of_tests: bool | None, is_empty: bool
 ) -> OutputSummary | None:
     known = [_PASSED_IN_ALL]
     if part is not OutputPart.SOME:
@@ -210,16 +233,18 @@ def _passed(
     if not of_tests and part is not OutputPart.SOME and not is_empty:
         known.append(_BUILT)
     for line in reversed(lines):
-        if _NOT_RUN.search(line):
+        found = next((found for each in known if (found := each.search(line))), None)
+        if found is None or _NOT_RUN.search(line):
             continue
-        for expression in known:
-            if found := expression.search(line):
-                is_tests = _OF_TESTS.search(line) is not None
-                return OutputSummary(passed=True, says=_shown(line, found), of_tests=is_tests)
+        is_of_tests = not (_OF_LINT.search(line) or found.re is _BUILT)
+        if of_tests is None or of_tests is is_of_tests:
+            return OutputSummary(passed=True, says=_shown(line, found), of_tests=is_of_tests)
     return None
 
 
-def _of_several_lines(text: str, part: OutputPart) -> OutputSummary | None:
+def _of_several_lines(text: str, part: OutputPart, of_tests: bool | None) -> OutputSummary | None:
+    if of_tests is False:
+        return None
     if found := _UNITTEST.search(text):
         skipped = _SKIPPED.search(found[2] or "")
         ran = int(found[1]) - (int(skipped[1]) if skipped else 0)
