@@ -96,7 +96,7 @@ def _edits(call: RunCall) -> Iterator[tuple[int, str]]:
 
 
 def _never_ran(call: RunCall) -> bool:
-    return call.ok is False and call.exit_code is None and not call.result and bool(call.error)
+    return not call.ok and call.exit_code is None and not call.result and bool(call.error)
 
 
 def _is_work(file: str, call: RunCall, run: AgentRun) -> bool:
@@ -170,8 +170,8 @@ def _found(
     # Who ran nothing ends with 0 as well; a test that fails and is ignored, too.
     if passed is None or summary.passed is None:
         return summary.passed, summary
-    if passed and summary.passed is False and summary.of_tests and check.of_tests:
-        return False, summary
+    if passed and summary.passed is False:
+        return False if summary.of_tests and check.of_tests else None, summary
     return passed, summary
 
 

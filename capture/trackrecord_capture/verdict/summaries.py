@@ -110,7 +110,7 @@ _NOT_RUN: Final = re.compile(
     r"""
       \bcommand\ not\ found\b | \bnot\ found:\ \w | \bNo\ module\ named\ ['"]?(?:pytest|unittest|
         mypy|ruff|tox|nox|flake8|pylint|coverage)\b | \bno\ tests\ ran\b | \bNo\ tests?\ found\b
-    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b | \bmissing\ script:
+    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b | \b(?:missing\ script:|Script\ not\ found\b)
     | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal | \bunrecognized\ subcommand\b
     | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b | \b0\ (?:tests|specs)\ found\b
     | \bno\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | \[no\ tests\ to\ run\]
