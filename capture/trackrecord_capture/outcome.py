@@ -26,8 +26,8 @@ _LONGEST_SAYS: Final = 300
 _LONGEST_LABEL: Final = 200
 _MOST_FILES: Final = 200
 _MOST_COMMITS: Final = 100
-# How many calls are kept; fewer where they are large. The first and the last half of a long run, and
-# besides those that its verdict rests on.
+# How many calls are kept; fewer where they are large. The first and the last half of a long run,
+# and besides those that its verdict rests on.
 _MOST_CALLS: Final = (400, 100, 20, 2)
 _LARGEST: Final = 512 * 1024
 # The largest count that the wire format takes; more tokens or dollars are a broken counter.

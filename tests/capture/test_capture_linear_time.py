@@ -40,7 +40,8 @@ def prompt(text: str) -> None:
 
 COMMANDS = (
     "'", '"', "$(", "`", "<<E\n", '"$(<<A', "a;", "{", "(", "\\", "<<-x", "a|", ">", "x=1 ", "${",
-    "pytest ", "pytest a;", "pytest|tail -3|", "pytest&&", "make -k ", "pytest;echo $?;", "grep a&&",
+    "pytest ", "pytest a;", "pytest|tail -3|", "pytest&&", "make -k ", "pytest;echo $?;",
+    "grep a&&",
     "bash -c ", "sudo ", "eval '", "env -u ", "$((", "#", "cd x && ",
 )  # fmt: skip
 TEXTS = (
@@ -48,9 +49,10 @@ TEXTS = (
     "password", "password=", '"password":"', "--password ", "mysql -p ", "token is ", "cookie:",
     "eyJ", "a.b-", "-u a:", "Ab1", "authorization: ", "PuTTY-User-Key-File-1:", 'pass\\\\"', "sk-",
     "=", "密码", "密码：", " ", "\n", "1 failed", "error: ", "[main 1a2b3c4] ", "[a ", "[", "不",
-    "no, ", "Ran 3 tests\n", "Ran 3 tests ", "Tests: ", "ok 1\n", "1..2\n", "nox > * ", "a: ", "line 1: ",
+    "no, ", "Ran 3 tests\n", "Ran 3 tests ", "Tests: ", "ok 1\n", "1..2\n", "nox > * ",
+    "a: ", "line 1: ",
     "Executed ", "x:1:1: ", "passed in ", "test ", "> Task test", "Session a", "not ok ", "a/b: ",
-    "no, no", "这", "please ",
+ "这", "please ",
 )  # fmt: skip
 CASES: list[tuple[Callable[[str], None], str]] = [
     *((command, piece) for piece in COMMANDS),

@@ -210,7 +210,7 @@ def test_a_call_that_was_not_even_made(told: Told):
     ],
 )
 def test_a_call_that_was_cancelled_is_no_failure(told: Told, result: str):
-    """Claude Code cancels the other calls of an answer when one fails: they were not carried out."""
+    """When one call of an answer fails, Claude Code does not carry out the others."""
     told.prompt("Fix it")
     told.call("Bash", {"command": "pytest -q"}, result, is_error=True)
     told.call("Edit", {"file_path": "/src/p/a.py"}, result, is_error=True)

@@ -1,11 +1,10 @@
-"""Which steps of a command line verify earlier work, on what, and what its exit status says of them.
+"""Which steps of a command line verify earlier work, on what, and how their results are known.
 
 Verifying are tests, builds, type checks and linters: by the words that recipes know checks by, and
 by the few names and options below that no word gives away. Of a runner of tasks, as make is, the
 task decides.
 """
 
-import re
 from typing import Final
 
 import msgspec
@@ -17,6 +16,7 @@ from trackrecord.learning.text.words import words_of
 from .edits import is_formatter, step_edits
 from .names import CONSOLES, LOOKS, TRIVIAL, step_name
 from .scopes import TASK_RUNNERS, CheckScope, joined_folder, scope_of
+from .statuses import printed_status, shown_lines
 from .steps import ShellStep, script_of, steps_of
 
 # Programs that verify although no word of their name says so.
@@ -32,8 +32,8 @@ vue-tsc vulture webpack xcodebuild xo zizmor
 _VERIFYING: Final = frozenset(_VERIFYING_TEXT.split())
 # Words of subcommands and tasks that verify, beside those of tools.
 _TASKS: Final = CHECKS | {
-    "all", "analyse", "analyze", "ci", "cov", "coverage", "credo", "e2e", "integration", "precommit",
-    "presubmit", "qa", "quality", "runtest", "smoke", "spec", "specs", "testonly", "types",
+    "all", "analyse", "analyze", "ci", "cov", "coverage", "credo", "e2e", "integration",
+    "precommit", "presubmit", "qa", "quality", "runtest", "smoke", "spec", "specs", "types",
     "typing", "unit",
 }  # fmt: skip
 # Subcommands of other programs, beside those that recipes know.
@@ -85,13 +85,13 @@ _LISTS: Final = {
 # What fails for reasons of its own says little of a check behind "&&".
 _INSTALLS: Final = frozenset({"install", "i", "ci", "sync", "add", "up", "update", "upgrade"})
 # Tests, by words of their names; all other checks build or look at the text.
-_TESTS: Final = frozenset({
-    "test", "tests", "pytest", "unittest", "jest", "vitest", "mocha", "rspec", "junit", "tox", "nox",
-    "ctest", "phpunit", "nosetests", "nextest", "minitest", "ava", "bats", "behave", "busted",
-    "cypress", "doctest", "e2e", "ginkgo", "gotestsum", "green", "karma", "nose2", "pest",
-    "playwright", "prove", "py.test", "robot", "runtest", "spec", "specs", "stestr", "tap", "tape", "testonly",
-    "trial", "unit", "integration", "verify", "cov", "coverage", "测试",
-})  # fmt: skip
+_TESTS_TEXT: Final = """
+ava bats behave busted cov coverage ctest cypress doctest e2e ginkgo gotestsum green integration
+jest junit karma minitest mocha nextest nose2 nosetests nox pest phpunit playwright prove py.test
+pytest robot rspec runtest spec specs stestr tap tape test tests tox trial unit unittest verify
+vitest 测试
+"""
+_TESTS: Final = frozenset(_TESTS_TEXT.split())
 _JOINT: Final = frozenset({"all", "check", "ci", "qa", "quality", "presubmit", "precommit"})
 # Programs that are not named after a task run others', of these languages; "" runs any.
 _RUNS_OTHERS: Final = {
@@ -104,17 +104,6 @@ _RUNS_OTHERS: Final = {
     "nox": frozenset({"pytest", "unittest", "mypy", "ruff", "flake8", "pylint"}),
 }  # fmt: skip
 _RUNS_ANY: Final = frozenset({"make", "just", "task", "mise", "poe", "invoke", "moon", "rake"})
-# How much of an output they let through.
-_FILTERS: Final = frozenset({
-    "head", "grep", "egrep", "fgrep", "rg", "ag", "awk", "sed", "cut", "sort", "uniq", "wc", "jq",
-    "tr", "perl", "python", "column",
-})  # fmt: skip
-# What lets these words through shows a failure that is told at the end.
-_FAILURES: Final = re.compile(r"fail|FAIL")
-_LINES: Final = re.compile(r"(?:-n|-|--lines=)?(\d{1,6})\Z")
-_MOST_BY_DEFAULT: Final = 10
-_STATUS: Final = re.compile(r"\$\?|\$\{\?\}")
-_PIPE_STATUS: Final = re.compile(r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
 
 
 class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,9 +145,9 @@ def checks_of(line: str, folder: str = "") -> tuple[ShellCheck, ...]:
         if step.words[:1] == ("cd",) and len(step.words) > 1:
             folder = joined_folder(folder, step.words[1])
         if _verifies(step):
-            end, status = _status(steps, place)
-            own = steps[: end + 1]
-            is_own = _is_followed_by_and(own, place) if not status.startswith(_OF_PIPE) else True
+            status = printed_status(steps, place)
+            own = steps[: status.end + 1]
+            is_own = status.is_of_pipe or _is_followed_by_and(own, place)
             found.append(
                 ShellCheck(
                     name=_name(step),
@@ -167,14 +156,11 @@ def checks_of(line: str, folder: str = "") -> tuple[ShellCheck, ...]:
                     of_tests=_is_of_tests(step),
                     passed_at_zero=is_own,
                     failed_otherwise=is_own and _is_alone_to_fail(own, place),
-                    status=status.removeprefix(_OF_PIPE),
-                    tail=_tail(steps, place),
+                    status=status.pattern,
+                    tail=shown_lines(steps, place),
                 )
             )
     return tuple(found)
-
-
-_OF_PIPE: Final = "|"
 
 
 def runs_also(check: ShellCheck, other: ShellCheck) -> bool:
@@ -305,55 +291,3 @@ def _fails_for_itself(step: ShellStep) -> bool:
     return (
         step.words[0] == "git" or not _INSTALLS.isdisjoint(step.words[1:3]) or not step_edits(step)
     )
-
-
-def _status(steps: tuple[ShellStep, ...], place: int) -> tuple[int, str]:
-    """Return the last step of which the status is a check's own, and how the line prints it."""
-    end = place
-    while end < len(steps) - 1 and steps[end].joined == "&&":
-        end += 1
-    if told := _told(steps, end, _STATUS):
-        return end, told
-    end = place
-    while end < len(steps) - 1 and steps[end].joined == "|":
-        end += 1
-    if end > place and (told := _told(steps, end, _PIPE_STATUS)):
-        return place, _OF_PIPE + told
-    return len(steps) - 1, ""
-
-
-def _told(steps: tuple[ShellStep, ...], end: int, variable: re.Pattern[str]) -> str:
-    """Return the expression by which the command behind a step prints a status; "" if it does not."""
-    if steps[end].joined != ";" or end + 1 == len(steps):
-        return ""
-    step = steps[end + 1]
-    text = " ".join(word for word in step.words[1:] if not word.startswith("-"))
-    if step.words[:1] != ("echo",) or not (found := variable.search(text)):
-        return ""
-    before, after = text[: found.start()], text[found.end() :]
-    after = re.escape(after) if "$" not in after else ""
-    return rf"^{re.escape(before)}(\d{{1,3}}){after}" if "$" not in before else ""
-
-
-def _tail(steps: tuple[ShellStep, ...], place: int) -> int | None:
-    """Return how many lines at the end of a check's output are shown; None if all are."""
-    most: int | None = None
-    is_piped, is_written = True, bool(steps[place].writes)
-    for before, step in zip(steps[place:], steps[place + 1 :], strict=False):
-        is_piped = is_piped and (before.joined == "|" or (before.joined == "&&" and _reads(step)))
-        if not step.words or not (is_piped or is_written):
-            continue
-        if step.words[0] == "tail":
-            lines = next((found[1] for w in step.words[1:] if (found := _LINES.match(w))), "")
-            asked = int(lines) if lines else _MOST_BY_DEFAULT
-            most = asked if most is None else min(most, asked)
-        elif step.words[0] in _FILTERS:
-            if not _FAILURES.search(" ".join(step.words[1:])):
-                return 0
-            most = 1
-    return most
-
-
-def _reads(step: ShellStep) -> bool:
-    """Return whether a step reads what is piped to it, where the operator no longer tells."""
-    return bool(step.words) and (step.words[0] in _FILTERS or step.words[0] in ("tail", "tee"))

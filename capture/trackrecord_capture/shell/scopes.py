@@ -224,7 +224,7 @@ class _ScopeReader:
         return folder if is_tree else f"{_EXACT}{folder}"
 
     def _target(self, operand: str) -> str:
-        if operand.startswith("//") or operand.startswith(("@", "~", "$")):
+        if operand.startswith(("//", "@", "~", "$")):
             return operand.removesuffix("/...").removesuffix("...") or "/"
         if self._name == "go" and not operand.endswith("..."):
             return _EXACT + joined_folder(self._folder, operand)

@@ -1,4 +1,4 @@
-"""Searches and comparisons that end with exit status 1 although nothing failed: `grep`, `diff`, `[`.
+"""Searches and comparisons that end with exit status 1 although nothing failed: `grep`, `diff`.
 
 Status 1 is their answer, "no such line" or "they differ"; what goes wrong has another status, or
 says so.
@@ -15,15 +15,15 @@ from .steps import ShellStep, steps_of
 
 # Those that print what they find: without a hit they print nothing.
 _FIND: Final = frozenset({
-    "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep", "git grep", "find", "fd", "pgrep",
-    "which", "command", "type", "[", "git check-ignore", "git diff", "git show-ref", "git config",
-    "git merge-base", "cmp", "diff", "lsof",
+    "[", "ack", "ag", "cmp", "command", "diff", "egrep", "fd", "fgrep", "find", "git check-ignore",
+    "git config", "git diff", "git grep", "git merge-base", "git show-ref", "grep", "lsof", "pgrep",
+    "rg", "type", "ugrep", "which", "zgrep",
 })  # fmt: skip
 # They print how two things differ.
 _COMPARE: Final = frozenset({"diff", "cmp", "colordiff", "git diff", "comm"})
 _SEARCHES: Final = _FIND | _COMPARE
 _STATUS: Final = re.compile(
-    r"\s*(?:Error: )?(?:(?:Command failed with )?exit (?:code|status):? 1|Process exited with code 1)"
+    r"\s*(?:Error: )?(?:Command failed with |Process )?exit(?:ed with)? (?:code|status):? 1"
     r"[.\s]*\Z",
     re.IGNORECASE,
 )

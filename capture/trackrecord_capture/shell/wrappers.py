@@ -10,7 +10,8 @@ _VERSION: Final = re.compile(r"(?<=[a-z])-?\d[\d.]*\Z")
 _VERSIONED: Final = frozenset({"python", "pythonw", "pip", "pypy", "node", "ruby", "php", "lua"})
 _ALIASES: Final = {
     "gradlew": "gradle", "mvnw": "mvn", "nodejs": "node", "py": "python", "pypy": "python",
-    "gmake": "make", "bazelisk": "bazel", "go-task": "task", "inv": "invoke", "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[",
+    "gmake": "make", "bazelisk": "bazel", "go-task": "task", "inv": "invoke",
+    "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[",
 }  # fmt: skip
 
 

@@ -15,13 +15,14 @@ from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import edits_of
 from ..shell.scopes import scope_of
-from ..shell.steps import steps_of
+from ..shell.steps import ShellStep, steps_of
 from .summaries import OutputPart, OutputSummary, summary_of
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})
 _SEVERAL: Final = 2
 _LONGEST_READ: Final = 4096
+_NOT_STARTED: Final = frozenset({126, 127})
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
@@ -39,12 +40,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         at: when.
         passed: whether it passed; None if that cannot be told.
         says: the command, and the words that tell the result.
+        is_hidden: whether it ran tests of which nothing is seen, so that they may have failed.
     """
 
     check: ShellCheck
     at: Moment
     passed: bool | None
     says: str
+    is_hidden: bool = False
 
 
 def results_of(run: AgentRun) -> tuple[Result, ...]:
@@ -88,11 +91,18 @@ def _edits(call: RunCall) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
     if call.command and not _never_ran(call):
-        # What a check writes about itself is no change of what it checked.
+        # What a check writes about itself is no change of what it checked, nor is a copy of that.
         checking = {check.place for check in checks_of(call.command)}
+        steps = steps_of(call.command)
+        checking |= {at + 1 for at in checking if steps[at + 1 : at + 2] and _is_copied(steps, at)}
         for step, file in edits_of(call.command):
             if not (step in checking and file):
                 yield step, file
+
+
+def _is_copied(steps: Sequence[ShellStep], place: int) -> bool:
+    """Return whether the output of a step goes through `tee`."""
+    return steps[place].joined in ("|", "&&") and steps[place + 1].words[:1] == ("tee",)
 
 
 def _never_ran(call: RunCall) -> bool:
@@ -155,7 +165,19 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
             at=(place, check.place),
             passed=None if passed is False and is_wanted else passed,
             says=f"{shown}: {summary.says}" if summary else shown,
+            is_hidden=_is_hidden(call, check, passed, summary),
         )
+
+
+def _is_hidden(
+    call: RunCall, check: ShellCheck, passed: bool | None, summary: OutputSummary | None
+) -> bool:
+    if passed is not None or summary is not None or not check.of_tests:
+        return False
+    has_run = call.exit_code not in _NOT_STARTED and not (
+        check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
+    )
+    return has_run and not _never_ran(call)
 
 
 def _found(

@@ -40,15 +40,17 @@ _FAILED: Final = re.compile(
     | ^[#ℹ]\ (?:fail|cancelled)\s{{1,4}}{_N}\b            # TAP, node --test
     | \btest\ result:\ FAILED | ^error(?:\[[\w-]{{1,40}}\])?: | \bTEST(?:S)?\ FAILED\b
     | \berror\ TS\d+: | ^Type\ error: | \bFound\ {_N}\ (?:errors?|issues?|problems?|diagnostics?)\b
-    | :\d{{1,7}}:\ (?:fatal\ )?error:\ | ^\S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:\ 
+    | :\d{{1,7}}:\ (?:fatal\ )?error:\ | ^\S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:[ ]
     | ^\S{{1,250}}:\d{{1,7}}:\d{{1,5}}:\ [A-Z]\d{{3,4}}\b | \bSC\d{{4}}\ \(
     | ✖\ {_N}\ problems?\ \((?!0\ errors) | ^{_N}\ issues?[:.] | \b{_N}\ offenses?\ detected
     | \bBUILD\ (?:FAILED|FAILURE)\b | ^g?make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule)
     | ^npm\ (?:ERR!|error)\ Test | \b\d{{1,3}}%\ tests\ passed,\ {_N}\ tests?\ failed | ^Failed!
-    | ^Would\ reformat | \bwould\ be\ reformatted\b | \bCode\ style\ issues\ found | \bELIFECYCLE\b | (?<!\b0\ )\b[Tt]ests?\ failed\b
+    | ^Would\ reformat | \bwould\ be\ reformatted\b | \bCode\ style\ issues\ found | \bELIFECYCLE\b
+    | (?<!\b0\ )\b[Tt]ests?\ failed\b
     | \b[Bb]uild\ (?:failed|FAILED)\b | \bFailed\ to\ compile\b | \bSome\ tests\ failed\b
     | ^│\ Error: | \.Failed$ | \b{_N}\ chart\(s\)\ failed | \bevaluation\ failed\ :\(
-    | ^Failed\ \d{{1,6}}/\d | :\ FAIL$ | \bSession\ \S{{1,80}}\ failed\b | ^nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
+    | ^Failed\ \d{{1,6}}/\d | :\ FAIL$ | \bSession\ \S{{1,80}}\ failed\b
+    | ^nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
     | ^Failed\ tasks:
     | \bcoverage\b[^\n]{{0,120}}\bnot\ (?:met|reached)\b
     """,
@@ -110,22 +112,26 @@ _NOT_RUN: Final = re.compile(
     r"""
       \bcommand\ not\ found\b | \bnot\ found:\ \w | \bNo\ module\ named\ ['"]?(?:pytest|unittest|
         mypy|ruff|tox|nox|flake8|pylint|coverage)\b | \bno\ tests\ ran\b | \bNo\ tests?\ found\b
-    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b | \b(?:missing\ script:|Script\ not\ found\b)
+    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b
+    | \b(?:missing\ script:|Script\ not\ found\b)
     | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal | \bunrecognized\ subcommand\b
     | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b | \b0\ (?:tests|specs)\ found\b
     | \bno\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | \[no\ tests\ to\ run\]
-    | \[no\ test\ files\] | \bmatched\ no\ packages\b | \bno\ tests?\ (?:was|were)\ (?:executed|found
+    | \[no\ test\ files\] | \bmatched\ no\ packages\b
+    | \bno\ tests?\ (?:was|were)\ (?:executed|found
         |run)\b | \bNo\ tests?\ executed\b | \bno\ test\ (?:modules|targets\ were)\ found\b
     | \bTests\ are\ skipped\b | \bNo\ test\ (?:is\ available|matches) | \btest\w*\ NO-SOURCE\b
     | \btest\ result:\ ok\.\ 0\ passed | \b0\ (?:passing\b|runs,|examples,\ 0\ failures(?!,))
     | ^(?:signal:\ )?[kK]illed$
     | \b0\ tests(?:,|\ ran\b|\ run\b) | \bExecuted\ 0\ tests\b | ^ok\ \|\ 0\ passed\ | ^1\.\.0\b
     | ^[#ℹ]\ tests\ 0$ | ^Tests:\s+(?:\d+\ skipped,\ )?\d+\ total$ | ^Result:\ NOTESTS
-    | \bTests\s+(\d+)\ skipped\ \(\1\)$ | ^=*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s
+    | \bTests\s+(\d+)\ skipped\ \(\1\)$
+    | ^=*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s
     | \bfilters\ did\ not\ match\ any\ test | \bno\ (?:\w+\ )?spec\ files\ were\ found
     | \bTotal\ number\ of\ tests\ run:\ 0\b | \bCouldn['’]t\ find\ any\ files\ to\ test
     | \b([1-9]\d*)\ tests?,\ 0\ failures,\ \2\ excluded\b | \bNo\ matching\ test\ cases\b
-    | \bNo\ (?:Python|source|input)\ ?files\b | \bNo\ inputs\ were\ found\b | \bno\ files\ to\ check\b
+    | \bNo\ (?:Python|source|input)\ ?files\b | \bNo\ inputs\ were\ found\b
+    | \bno\ files\ to\ check\b
     | \bNo\ files\ (?:matching|were\ processed)\b | \bThere\ are\ no\ \.py | \bno\ go\ files\ to\b
     | \bcan't\ read\ file\b | \bopenBinaryFile:\ does\ not\ exist | \bChecked\ 0\ files\b
     | \bfile\ or\ directory\ not\ found: | \bSessions\ not\ found: | \bCould\ not\ find\ '/
@@ -148,14 +154,15 @@ _SUREFIRE: Final = re.compile(
 )
 # What may be printed by tests that pass: it fails those only that do not say later how they ended.
 _LOGGED: Final = re.compile(
-    r"^error\b(?!: (?:test|\d+ targets?)\b)|: error: |\bcould not compile\b|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
+    r"^error\b(?!: (?:test|\d+ targets?)\b)|: error: |\bcould not compile\b"
+    r"|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
     r"|^\S+:\d+:\d+: "
 )
 # Words of linters and of compilers, which say nothing of tests.
 _OF_LINT: Final = re.compile(
     r"\bno issues found\b|\b0 errors\b|^0 issues|\bPrettier\b|\balready formatted$|\boffenses\b"
-    r"|\bNo errors\b|\bconfiguration is valid\b|\bchart\(s\)|\bContracts:|^Checked \d|\bAll checks passed"
-    r"|\.Passed$",
+    r"|\bNo errors\b|\bconfiguration is valid\b|\bchart\(s\)|\bContracts:|^Checked \d"
+    r"|\bAll checks passed|\.Passed$",
     re.IGNORECASE,
 )
 # Words of tests, where they failed.

@@ -115,10 +115,16 @@ def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
     found_so = edited is None and _was_stopped(run)
     open_before = uncleared(before, after) if told and all(each.passed for each in told) else ()
     yield from (_of_result("check not run again", result) for result in open_before)
+    # Linters say nothing of tests that ran unseen.
+    is_unseen = any(each.is_hidden for each in last) and not any(
+        each.passed and each.check.of_tests for each in told
+    )
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
         # What was broken before the agent changed anything, and was stopped then, is not its.
-        is_open = bool(open_before) or (found_so and not result.passed)
+        is_open = found_so and not result.passed
+        if result.passed and (open_before or is_unseen):
+            is_open = True
         kind = "check passed" if result.passed else "check failed"
         yield _of_result(kind, result, success=None if is_open else result.passed)
 
