@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -50,14 +50,29 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     is_hidden: bool = False
 
 
-def results_of(run: AgentRun) -> tuple[Result, ...]:
-    """Return the results of all checks of a run, in order."""
+def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
+    """Return the results of the checks of a run from its last edit on, in order.
+
+    A check that is the last edit itself, as a linter that mends is, counts among them.
+    """
+    first = changed or (0, 0)
+    places = range(first[0], len(run.calls))
+    return tuple(result for result in _results_at(run, places) if result.at >= first)
+
+
+def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
+    """Return the results of the checks in front of the last edit, in order."""
+    if changed is None:
+        return ()
+    places = range(min(changed[0] + 1, len(run.calls)))
+    return tuple(result for result in _results_at(run, places) if result.at < changed)
+
+
+def _results_at(run: AgentRun, places: Iterable[int]) -> Iterator[Result]:
     folder = run.folder or _common_folder(run.calls)
-    return tuple(
-        result
-        for place, call in enumerate(run.calls)
-        for result in _results(place, call, call.folder or folder)
-    )
+    for place in places:
+        call = run.calls[place]
+        yield from _results(place, call, call.folder or folder)
 
 
 def _common_folder(calls: Sequence[RunCall]) -> str:

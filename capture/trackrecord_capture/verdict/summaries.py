@@ -173,6 +173,20 @@ _OF_TESTS: Final = re.compile(
 )
 
 
+# One of these stands in every line that tells something, and in few others.
+_HINTS: Final = (
+    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "reformat", "lifecycle",
+    "***", "not found", "no module", "no rule", "script", "compile", "prettier", "killed",
+    "kept", "recog", "can't", "offense", "built", "finished `", "formatted", "chart", "is valid",
+    "spec", "suite", "example", " runs,", "feature", "skipped", "deselected", "no packages",
+    "no files", "no go files", "no input", "no source", "no python", "no .py", "1..", "exist",
+    "inspected", "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
+    "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
+    "code style",
+)  # fmt: skip
+_FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
+
+
 class OutputSummary(msgspec.Struct, frozen=True):
     """What a tool's output says of how it ended.
 
@@ -207,11 +221,16 @@ def summary_of(
     text = output[-_LONGEST:]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    lines = [line.rstrip() for line in text.splitlines() if line and not line.isspace()]
+    lines = [line.rstrip() for line in text.splitlines() if _may_tell(line)]
     nothing = next((said for line in reversed(lines) if (said := _not_run(line, of_tests))), None)
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
     passed = passed or _of_several_lines(text, part, of_tests)
     return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
+
+
+def _may_tell(line: str) -> bool:
+    lower = line.lower()
+    return any(hint in lower for hint in _HINTS) or _FINDING.search(line) is not None
 
 
 def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign
-from .checks import Result, last_edit, results_of
+from .checks import Result, last_edit, results_before, results_since
 from .clearing import last_results, uncleared
 from .phrases import goes_on, only_looks, says_wrong
 from .sub_agents import last_delegation
@@ -99,10 +99,9 @@ def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
     """
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
-    results = results_of(run)
-    after = [each for each in results if changed is None or each.at >= changed]
-    before = results[: len(results) - len(after)]
+    after = results_since(run, changed)
     if not after and changed is not None:
+        before = results_before(run, changed)
         yield _nothing_checked(before, "the last edit" if changed == edited else "a sub-agent")
     last = last_results(after)
     told = [result for result in last if result.passed is not None]
@@ -113,7 +112,9 @@ def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
         yield from (_of_result("only looked", result) for result in told)
         return
     found_so = edited is None and _was_stopped(run)
-    open_before = uncleared(before, after) if told and all(each.passed for each in told) else ()
+    open_before: tuple[Result, ...] = ()
+    if told and all(each.passed for each in told):
+        open_before = uncleared(results_before(run, changed), after)
     yield from (_of_result("check not run again", result) for result in open_before)
     # Linters say nothing of tests that ran unseen.
     is_unseen = any(each.is_hidden for each in last) and not any(
