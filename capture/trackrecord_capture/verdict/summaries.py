@@ -180,7 +180,8 @@ _HINTS: Final = (
     "kept", "recog", "can't", "offense", "built", "finished `", "formatted", "chart", "is valid",
     "spec", "suite", "example", " runs,", "feature", "skipped", "deselected", "no packages",
     "no files", "no go files", "no input", "no source", "no python", "no .py", "1..", "exist",
-    "inspected", "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
+    "inspected",
+    "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
     "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
     "code style",
 )  # fmt: skip
@@ -222,7 +223,9 @@ def summary_of(
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     lines = [line.rstrip() for line in text.splitlines() if _may_tell(line)]
-    nothing = next((said for line in reversed(lines) if (said := _not_run(line, of_tests))), None)
+    not_run = [_not_run(line, of_tests) for line in lines]
+    nothing = next((said for said in reversed(not_run) if said), None)
+    lines = [line for line, said in zip(lines, not_run, strict=True) if said is None]
     passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
     passed = passed or _of_several_lines(text, part, of_tests)
     return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
@@ -241,7 +244,7 @@ def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
 def _failed(lines: list[str], *, is_passed: bool) -> OutputSummary | None:
     for line in reversed(lines):
         found = _FAILED.search(line)
-        if found is None or _NOT_RUN.search(line) or (is_passed and _LOGGED.search(line)):
+        if found is None or (is_passed and _LOGGED.search(line)):
             continue
         is_of_tests = _OF_TESTS.search(line) is not None
         return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_of_tests)
@@ -260,7 +263,7 @@ def _passed(
         known.append(_BUILT)
     for line in reversed(lines):
         found = next((found for each in known if (found := each.search(line))), None)
-        if found is None or _NOT_RUN.search(line):
+        if found is None:
             continue
         is_of_tests = not (_OF_LINT.search(line) or found.re is _BUILT)
         if of_tests is None or of_tests is is_of_tests:
