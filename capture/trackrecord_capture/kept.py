@@ -26,6 +26,9 @@ _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _BLANKS: Final = re.compile(r"[ \t][ \t]++")
 _BLANK_LINE: Final = re.compile(r"\n[ \t]*+\n")
 _BLANK_LINES: Final = re.compile(r"[ \t\n](?:(?<=\n)|[ \t]*\n)(?:[ \t]*\n)+")
+# What a cut leaves of a word.
+_LAST_PART: Final = re.compile(r"(?<=\s)\S{1,80}\Z")
+_FIRST_PART: Final = re.compile(r"\A\S{1,80}\s+")
 # What pytest says was raised.
 _RAISED: Final = re.compile(
     r"^E ((?:[\w.]{0,100}(?:Error|Exception)\b|assert )[^\n]{0,300})", re.MULTILINE
@@ -89,12 +92,12 @@ def kept_error(call: RunCall) -> str | None:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text without secrets, of a long one its beginning and its end."""
+    """Return a text without secrets, of a long one its beginning and its end, in whole words."""
     text = redacted(text)
     if len(text) <= most:
         return text
-    begin = most // 4
-    return text[:begin] + _GAP + text[-(most - begin - len(_GAP)) :]
+    begin, end = text[: most // 4], text[-(most - most // 4 - len(_GAP)) :]
+    return _LAST_PART.sub("", begin) + _GAP + _FIRST_PART.sub("", end)
 
 
 def _clean(text: str) -> str:

@@ -18,6 +18,7 @@ from .agent_run import AgentRun, RunCall, Seen
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
 from .projects import RunProjects
+from .shell.searches import with_answers
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
@@ -25,7 +26,8 @@ _LONGEST_SAYS: Final = 300
 _LONGEST_LABEL: Final = 200
 _MOST_FILES: Final = 200
 _MOST_COMMITS: Final = 100
-# How many calls are kept; fewer where they are large. The first and the last half of a long run.
+# How many calls are kept; fewer where they are large. The first and the last half of a long run,
+# and besides those that its verdict rests on.
 _MOST_CALLS: Final = (400, 100, 20, 2)
 _LARGEST: Final = 512 * 1024
 # The largest count that the wire format takes; more tokens or dollars are a broken counter.
@@ -61,7 +63,7 @@ def outcome_of(
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
-    run = without_own_tools(run)
+    run = with_answers(without_own_tools(run))
     if not rules.prompts:
         run = _without_words(run)
     verdict = verdict_of(run)
@@ -91,7 +93,7 @@ def _fields(
     run: AgentRun, project: str, verdict: RunVerdict, rules: CaptureRules, most_calls: int
 ) -> dict[str, Any]:
     instruction = _instruction(run)
-    places = _places(len(run.calls), most_calls)
+    places = _places(len(run.calls), most_calls, verdict)
     graph = [kept_call(run.calls[place], run.folder, prompts=rules.prompts) for place in places]
     fields = {
         "outcome_id": run.outcome_id,
@@ -149,10 +151,12 @@ def _instruction(run: AgentRun) -> str:
     return redacted_beginning(run.instruction.strip(), _LONGEST_INSTRUCTION)
 
 
-def _places(count: int, most: int) -> list[int]:
+def _places(count: int, most: int, verdict: RunVerdict) -> list[int]:
+    """Return which calls are kept: the first, the last, and those that the verdict rests on."""
     if count <= most:
         return list(range(count))
-    return [*range(most // 2), *range(count - most // 2, count)]
+    kept = {*range(most // 2), *range(count - most // 2, count)}
+    return sorted(kept.union(each.call for each in verdict.grounds if each.call is not None))
 
 
 def _files(run: AgentRun) -> list[str]:

@@ -13,6 +13,7 @@ from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
 from trackrecord_capture.shell.names import tool_name
+from trackrecord_capture.shell.searches import is_answer
 from trackrecord_capture.shell.steps import steps_of
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
@@ -23,6 +24,10 @@ def command(text: str) -> None:
     tool_name(text)
     checks_of(text)
     edits_of(text)
+
+
+def search(text: str) -> None:
+    is_answer(RunCall(tool="Bash", command="grep x", result=text, ok=False, exit_code=1))
 
 
 def commits(text: str) -> None:
@@ -37,6 +42,8 @@ def prompt(text: str) -> None:
 
 COMMANDS = (
     "'", '"', "$(", "`", "<<E\n", '"$(<<A', "a;", "{", "(", "\\", "<<-x", "a|", ">", "x=1 ", "${",
+    "pytest ", "pytest a;", "pytest|tail -3|", "pytest&&", "make -k ", "pytest;echo $?;",
+    "grep a&&",
     "bash -c ", "sudo ", "eval '", "env -u ", "$((", "#", "cd x && ",
 )  # fmt: skip
 TEXTS = (
@@ -44,11 +51,14 @@ TEXTS = (
     "password", "password=", '"password":"', "--password ", "mysql -p ", "token is ", "cookie:",
     "eyJ", "a.b-", "-u a:", "Ab1", "authorization: ", "PuTTY-User-Key-File-1:", 'pass\\\\"', "sk-",
     "=", "密码", "密码：", " ", "\n", "1 failed", "error: ", "[main 1a2b3c4] ", "[a ", "[", "不",
-    "no, ", "这", "please ",
+    "no, ", "Ran 3 tests\n", "Ran 3 tests ", "Tests: ", "ok 1\n", "1..2\n", "nox > * ",
+    "a: ", "line 1: ",
+    "Executed ", "x:1:1: ", "passed in ", "test ", "> Task test", "Session a", "not ok ", "a/b: ",
+ "这", "please ",
 )  # fmt: skip
 CASES: list[tuple[Callable[[str], None], str]] = [
     *((command, piece) for piece in COMMANDS),
-    *((work, piece) for piece in TEXTS for work in (redacted, summary_of, commits, prompt)),
+    *((work, piece) for piece in TEXTS for work in (redacted, summary_of, commits, prompt, search)),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from trackrecord_capture.agent_run import AgentRun, Seen
+from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.claude_code import ClaudeCode
 from trackrecord_capture.sources.json_lines import LONGEST_LINE
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
@@ -23,13 +24,14 @@ class Told:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.last: str | None = None
         self.count = 0
+        self.cwd = "/src/p"
 
     def record(self, type_: str, **fields: Any) -> str:
         """Append a record behind the last one, or behind the one that is named."""
         self.count += 1
         uuid = fields.pop("uuid", f"u{self.count}")
         common = {
-            "parentUuid": self.last, "isSidechain": False, "cwd": "/src/p", "sessionId": SESSION,
+            "parentUuid": self.last, "isSidechain": False, "cwd": self.cwd, "sessionId": SESSION,
             "entrypoint": "cli", "gitBranch": "main", "uuid": uuid, "type": type_,
             "timestamp": f"2026-11-20T10:00:{self.count:02}.000Z",
         }  # fmt: skip
@@ -196,6 +198,38 @@ def test_a_call_that_was_not_even_made(told: Told):
     first, second = told.read()[0].calls
     assert (first.ok, first.error, first.edits) == (False, "File has not been read yet.", ())
     assert (second.tool, second.ok, second.edits) == ("docs:write_file", True, ("/src/p/b",))
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "<tool_use_error>Cancelled: parallel tool call Bash(npm test) errored</tool_use_error>",
+        "Cancelled: parallel tool call Bash errored",
+        "[Request interrupted by user for tool use]",
+    ],
+)
+def test_a_call_that_was_cancelled_is_no_failure(told: Told, result: str):
+    """When one call of an answer fails, Claude Code does not carry out the others."""
+    told.prompt("Fix it")
+    told.call("Bash", {"command": "pytest -q"}, result, is_error=True)
+    told.call("Edit", {"file_path": "/src/p/a.py"}, result, is_error=True)
+    (run,) = told.read()
+    assert [(call.ok, call.edits) for call in run.calls] == [(None, ()), (None, ())]
+    fields = outcome_of(run)
+    assert (fields["success"], fields["error_count"]) == (None, 0)
+
+
+def test_the_folder_of_a_command_is_where_the_shell_stays(told: Told):
+    """A command that runs where an earlier one went covers what that one ran on."""
+    told.prompt("Fix it")
+    told.call("Edit", {"file_path": "/src/p/a.py"}, "done")
+    told.call("Bash", {"command": "cd web && npm test"}, "Exit code 1\n1 failed", is_error=True)
+    told.cwd = "/src/p/web"
+    told.call("Bash", {"command": "npm test"}, "3 passed in 0.1s")
+    (run,) = told.read()
+    assert run.calls[2].folder == "/src/p/web"
+    assert outcome_of(run)["success"] is True
 
 
 def test_an_api_failure_that_passed(told: Told):

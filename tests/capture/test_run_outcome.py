@@ -230,3 +230,72 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
     assert b"Zq9Zq9" not in body
     # The body is whole even so.
     assert msgspec.json.decode(body)["outcome_id"] == "claude-code:s:p"
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "result"),
+    [
+        ("grep -rn total src", 1, ""),
+        ("cd web && rg total", 1, ""),
+        ("cat cart.py | grep total", 1, ""),
+        ("echo '== cart'; grep total cart.py", 1, "== cart"),
+        ("find . -name cart.py", 1, ""),
+        ("git grep total", 1, ""),
+        ("diff a.py b.py", 1, "1c1\n< a\n---\n> b"),
+        ("cmp a b", 1, "a b differ: byte 1, line 1"),
+        ("git diff --exit-code", 1, "-a\n+b"),
+        ("[ -f cart.py ] && cat cart.py", 1, ""),
+        ("test -d web", 1, ""),
+        ("sudo timeout 5 grep -q total cart.py", 1, ""),
+        ("which pytest", None, "exit code 1"),
+    ],
+)
+def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int | None, result: str):
+    """Exit status 1 is its answer: the call counts as no error and as no failure."""
+    call = RunCall(
+        tool="Bash", command=command, ok=False, exit_code=exit_code, error="x", result=result
+    )
+    fields = outcome_of(_run(call))
+    assert fields["error_count"] == 0
+    assert fields["tool_graph"][0]["ok"] is True
+    assert "error" not in fields["tool_graph"][0]
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "result"),
+    [
+        ("grep total gone.py", 2, "grep: gone.py: No such file or directory"),
+        ("cd gone && grep total cart.py", 1, "bash: line 1: cd: gone: No such file or directory"),
+        ("make deploy && grep total log", 1, "deploying\nerror: denied"),
+        ("./deploy.sh && grep total log", 1, ""),
+        ("grep total cart.py && pytest", 1, "1 failed in 0.1s"),
+        ("find gone", 1, "find: 'gone': No such file or directory"),
+        ("diff a.py gone.py", 2, "diff: gone.py: No such file or directory"),
+        ("git diff --no-such-option", 129, "error: invalid option: --no-such-option"),
+        ("python app.py", 1, ""),
+        ("echo x | python app.py", 1, ""),
+    ],
+)
+def test_what_goes_wrong_beside_a_search_is_a_failed_call(
+    command: str, exit_code: int, result: str
+):
+    """Another status, words of an error, or a command that fails for itself stay failures."""
+    call = RunCall(tool="Bash", command=command, ok=False, exit_code=exit_code, result=result)
+    fields = outcome_of(_run(call))
+    assert fields["error_count"] == 1
+    assert fields["tool_graph"][0]["ok"] is False
+
+
+def test_every_call_that_the_verdict_rests_on_is_kept_and_named():
+    """In the middle of a long run it is kept as well, and its ground has its position."""
+    look = RunCall(tool="Read", ok=True)
+    checks = [
+        RunCall(tool="Bash", command=f"pytest tests/{at}", ok=True, exit_code=0) for at in range(30)
+    ]
+    fields = outcome_of(_run(*[look] * 300, *checks, *[look] * 300))
+    graph = fields["tool_graph"]
+    named = [ground["call"] for ground in fields["grounds"]]
+    assert [graph[at]["args"]["command"] for at in sorted(named)] == [
+        f"pytest tests/{at}" for at in range(30)
+    ]
+    assert {ground["kind"] for ground in fields["grounds"]} == {"check passed"}

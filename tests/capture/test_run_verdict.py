@@ -62,6 +62,38 @@ EDIT = _edit()
         ((EDIT, PASS, _edit("/tmp/notes.md")), True),  # noqa: S108 - no file is made
         ((EDIT, PASS, _edit("/home/u/.claude/plans/x.md")), True),
         ((EDIT, _shell("pytest > out.txt 2>&1", 0)), True),
+        ((EDIT, _shell("pytest 2>&1 | tee out.txt", 0, "4 passed in 1s")), True),
+        ((EDIT, _shell("set -o pipefail; pytest | tee out.txt", 0)), True),
+        ((EDIT, _shell("cat a | tee b.py", 0), _shell("ls")), None),
+        ((EDIT, _shell("pytest | head -1", 0, "x"), _shell("mypy .")), None),
+        ((EDIT, _shell("pytest", 143), _shell("mypy .")), None),
+        ((EDIT, _shell("pytest", 127, "pytest: command not found"), _shell("mypy .")), True),
+        ((EDIT, _shell("mypy . && pytest", 1, "Found 2 errors in 1 file")), False),
+        (
+            (
+                EDIT,
+                _shell("pytest && mypy .", 1, "3 passed in 1s\nFound 1 error"),
+                _shell("mypy ."),
+            ),
+            True,
+        ),
+        (
+            (EDIT, _shell("npm run lint && npm test", 1, "1 failed, 2 passed"), _shell("npm test")),
+            True,
+        ),
+        ((EDIT, _shell("npm test", 0, "Tests: 1 failed, 2 passed, 3 total")), False),
+        ((EDIT, _shell("npm run build", 0, "BUILD FAILED")), None),
+        (
+            (EDIT, _shell("pytest; mypy . | tail -1", 0, "Success: no issues found in 3 files")),
+            None,
+        ),
+        (
+            (EDIT, _shell("pytest | tail -1; mypy .", 0, "Success: no issues found in 3 files")),
+            None,
+        ),
+        ((EDIT, _shell("pytest | tail -1", 0, "Success: no issues found in 3 files")), None),
+        ((EDIT, _shell("mypy . | tail -1; pytest -q", 1, "error: boom\n3 passed in 1s")), False),
+        ((EDIT, _shell("bun run test", 0, "error: boom\n 3 pass\n 0 fail")), True),
         ((EDIT, _shell("pytest | tail -3", 0, "1 failed, 3 passed")), False),
         ((EDIT, _shell("pytest | tail -3", 0, "4 passed in 1s")), True),
         ((EDIT, _shell("pytest | tail -3", 0, "something")), None),

@@ -120,7 +120,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     memory_ids: tuple[str, ...] | None = None
     process: Process | None = None
     cost: Cost | None = None
-    grounds: Annotated[tuple[Ground, ...], msgspec.Meta(max_length=20)] | None = None
+    grounds: Annotated[tuple[Ground, ...], msgspec.Meta(max_length=100)] | None = None
     captured_from: CapturedFrom | None = None
     commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=MAX_COMMITS)] | None = None
     judged_by: Label | None = None

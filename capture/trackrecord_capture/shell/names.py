@@ -23,6 +23,8 @@ git glab go gradle hatch helm heroku hg jj just kubectl lein lerna make manage.p
 nix npm nx pdm pip pipenv pixi playwright pnpm podman poetry pre-commit prisma rails rake rebar3
 ruff rustup sbt stack supabase svn swift systemctl task terraform tofu trackrecord turbo uv vercel
 vite next vitest cypress wrangler yarn zig openssl tox nox
+astro buck2 buf devbox django dune invoke meson mise moon poe pyrefly rtk rush rushx rye
+ty vp
 """
 _ASKED: Final = frozenset(_ASKED_TEXT.split()) - {"tox", "nox", "vitest"}
 # What stands in front of the name of a script, and says no more than that.
@@ -35,12 +37,22 @@ _RUNS_SCRIPT: Final = {
     "nx": frozenset({"run"}),
     "deno": frozenset({"task"}),
     "composer": frozenset({"run", "run-script"}),
+    "pdm": frozenset({"run"}),
+    "hatch": frozenset({"run"}),
+    "rye": frozenset({"run"}),
+    "pixi": frozenset({"run"}),
+    "devbox": frozenset({"run"}),
+    "mise": frozenset({"run", "r"}),
+    "lerna": frozenset({"run"}),
+    "moon": frozenset({"run", "ci"}),
 }
 _SAME: Final = {"npm t": "npm test", "npm tst": "npm test", "npm i": "npm install",
                 "pnpm i": "pnpm install", "pnpm t": "pnpm test", "cargo t": "cargo test",
                 "cargo b": "cargo build", "cargo c": "cargo check"}  # fmt: skip
 # Several operands say what they do, each in its turn.
-_SEVERAL: Final = frozenset({"make", "mvn", "gradle", "ant", "rake", "just", "task"})
+_SEVERAL: Final = frozenset({
+    "make", "mvn", "gradle", "ant", "rake", "just", "task", "turbo", "nx", "invoke", "poe", "ninja",
+})  # fmt: skip
 _TWO_WORDS: Final = frozenset({("docker", "compose"), ("podman", "compose"), ("uv", "pip")})
 _VALUED_TEXT: Final = """
 -C -c -f --file -n --namespace --prefix --filter -F --cwd --manifest-path -w --workspace -p
@@ -48,6 +60,8 @@ _VALUED_TEXT: Final = """
 --package --color --features --target --config
 """
 _VALUED: Final = frozenset(_VALUED_TEXT.split())
+# Scripts of frameworks that are told what to do, as a program is.
+CONSOLES: Final = frozenset({"manage.py", "artisan"})
 # A tool of the agent's own, which models without it call through the shell.
 _OWN_TOOLS: Final = frozenset({"apply_patch"})
 _OPERAND: Final = re.compile(r"[A-Za-z][\w.@:+-]{0,39}\Z")
@@ -108,7 +122,7 @@ def step_name(step: ShellStep) -> str:
         return ""
     name, rest = step.words[0], list(step.words[1:])
     script = script_of(step)
-    if script == "manage.py":
+    if script in CONSOLES:
         name, rest = script, rest[rest.index(script) + 1 :] if script in rest else rest
     elif script and name in ("bash", "sh", "zsh") and _PROGRAM.match(script):
         return script
@@ -124,8 +138,10 @@ def _asked(name: str, rest: list[str]) -> str:
     if operands and operands[0] in _RUNS_SCRIPT.get(name, ()):
         if operands[0] == "workspace":
             operands = operands[1:]
+            if operands[1:2] == ["run"]:
+                operands = operands[1:]
         operands = operands[1:] or operands[:1]
-        if name == "nx" and operands:
+        if name in ("nx", "moon") and operands:
             operands = [operands[0].rpartition(":")[2]]
     if operands and (name, operands[0]) in _TWO_WORDS:
         return " ".join(operands[:2])

@@ -112,8 +112,19 @@ def _nested(words: list[str]) -> str:
         return _line_of(rest)
     if name == "eval":
         return " ".join(rest)
+    if name == "nix-shell" or (name == "nix" and rest[:1] in (["develop"], ["shell"])):
+        return _behind_option(rest)
     if name == "ssh":
         return " ".join(rest[operands_from(rest, _SSH_VALUED) + 1 :])
+    return ""
+
+
+def _behind_option(words: list[str]) -> str:
+    """Return the line that is one word behind "--run", or the words behind "-c"."""
+    for place, word in enumerate(words):
+        if word in ("--run", "--command", "-c"):
+            rest = words[place + 1 :]
+            return rest[0] if word == "--run" and rest else " ".join(rest)
     return ""
 
 
@@ -137,12 +148,18 @@ def script_of(step: ShellStep) -> str:
     if step.words[0] not in _INTERPRETERS:
         return ""
     rest = step.words[1:]
+    is_runner = step.words[0] in _SCRIPT_RUNNERS
+    if is_runner and rest[:1] == ("run",):
+        rest = rest[1:]
     at = operands_from(list(rest), frozenset({"-X", "-W", "-r", "--require", "--import"}))
     if at >= len(rest) or any(word in ("-c", "-e", "-") for word in rest[:at]):
         return ""
-    return program(rest[at])
+    # They also run scripts of the package by their names, and have subcommands.
+    return "" if is_runner and not _FILE.search(rest[at]) else program(rest[at])
 
 
+_SCRIPT_RUNNERS: Final = frozenset({"bun", "deno"})
+_FILE: Final = re.compile(r"[./]")
 _INTERPRETERS: Final = _SHELLS | {
     "python", "node", "ruby", "perl", "php", "tsx", "ts-node", "deno", "bun", "source", ".",
 }  # fmt: skip

@@ -10,7 +10,8 @@ _VERSION: Final = re.compile(r"(?<=[a-z])-?\d[\d.]*\Z")
 _VERSIONED: Final = frozenset({"python", "pythonw", "pip", "pypy", "node", "ruby", "php", "lua"})
 _ALIASES: Final = {
     "gradlew": "gradle", "mvnw": "mvn", "nodejs": "node", "py": "python", "pypy": "python",
-    "gmake": "make", "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[",
+    "gmake": "make", "bazelisk": "bazel", "go-task": "task", "inv": "invoke",
+    "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[",
 }  # fmt: skip
 
 
@@ -87,6 +88,14 @@ WRAPPERS: Final[dict[tuple[str, ...], Wrapper]] = {
     ("coverage", "run"): Wrapper(_valued("--source --rcfile --omit --include --context")),
     ("mise", "exec"): Wrapper(dashes=True),
     ("mise", "x"): Wrapper(dashes=True),
+    ("rtk",): _PLAIN,
+    ("rtk", "test"): _PLAIN,
+    ("rtk", "err"): _PLAIN,
+    ("rtk", "summary"): _PLAIN,
+    ("rtk", "proxy"): _PLAIN,
+    ("opam", "exec"): Wrapper(dashes=True),
+    ("devbox", "run"): Wrapper(_valued("-c --config -e --env --env-file")),
+    ("nix", "develop"): Wrapper(dashes=True),
     ("asdf", "exec"): _PLAIN,
     ("pyenv", "exec"): _PLAIN,
     ("rbenv", "exec"): _PLAIN,
@@ -146,10 +155,15 @@ def unwrapped(words: list[str]) -> list[str]:
         if not words:
             return []
         inner = _inside(words)
-        if not inner:
+        if not inner or _is_script(words, inner):
             return [program(words[0]), *words[1:]]
         words = inner
     return [program(words[0]), *words[1:]]
+
+
+def _is_script(words: list[str], inner: list[str]) -> bool:
+    """Return whether what a project's runner runs is no program but a script of the project."""
+    return words[1:2] == ["run"] and (inner[0] == "test" or ":" in inner[0])
 
 
 def without_assignments(words: list[str]) -> list[str]:
@@ -183,11 +197,10 @@ def _inside(words: list[str]) -> list[str]:
 
 
 def _wrapper(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Find the wrapper that the words begin with, whose own options may stand between them."""
-    if (words[0],) in WRAPPERS:
-        return (words[0],), words[1:]
+    """Find the longest wrapper that the words begin with; its options may stand between them."""
+    known = ((words[0],), words[1:]) if (words[0],) in WRAPPERS else ((), [])
     if words[0] not in _FIRST_WORDS:
-        return (), []
+        return known
     key, at = [words[0]], 1
     while len(key) < _LONGEST_KEY:
         at += operands_from(words[at:], _GLOBAL_VALUED)
@@ -195,9 +208,9 @@ def _wrapper(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
             break
         key.append(words[at])
         at += 1
-        if tuple(key) in WRAPPERS:
+        if tuple(key) in WRAPPERS and words[at:]:
             return tuple(key), words[at:]
-    return (), []
+    return known
 
 
 _FIRST_WORDS: Final = frozenset(key[0] for key in WRAPPERS if len(key) > 1)

@@ -1,7 +1,8 @@
 """The checks of a run, and what each of them found."""
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -13,11 +14,15 @@ from trackrecord.learning.competences.checks import is_check
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import edits_of
-from ..shell.steps import steps_of
-from .summaries import summary_of
+from ..shell.scopes import scope_of
+from ..shell.steps import ShellStep, steps_of
+from .summaries import OutputPart, OutputSummary, summary_of
 
 # Killed, timed out, not found, or not executable: the check did not come to an end.
 _NO_RESULT: Final = frozenset({124, 126, 127, 130, 137, 143, -1, -2, -9, -15})
+_SEVERAL: Final = 2
+_LONGEST_READ: Final = 4096
+_NOT_STARTED: Final = frozenset({126, 127})
 _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
@@ -31,39 +36,55 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What one check found.
 
     Attributes:
-        name: what verified: "pytest", "npm test", "run_tests".
+        check: what verified, and on what.
         at: when.
         passed: whether it passed; None if that cannot be told.
         says: the command, and the words that tell the result.
+        is_hidden: whether it ran tests of which nothing is seen, so that they may have failed.
     """
 
-    name: str
+    check: ShellCheck
     at: Moment
     passed: bool | None
     says: str
+    is_hidden: bool = False
 
 
-def results_of(run: AgentRun, edited: Moment | None) -> tuple[Result, ...]:
+def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     """Return the results of the checks of a run from its last edit on, in order.
 
     A check that is the last edit itself, as a linter that mends is, counts among them.
     """
-    first = edited or (0, 0)
-    return tuple(
-        result
-        for place in range(first[0], len(run.calls))
-        for result in _results(place, run.calls[place])
-        if edited is None or result.at >= edited
-    )
+    first = changed or (0, 0)
+    places = range(first[0], len(run.calls))
+    return tuple(result for result in _results_at(run, places) if result.at >= first)
 
 
-def last_result_before(run: AgentRun, edited: Moment) -> Result | None:
-    """Return the result of the last check in front of an edit; None if there is none."""
-    for place in range(min(edited[0], len(run.calls) - 1), -1, -1):
-        results = [each for each in _results(place, run.calls[place]) if each.at < edited]
-        if results:
-            return results[-1]
-    return None
+def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
+    """Return the results of the checks in front of the last edit, in order."""
+    if changed is None:
+        return ()
+    places = range(min(changed[0] + 1, len(run.calls)))
+    return tuple(result for result in _results_at(run, places) if result.at < changed)
+
+
+def _results_at(run: AgentRun, places: Iterable[int]) -> Iterator[Result]:
+    folder = run.folder or _common_folder(run.calls)
+    for place in places:
+        call = run.calls[place]
+        yield from _results(place, call, call.folder or folder)
+
+
+def _common_folder(calls: Sequence[RunCall]) -> str:
+    """Return the folder that all commands change to, where the source names none; "" if unknown."""
+    folders = {
+        step.words[1].rstrip("/")
+        for call in calls
+        if "cd /" in call.command
+        for step in steps_of(call.command)
+        if step.words[:1] == ("cd",) and step.words[1:] and step.words[1].startswith("/")
+    }
+    return posixpath.commonpath(folders).rstrip("/") if folders else ""
 
 
 def last_edit(run: AgentRun) -> Moment | None:
@@ -85,15 +106,22 @@ def _edits(call: RunCall) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
     if call.command and not _never_ran(call):
-        # What a check writes about itself is no change of what it checked.
+        # What a check writes about itself is no change of what it checked, nor is a copy of that.
         checking = {check.place for check in checks_of(call.command)}
+        steps = steps_of(call.command)
+        checking |= {at + 1 for at in checking if steps[at + 1 : at + 2] and _is_copied(steps, at)}
         for step, file in edits_of(call.command):
             if not (step in checking and file):
                 yield step, file
 
 
+def _is_copied(steps: Sequence[ShellStep], place: int) -> bool:
+    """Return whether the output of a step goes through `tee`."""
+    return steps[place].joined in ("|", "&&") and steps[place + 1].words[:1] == ("tee",)
+
+
 def _never_ran(call: RunCall) -> bool:
-    return call.ok is False and call.exit_code is None and not call.result and bool(call.error)
+    return not call.ok and call.exit_code is None and not call.result and bool(call.error)
 
 
 def _is_work(file: str, call: RunCall, run: AgentRun) -> bool:
@@ -109,51 +137,143 @@ def _is_inside(file: str, folder: str) -> bool:
     return file.startswith(folder.rstrip("/") + "/")
 
 
-def _results(place: int, call: RunCall) -> Iterator[Result]:
+def _results(place: int, call: RunCall, folder: str) -> Iterator[Result]:
     if call.command:
-        for check in checks_of(call.command):
-            yield _of_shell(place, call, check)
+        checks = checks_of(call.command, folder)
+        if checks:
+            yield from _of_shell(place, call, checks)
     elif is_check(call.tool) and not call.edits:
         yield _of_tool(place, call)
 
 
 def _of_tool(place: int, call: RunCall) -> Result:
     """A tool that returned normally may well return that two tests failed."""
+    arguments = call.arguments if isinstance(call.arguments, dict) else {}
+    check = ShellCheck(
+        name=call.tool,
+        place=0,
+        scope=scope_of(call.tool, tuple(f"{name}={each}" for name, each in arguments.items()), ""),
+        of_tests=True,
+        passed_at_zero=True,
+        failed_otherwise=True,
+    )
     summary = summary_of(call.result or call.error)
     passed = call.ok
     if summary is not None and (call.ok is not False or summary.passed is None):
         passed = summary.passed
     says = f"{call.tool}: {summary.says}" if summary else call.tool
-    return Result(name=call.tool, at=(place, 0), passed=passed, says=says)
+    return Result(check=check, at=(place, 0), passed=passed, says=says)
 
 
-def _of_shell(place: int, call: RunCall, check: ShellCheck) -> Result:
-    summary = summary_of(call.result or call.error)
-    shown = " ".join(steps_of(call.command)[check.place].words)
-    says = f"{shown}: {summary.says}" if summary else shown
-    passed = _exit_says(call, check)
-    if passed is not None and summary is not None and summary.passed is None and not passed:
-        passed = None
-    elif passed is None and summary is not None and not _was_killed(call):
-        passed = summary.passed
-    if is_wanted_failure("", call.command) and passed is False:
-        passed = None
-    return Result(name=check.name, at=(place, check.place), passed=passed, says=says)
+def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
+    steps, output = steps_of(call.command), _printed(call)
+    is_wanted = is_wanted_failure("", call.command)
+    is_mixed = len({check.of_tests for check in checks}) > 1
+    kinds = [check.of_tests if check.of_tests or is_mixed else None for check in checks]
+    found = [
+        _found(call, check, output, of_tests) for check, of_tests in zip(checks, kinds, strict=True)
+    ]
+    for check, (passed, summary) in zip(checks, _first_to_fail(checks, found), strict=True):
+        shown = " ".join(steps[check.place].words)
+        yield Result(
+            check=check,
+            at=(place, check.place),
+            passed=None if passed is False and is_wanted else passed,
+            says=f"{shown}: {summary.says}" if summary else shown,
+            is_hidden=_is_hidden(call, check, passed, summary),
+        )
 
 
-def _exit_says(call: RunCall, check: ShellCheck) -> bool | None:
-    code = call.exit_code
-    if code is None:
+def _is_hidden(
+    call: RunCall, check: ShellCheck, passed: bool | None, summary: OutputSummary | None
+) -> bool:
+    if passed is not None or summary is not None or not check.of_tests:
+        return False
+    has_run = call.exit_code not in _NOT_STARTED and not (
+        check.name == "pytest" and call.exit_code in _PYTEST_RAN_NOTHING
+    )
+    return has_run and not _never_ran(call)
+
+
+def _found(
+    call: RunCall, check: ShellCheck, output: str, of_tests: bool | None
+) -> tuple[bool | None, OutputSummary | None]:
+    """Return whether a check passed, and the words that tell it."""
+    code = _exit_code(call, check, output)
+    summary = summary_of(output, _part(check, output), of_tests=of_tests)
+    passed = _exit_says(code, check)
+    if summary is None or code in _NO_RESULT or (check.status == "" and _was_killed(call)):
+        return passed, summary
+    # Who ran nothing ends with 0 as well; a test that fails and is ignored, too.
+    if passed is None or summary.passed is None:
+        return summary.passed, summary
+    if passed and summary.passed is False:
+        return False if summary.of_tests and check.of_tests else None, summary
+    return passed, summary
+
+
+def _printed(call: RunCall) -> str:
+    """Return the output without the lines that the command line prints by itself."""
+    output = call.result or call.error
+    if "echo" not in call.command and "printf" not in call.command:
+        return output
+    words = [step.words for step in steps_of(call.command) if step.words]
+    said = {" ".join(each[1:]).strip() for each in words if each[0] in ("echo", "printf")}
+    if not said:
+        return output
+    return "\n".join(line for line in output.splitlines() if line.strip() not in said)
+
+
+def _part(check: ShellCheck, output: str) -> OutputPart:
+    if check.tail is None:
+        return OutputPart.WHOLE
+    if check.tail == 0:
+        return OutputPart.SOME
+    return OutputPart.END if output.count("\n") + 1 >= check.tail else OutputPart.WHOLE
+
+
+def _exit_code(call: RunCall, check: ShellCheck, output: str) -> int | None:
+    """Return the exit status of the part of the line that a check ends; None if unknown."""
+    if check.status:
+        found = re.findall(check.status, output[-_LONGEST_READ:], re.MULTILINE)
+        return int(found[-1]) if found else None
+    if call.exit_code is None and call.ok is not None:
         # Without its status a command is known by whether the agent saw it fail.
-        if call.ok is None or _was_killed(call):
-            return None
-        code = 0 if call.ok else 1
+        return 0 if call.ok else 1
+    return call.exit_code
+
+
+def _exit_says(code: int | None, check: ShellCheck) -> bool | None:
     if code == 0:
         return True if check.passed_at_zero else None
-    if code in _NO_RESULT or (check.name == "pytest" and code in _PYTEST_RAN_NOTHING):
+    if code is None or code in _NO_RESULT:
+        return None
+    if check.name == "pytest" and code in _PYTEST_RAN_NOTHING:
         return None
     return False if check.failed_otherwise else None
 
 
 def _was_killed(call: RunCall) -> bool:
     return call.exit_code in _NO_RESULT or call.ok is None
+
+
+def _first_to_fail(
+    checks: tuple[ShellCheck, ...], found: list[tuple[bool | None, OutputSummary | None]]
+) -> list[tuple[bool | None, OutputSummary | None]]:
+    """Tell which of several checks failed that are joined by "&&", as far as words tell it.
+
+    Those before it passed, and those behind it did not run.
+    """
+    failed = [place for place, (passed, _) in enumerate(found) if passed is False]
+    if len(failed) < _SEVERAL or not all(checks[place].failed_otherwise for place in failed):
+        return found
+    words = next((words for _, words in found if words is not None and words.passed is False), None)
+    if words is None:
+        return found
+    first = next((at for at in failed if checks[at].of_tests is words.of_tests), None)
+    if first is None:
+        return found
+    return [
+        found[at] if at not in failed or at == first else (True if at < first else None, None)
+        for at in range(len(found))
+    ]

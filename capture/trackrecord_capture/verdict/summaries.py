@@ -1,7 +1,11 @@
-"""The words by which tests, builds and linters say how they ended."""
+"""The words by which tests, builds and linters say how they ended.
+
+Words of success are worth less the less of an output is seen: `head` may cut off the failure behind
+them, `tail` the one in front of them. So each is known with the part of an output that it needs.
+"""
 
 import re
-from collections.abc import Iterator
+from enum import IntEnum
 from typing import Final
 
 import msgspec
@@ -10,109 +14,280 @@ import msgspec
 _LONGEST: Final = 4000
 _LONGEST_SUMMARY: Final = 120
 _ANSI: Final = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_CUT_OUT: Final = re.compile(r"^\[\.\.\.\]$", re.MULTILINE)
 
+
+class OutputPart(IntEnum):
+    """How much of an output is seen."""
+
+    WHOLE = 0
+    """All of it."""
+    END = 1
+    """Its last lines: `tail`, or a text that was too long."""
+    SOME = 2
+    """Lines from anywhere in it: `head`, `grep`."""
+
+
+_N: Final = r"[1-9]\d{0,6}"
 _FAILED: Final = re.compile(
-    r"""
-      \b[1-9]\d{0,6}\ (?:tests?\ |examples?\ |specs?\ |suites?\ |checks?\ |files?\ )?
-          (?:failed|failing|failures?|errors?|errored)\b  # pytest, jest, mocha, rspec, eslint
+    rf"""
+      \b{_N}\ (?:tests?\ |examples?\ |specs?\ |suites?\ |checks?\ |files?\ )?
+          (?:failed|failing|failures?|errors?|errored|fails?|FAILED)\b
+    | ^\s*{_N}\ fail$ | \b(?:Failed|Failures|Errors):\s{{0,8}}{_N}\b | \bfailed\ {_N}\b
     | ^FAILED\b | \bFAILED\ \((?:failures|errors)=        # unittest, pytest's short summary
-    | ^FAIL(?:URES)?[!:\ \t] | ^---\ FAIL: | ^FAIL$       # go, jest, phpunit
-    | \btest\ result:\ FAILED | ^error:\ could\ not\ compile | ^error(?:\[E\d+\])?:
-    | \berror\ TS\d+: | \bFound\ [1-9]\d{0,6}\ (?:errors?|issues?|problems?)\b
-    | ✖\ [1-9]\d{0,6}\ problems?\ \((?!0\ errors)
-    | \bBUILD\ (?:FAILED|FAILURE)\b | ^make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule) | ^npm\ ERR!\ Test
-    | \b\d{1,3}%\ tests\ passed,\ [1-9]\d{0,6}\ tests?\ failed | ^Failed!
-    | ^Would\ reformat | \bELIFECYCLE\b | \bTests\ failed\b | \bBuild\ failed\b
+    | ^\s{{0,8}}FAIL(?:URES)?[!:\ \t] | ^---\ FAIL: | ^FAIL$ | ^ERRORS!$
+    | ^\s{{0,40}}not\ ok\b(?![^\n]{{0,200}}\#\ (?i:todo|skip))
+    | ^[#ℹ]\ (?:fail|cancelled)\s{{1,4}}{_N}\b            # TAP, node --test
+    | \btest\ result:\ FAILED | ^error(?:\[[\w-]{{1,40}}\])?: | \bTEST(?:S)?\ FAILED\b
+    | \berror\ TS\d+: | ^Type\ error: | \bFound\ {_N}\ (?:errors?|issues?|problems?|diagnostics?)\b
+    | :\d{{1,7}}:\ (?:fatal\ )?error:\ | ^\S{{1,250}}\.go:\d{{1,7}}:\d{{1,5}}:[ ]
+    | ^\S{{1,250}}:\d{{1,7}}:\d{{1,5}}:\ [A-Z]\d{{3,4}}\b | \bSC\d{{4}}\ \(
+    | ✖\ {_N}\ problems?\ \((?!0\ errors) | ^{_N}\ issues?[:.] | \b{_N}\ offenses?\ detected
+    | \bBUILD\ (?:FAILED|FAILURE)\b | ^g?make(?:\[\d+\])?:\ \*\*\*\ (?!No\ rule)
+    | ^npm\ (?:ERR!|error)\ Test | \b\d{{1,3}}%\ tests\ passed,\ {_N}\ tests?\ failed | ^Failed!
+    | ^Would\ reformat | \bwould\ be\ reformatted\b | \bCode\ style\ issues\ found | \bELIFECYCLE\b
+    | (?<!\b0\ )\b[Tt]ests?\ failed\b
+    | \b[Bb]uild\ (?:failed|FAILED)\b | \bFailed\ to\ compile\b | \bSome\ tests\ failed\b
+    | ^│\ Error: | \.Failed$ | \b{_N}\ chart\(s\)\ failed | \bevaluation\ failed\ :\(
+    | ^Failed\ \d{{1,6}}/\d | :\ FAIL$ | \bSession\ \S{{1,80}}\ failed\b
+    | ^nox\ >\ \*\ [^\n]{{1,80}}:\ failed$
+    | ^Failed\ tasks:
+    | \bcoverage\b[^\n]{{0,120}}\bnot\ (?:met|reached)\b
     """,
     re.VERBOSE,
 )
-_PASSED: Final = re.compile(
-    r"""
-      \b[1-9]\d{0,6}\ (?:tests?\ |examples?,?\ |specs?\ |suites?\ )?(?:passed|passing)\b
-    | ^OK(?:\ \(|$) | ^OK\ [^\n]{0,40}$ | ^ok\ \ ?\t?\S   # unittest, phpunit, go
-    | ^PASS$ | \btest\ result:\ ok\b | \b[1-9]\d{0,6}\ examples?,\ 0\ failures
-    | \bAll\ checks\ passed | \bSuccess:\ no\ issues\ found | \b0\ errors,\ 0\ warnings
-    | \bBUILD\ SUCCESS(?:FUL)?\b | \b100%\ tests\ passed | ^Passed! | \bno\ issues\ found\b
-    | \bAll\ tests\ passed\b | \bAll\ matched\ files\ use\ Prettier | \bCompiled\ successfully\b
-    | \bno\ offenses\ detected\b | \bContracts:\ \d+\ kept,\ 0\ broken\b
+# A failure anywhere is told in the very same line.
+_PASSED_IN_ALL: Final = re.compile(
+    rf"""
+      ^Test\ Suites:\ [^\n]{{0,80}}\b{_N}\ passed,        # jest
+    | ^ok\ \|\ {_N}\ passed\ | \bSummary\ \[[^\]\n]{{1,20}}\][^\n]{{0,40}}\b{_N}\ passed
+    | ^OK\ \({_N}\ tests?, | \b{_N}\ examples?,\ 0\ failures(?!,\ {_N}\ error)
+    | \b{_N}\ tests?,\ 0\ failures\b | \b{_N}\ runs,\ \d+\ assertions,\ 0\ failures,\ 0\ errors
+    | \b100%\ tests\ passed,\ 0\ tests\ failed\ out\ of\ {_N}\b
+    | \btotal:\ {_N},\ failed:\ 0,\ succeeded:\ {_N}\b
+    | \bExecuted\ [^\n]{{0,40}}\btests?:\ [^\n]{{0,20}}\b{_N}\ tests?\ pass(?:es)?\b
+    | \bSuccess:\ no\ issues\ found\ in\ {_N}\b | \b0\ errors,\ 0\ warnings | \(0\ errors,\ \d+\ w
+    | ^0\ issues\. | \bAll\ matched\ files\ use\ Prettier | ^{_N}\ files?\ already\ formatted$
+    | \b{_N}\ files?\ inspected,\ no\ offenses\ detected\b | \[OK\]\ No\ errors\b
+    | ^Success!\ The\ configuration\ is\ valid | \b{_N}\ chart\(s\)\ linted,\ 0\ chart\(s\)\ failed
+    | \bAll\ specs\ passed! | \bAll\ tests\ passed[!.]$ | \bcongratulations\ :\) | ^Result:\ PASS$
+    | ^{_N}\ features?\ passed,\ 0\ failed\b | \b({_N})\ of\ \1\ test\ suites\b[^\n]{{0,60}}\ passed
+    | \bContracts:\ {_N}\ kept,\ 0\ broken\b | \bfound\ 0\ errors\ and\ 0\ warnings\b
+    """,
+    re.VERBOSE,
+)
+# A failure is told in a line behind it, if not in the same.
+_PASSED_IN_END: Final = re.compile(
+    rf"""
+      \b{_N}\ passed\b[^\n]{{0,200}}\ in\ [\d.]+\ ?s                  # pytest
+    | ^\s*Tests\s+[^\n]{{0,60}}\b{_N}\ passed\b[^\n]{{0,60}}\(\d+\)$  # vitest
+    | ^ok\s+\S{{1,250}}\s+(?:[\d.]+s|\(cached\))(?!\ \[no\ tests)     # go
+    | \btest\ result:\ ok\.\ {_N}\ passed | ^\s*{_N}\ passing\b | ^[#ℹ]\ pass\s+{_N}\b
+    | ^\s*{_N}\ pass$ | \bExecuted\ {_N}\ tests?,\ with\ 0\ failures
+    | \bSession\ \S{{1,80}}\ was\ successful | \bsucceeded\ {_N},\ failed\ 0\b
+    | ^\s*Tasks:\s+({_N})\ successful,\ \1\ total | \bChecked\ {_N}\ files?\ in\b
+    """,
+    re.VERBOSE,
+)
+# A failure may be told in any other line.
+_PASSED_IN_WHOLE: Final = re.compile(
+    rf"""
+      \b{_N}\ (?:tests?\ |specs?\ |suites?\ )?passed\b | ^Passed!\s+-\s+Failed:\s+0,\ Passed:\s+{_N}
+    | \bAll\ checks\ passed | \bno\ issues\ found\b | \.Passed$ | ^All\ tests\ successful
+    | \bTests\ run:\ {_N},\ Failures:\ 0,\ Errors:\ 0\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# The check itself did not run.
+# That it was built; tests say more.
+_BUILT: Final = re.compile(
+    r"""
+      \bBUILD\ SUCCESS(?:FUL)?\b | \b[Cc]ompiled\ successfully\b | \bbuilt\ in\ [\d.]+\ ?m?s$
+    | ^\[100%\]\ Built\ target\ | ^\s*Finished\ `?(?:dev|release)\b | \bBuild\ succeeded\b
+    | ^\[success\]\ Total\ time | \bBuild\ completed\ successfully\b
+    """,
+    re.VERBOSE,
+)
+# The check did not run, or there was nothing that it could check.
 _NOT_RUN: Final = re.compile(
     r"""
       \bcommand\ not\ found\b | \bnot\ found:\ \w | \bNo\ module\ named\ ['"]?(?:pytest|unittest|
         mypy|ruff|tox|nox|flake8|pylint|coverage)\b | \bno\ tests\ ran\b | \bNo\ tests?\ found\b
-    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b | \bmissing\ script:
-    | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal
-    | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b
+    | \bcollected\ 0\ items\b | \bNo\ rule\ to\ make\ target\b
+    | \b(?:missing\ script:|Script\ not\ found\b)
+    | \bcan't\ open\ file\b | \bis\ not\ recognized\ as\ an\ internal | \bunrecognized\ subcommand\b
+    | \bNo\ test\ files?\ found | \bRan\ 0\ tests\b | \b0\ (?:tests|specs)\ found\b
+    | \bno\ (?:tests|packages)\ to\ (?:run|test|build|vet)\b | \[no\ tests\ to\ run\]
+    | \[no\ test\ files\] | \bmatched\ no\ packages\b
+    | \bno\ tests?\ (?:was|were)\ (?:executed|found
+        |run)\b | \bNo\ tests?\ executed\b | \bno\ test\ (?:modules|targets\ were)\ found\b
+    | \bTests\ are\ skipped\b | \bNo\ test\ (?:is\ available|matches) | \btest\w*\ NO-SOURCE\b
+    | \btest\ result:\ ok\.\ 0\ passed | \b0\ (?:passing\b|runs,|examples,\ 0\ failures(?!,))
+    | ^(?:signal:\ )?[kK]illed$
+    | \b0\ tests(?:,|\ ran\b|\ run\b) | \bExecuted\ 0\ tests\b | ^ok\ \|\ 0\ passed\ | ^1\.\.0\b
+    | ^[#ℹ]\ tests\ 0$ | ^Tests:\s+(?:\d+\ skipped,\ )?\d+\ total$ | ^Result:\ NOTESTS
+    | \bTests\s+(\d+)\ skipped\ \(\1\)$
+    | ^=*\ ?\d+\ (?:skipped|deselected)\b[^\n]{0,80}\ in\ [\d.]+s
+    | \bfilters\ did\ not\ match\ any\ test | \bno\ (?:\w+\ )?spec\ files\ were\ found
+    | \bTotal\ number\ of\ tests\ run:\ 0\b | \bCouldn['’]t\ find\ any\ files\ to\ test
+    | \b([1-9]\d*)\ tests?,\ 0\ failures,\ \2\ excluded\b | \bNo\ matching\ test\ cases\b
+    | \bNo\ (?:Python|source|input)\ ?files\b | \bNo\ inputs\ were\ found\b
+    | \bno\ files\ to\ check\b
+    | \bNo\ files\ (?:matching|were\ processed)\b | \bThere\ are\ no\ \.py | \bno\ go\ files\ to\b
+    | \bcan't\ read\ file\b | \bopenBinaryFile:\ does\ not\ exist | \bChecked\ 0\ files\b
+    | \bfile\ or\ directory\ not\ found: | \bSessions\ not\ found: | \bCould\ not\ find\ '/
+    | \bprovided\ environments\ not\ found\b | ^>\ echo\ (?![^\n]{0,200}&&)
+    | ^Error:\ no\ test\ specified
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Whoever builds is content with that, and whoever tests is not.
+_UP_TO_DATE: Final = re.compile(r"\bNothing to be done for |' is up to date\.$")
+# Several lines tell it together.
+_UNITTEST: Final = re.compile(
+    r"^Ran (\d+) tests?\b[^\n]*\s+OK(?: \(([^)\n]{0,200})\))?$", re.MULTILINE
+)
+_SKIPPED: Final = re.compile(r"\bskipped=(\d+)")
+_PLAN: Final = re.compile(r"^1\.\.([1-9]\d{0,5})\s*(?:#|$)", re.MULTILINE)
+_TAP_OK: Final = re.compile(r"^ok \d+(?![^\n]*# (?i:skip))", re.MULTILINE)
+_SUREFIRE: Final = re.compile(
+    rf"\bTests run: {_N}, Failures: 0, Errors: 0\b|^> Task \S*[tT]est$", re.MULTILINE
+)
+# What may be printed by tests that pass: it fails those only that do not say later how they ended.
+_LOGGED: Final = re.compile(
+    r"^error\b(?!: (?:test|\d+ targets?)\b)|: error: |\bcould not compile\b"
+    r"|^(?!\s*Errors\b)[^\n]{0,200}\b\d+ errors?\b(?! in )"
+    r"|^\S+:\d+:\d+: "
+)
+# Words of linters and of compilers, which say nothing of tests.
+_OF_LINT: Final = re.compile(
+    r"\bno issues found\b|\b0 errors\b|^0 issues|\bPrettier\b|\balready formatted$|\boffenses\b"
+    r"|\bNo errors\b|\bconfiguration is valid\b|\bchart\(s\)|\bContracts:|^Checked \d"
+    r"|\bAll checks passed|\.Passed$",
+    re.IGNORECASE,
+)
+# Words of tests, where they failed.
+_OF_TESTS: Final = re.compile(
+    r"\b(?:tests?|suites?|specs?|examples?|passed|passing|assert\w*)\b|^\W*FAIL|\bnot ok\b"
+    r"|\b\d+ fail|^[#ℹ] fail",
+    re.IGNORECASE,
+)
 
 
-# One of these stands in every such line.
+# One of these stands in every line that tells something, and in few others.
 _HINTS: Final = (
-    "fail", "pass", "error", "succ", "ok", "issues", "problem", "tests", "reformat", "lifecycle",
-    "***", "not found", "no test", "no module", "no rule", "missing script", "compiled", "prettier",
-    "kept", "collected", "recog", "can't open", "offenses",
+    "fail", "pass", "error", "succ", "ok", "issue", "problem", "test", "reformat", "lifecycle",
+    "***", "not found", "no module", "no rule", "script", "compile", "prettier", "killed",
+    "kept", "recog", "can't", "offense", "built", "finished `", "formatted", "chart", "is valid",
+    "spec", "suite", "example", " runs,", "feature", "skipped", "deselected", "no packages",
+    "no files", "no go files", "no input", "no source", "no python", "no .py", "1..", "exist",
+    "inspected",
+    "checked ", "executed", "congrat", "tasks:", "session", "> echo", "up to date", "nothing",
+    "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
+    "code style",
 )  # fmt: skip
+_FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
     """What a tool's output says of how it ended.
 
     Attributes:
-        passed: whether it passed; None if it did not run.
+        passed: whether it passed; None if it did not run, or had nothing to check.
         says: the words that say so.
+        of_tests: whether the words are those of tests, and not of a build or a linter.
     """
 
     passed: bool | None
     says: str
+    of_tests: bool = False
 
 
-def summary_of(output: str) -> OutputSummary | None:
+def summary_of(
+    output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool | None = None
+) -> OutputSummary | None:
     """Return what the end of an output says; None if there are no such words in it.
 
     Words of a failure win over words of a success: one output may hold both, as "3 failed, 9
-    passed" does.
+    passed" does. Words of a success win over those of nothing to check: one of several packages may
+    have no tests.
+
+    Args:
+        output: the output, or as much of it as is known.
+        part: how much of it is seen.
+        of_tests: whether tests were to be run, for which the success of a build or a linter is no
+            evidence; False if only words of those are; None if either may be.
     """
+    if part is OutputPart.WHOLE and (len(output) > _LONGEST or _CUT_OUT.search(output)):
+        part = OutputPart.END
     text = output[-_LONGEST:]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    lines = list(_telling_lines(text))
-    for expression, passed in ((_FAILED, False), (_PASSED, True), (_NOT_RUN, None)):
-        for line in reversed(lines):
-            if found := expression.search(line):
-                return OutputSummary(passed, _shown(line, found))
+    lines = [line.rstrip() for line in text.splitlines() if _may_tell(line)]
+    not_run = [_not_run(line, of_tests) for line in lines]
+    nothing = next((said for said in reversed(not_run) if said), None)
+    lines = [line for line, said in zip(lines, not_run, strict=True) if said is None]
+    passed = _passed(lines, part, of_tests=of_tests, is_empty=nothing is not None)
+    passed = passed or _of_several_lines(text, part, of_tests)
+    return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
+
+
+def _may_tell(line: str) -> bool:
+    lower = line.lower()
+    return any(hint in lower for hint in _HINTS) or _FINDING.search(line) is not None
+
+
+def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
+    found = _NOT_RUN.search(line) or (_UP_TO_DATE.search(line) if of_tests else None)
+    return OutputSummary(passed=None, says=_shown(line, found)) if found else None
+
+
+def _failed(lines: list[str], *, is_passed: bool) -> OutputSummary | None:
+    for line in reversed(lines):
+        found = _FAILED.search(line)
+        if found is None or (is_passed and _LOGGED.search(line)):
+            continue
+        is_of_tests = _OF_TESTS.search(line) is not None
+        return OutputSummary(passed=False, says=_shown(line, found), of_tests=is_of_tests)
     return None
 
 
-def _telling_lines(text: str) -> Iterator[str]:
-    """Yield the lines with a hint in order; whole texts are searched, because that is quick."""
-    lower = text.lower()
-    if len(lower) == len(text):  # some letters have longer small ones
-        starts = sorted(_starts_of_telling(lower))
-        ends = (lower.find("\n", start) for start in starts)
-        text = "\n".join(
-            text[start : None if end < 0 else end] for start, end in zip(starts, ends, strict=True)
-        )
-    yield from (line for line in text.splitlines() if _is_telling(line.lower()))
+def _passed(
+    lines: list[str], part: OutputPart, *, of_tests: bool | None, is_empty: bool
+) -> OutputSummary | None:
+    known = [_PASSED_IN_ALL]
+    if part is not OutputPart.SOME:
+        known.append(_PASSED_IN_END)
+    if part is OutputPart.WHOLE and not is_empty:
+        known.append(_PASSED_IN_WHOLE)
+    if not of_tests and part is not OutputPart.SOME and not is_empty:
+        known.append(_BUILT)
+    for line in reversed(lines):
+        found = next((found for each in known if (found := each.search(line))), None)
+        if found is None:
+            continue
+        is_of_tests = not (_OF_LINT.search(line) or found.re is _BUILT)
+        if of_tests is None or of_tests is is_of_tests:
+            return OutputSummary(passed=True, says=_shown(line, found), of_tests=is_of_tests)
+    return None
 
 
-def _starts_of_telling(lower: str) -> set[int]:
-    starts = set()
-    for hint in _HINTS:
-        at = lower.find(hint)
-        while at >= 0:
-            starts.add(lower.rfind("\n", 0, at) + 1)
-            end = lower.find("\n", at)
-            at = lower.find(hint, end) if end >= 0 else -1
-    return starts
-
-
-def _is_telling(lower: str) -> bool:
-    return any(hint in lower for hint in _HINTS)
+def _of_several_lines(text: str, part: OutputPart, of_tests: bool | None) -> OutputSummary | None:
+    if of_tests is False:
+        return None
+    if found := _UNITTEST.search(text):
+        skipped = _SKIPPED.search(found[2] or "")
+        ran = int(found[1]) - (int(skipped[1]) if skipped else 0)
+        says = found.group().partition("\n")[0]
+        return OutputSummary(passed=True if ran > 0 else None, says=says, of_tests=True)
+    if part is OutputPart.SOME:
+        return None
+    if (found := _SUREFIRE.search(text)) and _BUILT.search(text):
+        return OutputSummary(passed=True, says=_shown(found.group(), found), of_tests=True)
+    if part is OutputPart.WHOLE and (plan := _PLAN.search(text)):
+        oks = _TAP_OK.findall(text)
+        if len(oks) == int(plan[1]):
+            return OutputSummary(passed=True, says=f"{len(oks)} ok", of_tests=True)
+    return None
 
 
 def _shown(line: str, found: re.Match[str]) -> str:

@@ -12,11 +12,12 @@ from typing import Final
 import msgspec
 
 from ..agent_run import AgentRun, Seen, Sign
-from .checks import Result, last_edit, last_result_before, results_of
+from .checks import Result, last_edit, results_before, results_since
+from .clearing import last_results, uncleared
 from .phrases import goes_on, only_looks, says_wrong
 from .sub_agents import last_delegation
 
-MAX_GROUNDS: Final = 20
+MAX_GROUNDS: Final = 100
 
 
 class Rank(IntEnum):
@@ -53,7 +54,7 @@ class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         success: whether it did; None if nothing says so.
         outcome_source: the wire's name for the rank of the evidence; None without a verdict.
-        grounds: all that was seen, what decided first; at most 20, and never none.
+        grounds: all that was seen, what decided first; at most 100, and never none.
     """
 
     success: bool | None
@@ -91,38 +92,54 @@ def _without_blame(evidence: SeenEvidence) -> SeenEvidence:
 
 
 def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
-    """What the checks after the last edit say together: failure if any of them failed last."""
+    """What the checks say together: failure if one failed after the last edit and still does.
+
+    A check that failed before the last edit is no failure, but no success either until it has run
+    again at least as widely.
+    """
     edited, delegated = last_edit(run), last_delegation(run)
     changed = max((each for each in (edited, delegated) if each is not None), default=None)
-    after = _last_of_each(results_of(run, changed))
-    told = [result for result in after if result.passed is not None]
+    after = results_since(run, changed)
     if not after and changed is not None:
-        before = last_result_before(run, changed)
-        if before is None:
-            last = "the last edit" if changed == edited else "a sub-agent had worked"
-            yield SeenEvidence(kind="no check", says=f"nothing was checked after {last}")
-        else:
-            yield SeenEvidence(
-                kind="check before the last edit", says=before.says, call=before.at[0]
-            )
-    for result in after:
+        before = results_before(run, changed)
+        yield _nothing_checked(before, "the last edit" if changed == edited else "a sub-agent")
+    last = last_results(after)
+    told = [result for result in last if result.passed is not None]
+    for result in last:
         if result.passed is None:
-            yield SeenEvidence(kind="check without a result", says=result.says, call=result.at[0])
+            yield _of_result("check without a result", result)
     if edited is None and _only_looks(run) and any(not each.passed for each in told):
-        for result in told:
-            yield SeenEvidence(kind="only looked", says=result.says, call=result.at[0])
+        yield from (_of_result("only looked", result) for result in told)
         return
     found_so = edited is None and _was_stopped(run)
+    open_before: tuple[Result, ...] = ()
+    if told and all(each.passed for each in told):
+        open_before = uncleared(results_before(run, changed), after)
+    yield from (_of_result("check not run again", result) for result in open_before)
+    # Linters say nothing of tests that ran unseen.
+    is_unseen = any(each.is_hidden for each in last) and not any(
+        each.passed and each.check.of_tests for each in told
+    )
     # Those that failed stand last, because the last one decides.
     for result in sorted(told, key=lambda result: (not result.passed, result.at)):
-        yield SeenEvidence(
-            kind="check passed" if result.passed else "check failed",
-            says=result.says,
-            call=result.at[0],
-            # What was broken before the agent changed anything, and was stopped then, is not its.
-            success=None if found_so and not result.passed else result.passed,
-            rank=Rank.TESTS,
-        )
+        # What was broken before the agent changed anything, and was stopped then, is not its.
+        is_open = found_so and not result.passed
+        if result.passed and (open_before or is_unseen):
+            is_open = True
+        kind = "check passed" if result.passed else "check failed"
+        yield _of_result(kind, result, success=None if is_open else result.passed)
+
+
+def _nothing_checked(before: tuple[Result, ...], last: str) -> SeenEvidence:
+    if before:
+        return _of_result("check before the last edit", before[-1])
+    after = last if last == "the last edit" else f"{last} had worked"
+    return SeenEvidence(kind="no check", says=f"nothing was checked after {after}")
+
+
+def _of_result(kind: str, result: Result, *, success: bool | None = None) -> SeenEvidence:
+    rank = Rank.NONE if success is None else Rank.TESTS
+    return SeenEvidence(kind=kind, says=result.says, call=result.at[0], success=success, rank=rank)
 
 
 def _only_looks(run: AgentRun) -> bool:
@@ -132,17 +149,6 @@ def _only_looks(run: AgentRun) -> bool:
 
 def _was_stopped(run: AgentRun) -> bool:
     return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
-
-
-def _last_of_each(results: tuple[Result, ...]) -> list[Result]:
-    """Return the last result of each check, in order."""
-    last: dict[str, Result] = {}
-    for result in results:
-        # A check that did not come to an end says nothing against what it found before.
-        if result.passed is not None or result.name not in last:
-            last.pop(result.name, None)
-            last[result.name] = result
-    return list(last.values())
 
 
 def _of_signs(run: AgentRun) -> Iterator[SeenEvidence]:

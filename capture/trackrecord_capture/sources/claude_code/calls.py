@@ -23,6 +23,8 @@ _TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>
 _TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
 _TIMED_OUT_CODE: Final = 124
 _LONGEST_NAME: Final = 256
+# Another call of the same answer failed, and this one was not carried out.
+_CANCELLED: Final = re.compile(r"\s*(?:Error: )?(?:Sibling tool call errored|Cancelled: parallel )")
 _INTERRUPTED: Final = "[Request interrupted by user"
 MCP: Final = "mcp__"
 
@@ -30,13 +32,15 @@ MCP: Final = "mcp__"
 class OpenCall:
     """A call of which the result may not have come yet."""
 
-    def __init__(self, block: Block, started_at: float | None) -> None:
+    def __init__(self, block: Block, started_at: float | None, folder: str = "") -> None:
         self.id = (block.id or "")[:_LONGEST_NAME]
         self.tool = _tool_name(block.name or "")
         self.started_at = started_at
         given = value_of(block.input)
         self._given: dict[str, Any] = given if isinstance(given, dict) else {}
         self.command = self._command()
+        # The shell stays in the folder that an earlier command changed to.
+        self.folder = folder if self.command else ""
         self.edits = self._edits()
         self.sub_agent = sub_agent_of(self.tool, given)
         self.arguments = None if self.command else excerpts_in(given)
@@ -96,9 +100,14 @@ class OpenCall:
         if text.startswith(_INTERRUPTED):
             self.ok = None
             return
+        if _CANCELLED.match(text):
+            self.ok, self.error = None, excerpt(text)
+            return
         if refused := _TOOL_ERROR.match(text):
             # It did not even run: a missing argument, a file that was not read before.
             self.error = excerpt(refused[1].strip())
+            if _CANCELLED.match(self.error):
+                self.ok = None
             return
         self.error = excerpt(text)
         if not self.command:
@@ -124,6 +133,7 @@ class OpenCall:
             id=self.id,
             arguments=self.arguments,
             command=self.command,
+            folder=self.folder,
             edits=self.edits,
             ok=self.ok,
             exit_code=self.exit_code,

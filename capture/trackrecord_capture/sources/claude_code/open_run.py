@@ -90,14 +90,14 @@ class OpenRun:
             self._api_failure = Sign(kind=Seen.API_FAILED, says="refused", at=at)
         self._count(message)
         return [
-            self._call(block, at)
+            self._call(block, at, text_of(record.cwd))
             for block in blocks_of(message)
             if block.type == "tool_use" and block.id and len(self.calls) < _MOST_CALLS
         ]
 
-    def _call(self, block: Block, at: float | None) -> OpenCall:
+    def _call(self, block: Block, at: float | None, folder: str) -> OpenCall:
         self._has_ended = False
-        return self.calls.setdefault(block.id or "", OpenCall(block, at))
+        return self.calls.setdefault(block.id or "", OpenCall(block, at, folder))
 
     def _count(self, message: RecordMessage) -> None:
         if message.model:

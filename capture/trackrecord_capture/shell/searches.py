@@ -1,0 +1,75 @@
+"""Searches and comparisons that end with exit status 1 although nothing failed: `grep`, `diff`.
+
+Status 1 is their answer, "no such line" or "they differ"; what goes wrong has another status, or
+says so.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from ..agent_run import AgentRun, RunCall
+from .names import LOOKS, TRIVIAL, step_name
+from .steps import ShellStep, steps_of
+
+# Those that print what they find: without a hit they print nothing.
+_FIND: Final = frozenset({
+    "[", "ack", "ag", "cmp", "command", "diff", "egrep", "fd", "fgrep", "find", "git check-ignore",
+    "git config", "git diff", "git grep", "git merge-base", "git show-ref", "grep", "lsof", "pgrep",
+    "rg", "type", "ugrep", "which", "zgrep",
+})  # fmt: skip
+# They print how two things differ.
+_COMPARE: Final = frozenset({"diff", "cmp", "colordiff", "git diff", "comm"})
+_SEARCHES: Final = _FIND | _COMPARE
+_STATUS: Final = re.compile(
+    r"\s*(?:Error: )?(?:Command failed with |Process )?exit(?:ed with)? (?:code|status):? 1"
+    r"[.\s]*\Z",
+    re.IGNORECASE,
+)
+# A program that names itself tells of an error: "grep: a.py: No such file or directory".
+_COMPLAINT: Final = re.compile(
+    r"^(?:[\w./-]{1,64}: )?(?:line \d+: )?[\w./-]{1,64}: [^\n]{0,300}"
+    r"\b(?:No such file|not found|cannot|can't|denied|invalid|unrecognized|unknown|usage)"
+    r"|^(?:fatal|error|usage): ",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LONGEST: Final = 4096
+
+
+def with_answers(run: AgentRun) -> AgentRun:
+    """Return a run in which a search without a hit, and a comparison, is no failed call."""
+    calls = tuple(
+        msgspec.structs.replace(call, ok=True, error="") if is_answer(call) else call
+        for call in run.calls
+    )
+    return msgspec.structs.replace(run, calls=calls)
+
+
+def is_answer(call: RunCall) -> bool:
+    """Return whether a call counts as failed only because a search answered "no".
+
+    The line ends with the search, or with what only looks or prints; what precedes it does no more
+    either, as far as the line's status is its own; and nothing that was printed complains.
+    """
+    if call.ok is not False or not call.command or call.exit_code not in (1, None):
+        return False
+    steps = [step for step in steps_of(call.command) if step.words]
+    names = [step_name(step) for step in steps]
+    if not _SEARCHES.intersection(names):
+        return False
+    # Without a status the error may be no more than its name.
+    output = (call.result or ("" if call.exit_code else call.error))[:_LONGEST]
+    if _STATUS.match(output):
+        output = ""
+    if _COMPLAINT.search(output) or not all(map(_is_harmless, steps[:-1])):
+        return False
+    if names[-1] in _SEARCHES:
+        # What precedes it may have printed something.
+        return names[-1] in _COMPARE or len(steps) > 1 or not output.strip()
+    return names[-1] in TRIVIAL or names[-1] in LOOKS
+
+
+def _is_harmless(step: ShellStep) -> bool:
+    name = step_name(step)
+    return step.joined in (";", "|") or name in TRIVIAL or name in LOOKS or name in _SEARCHES
