@@ -44,6 +44,7 @@ WORLDS: Final = (
         "attribution",
         "attribution_table",
     ),
+    Worlds("Strategies at tasks that are tried again", "retries", "rows"),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
 )

@@ -1,12 +1,12 @@
 """Effects: how much of a success rate is due to what a run did, and not to its task.
 
-Runs are compared within strata: the runs of one task where there are several, else those of one
-kind of task. In a stratum a run's success is expected to be the stratum's rate plus the effect of
-each label that the run has (its patterns, or its procedure). The effects that fit best are found by
-taking turns: the rates of the strata given the effects, the effects given the rates (least squares
-with a ridge, Gauss and Seidel's method). In one stratum with two labels this is Mantel and
-Haenszel's weighted difference; with more labels it also accounts for who a label is compared with,
-which that difference does not.
+Runs are compared within strata: the runs of one task where none depends on how another one ended,
+else those of one kind of task that follow as many failures. In a stratum a run's success is
+expected to be the stratum's rate plus the effect of each label that the run has (its patterns, or
+its procedure). The effects that fit best are found by taking turns: the rates of the strata given
+the effects, the effects given the rates (least squares with a ridge, Gauss and Seidel's method). In
+one stratum with two labels this is Mantel and Haenszel's weighted difference; with more labels it
+also accounts for who a label is compared with, which that difference does not.
 """
 
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,7 @@ The levels, from the most to the least specific: a procedure at one kind of task
 any task, the kind of task, the project. Each level's rate is the prior of the one before.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -13,6 +12,7 @@ from math import exp, fsum, log
 from typing import Final
 
 from ...numbers.tolerance import ratio_at_least
+from ..attempts import attempts_of
 from ..kinds import Kinds, find_kinds
 from ..runs import Run
 from .counting import RunCounts, Weighed, count, distinct, weighed
@@ -233,11 +233,15 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
 
 
 def _trials(
-    found: list[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
+    found: Sequence[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
 ) -> Iterable[EffectRun]:
-    """Return the runs as trials: within their task if it has several runs, else within its kind."""
-    attempts = Counter(each.run.task_id for each in found)
+    """Return the runs as trials: each within its task, or within its kind at the same attempt."""
+    attempts = attempts_of(each.run for each in found)
     for each in found:
-        is_repeated = attempts[each.run.task_id] > 1
-        stratum = f"task {each.run.task_id}" if is_repeated else f"kind {each.kind}"
+        attempt = attempts[each.run.outcome]
+        if attempt.task is None:
+            since = "a success" if attempt.is_after_success else "no success"
+            stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
+        else:
+            stratum = f"task {attempt.task}"
         yield EffectRun(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)

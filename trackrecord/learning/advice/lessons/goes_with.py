@@ -1,6 +1,7 @@
 """What success goes with: calls that tell the successful runs of a task from its other runs.
 
-Only differences within a task count. Between tasks a call may just belong to the easy ones.
+Only differences within a task count. Between tasks a call may just belong to the easy ones. Within
+a task that was tried again until it succeeded, a call may just belong to the last run.
 """
 
 from collections import defaultdict
@@ -59,8 +60,7 @@ class _Within:
 
 def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls that runs with success have more, or less often within the same task."""
-    mixed = _mixed_tasks(history)
-    held = (_within(history, caller, mixed) for caller in history.runs_with)
+    held = (_within(history, caller) for caller in history.runs_with)
     tested = [each for each in held if each is not None]
     kept = discoveries(
         [each.probability for each in tested], level=_LEVEL, tests=max(1, len(tested))
@@ -71,19 +71,15 @@ def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding
             yield _finding(history, each)
 
 
-def _mixed_tasks(history: History) -> set[int]:
-    """Return the tasks with several runs; of all others nothing can be told within the task."""
-    return {task for task, runs in enumerate(history.task_runs) if runs > 1}
-
-
-def _within(history: History, caller: int, mixed: set[int]) -> _Within | None:
+def _within(history: History, caller: int) -> _Within | None:
+    runs_of, successes_of = history.compared_runs, history.compared_successes
     by_task: defaultdict[int, list[int]] = defaultdict(list)
     for position in history.runs_with[caller]:
-        if (task := history.tasks[position]) in mixed:
+        if (task := history.within[position]) is not None:
             by_task[task].append(position)
-    both = {task: runs for task, runs in by_task.items() if len(runs) < history.task_runs[task]}
+    both = {task: runs for task, runs in by_task.items() if len(runs) < runs_of[task]}
     count = sum(map(len, both.values()))
-    others = sum(history.task_runs[task] for task in both) - count
+    others = sum(runs_of[task] for task in both) - count
     if len(both) < _MIN_TASKS or count < _MIN_RUNS or others < _MIN_RUNS:
         return None
     rows = []
@@ -91,8 +87,8 @@ def _within(history: History, caller: int, mixed: set[int]) -> _Within | None:
     for task, positions in sorted(both.items()):
         hits = sum(history.successes[position] for position in positions)
         won += hits
-        all_won += history.task_successes[task]
-        rows.append((history.task_runs[task], len(positions), history.task_successes[task], hits))
+        all_won += successes_of[task]
+        rows.append((runs_of[task], len(positions), successes_of[task], hits))
     effect, error, probability = _difference(rows)
     positions = sorted(position for runs in both.values() for position in runs)
     return _Within(

@@ -80,15 +80,24 @@ def _closing_call(history: History) -> int | None:
 def _by_chance(history: History, positions: list[int]) -> float:
     """Return how probable it is that none succeeds, if these runs go as such tasks do otherwise.
 
-    A task counts once, however many of its runs there are: they are alike.
+    A task counts once, however many of its runs there are: they are alike. Where a task was tried
+    again until it succeeded, runs after as many failures tell how it goes otherwise.
     """
-    tried: defaultdict[int, int] = defaultdict(int)
+    tried: Counter[int] = Counter()
+    rates: dict[int, float] = {}
     for position in positions:
-        tried[history.tasks[position]] += 1
-    rate, none = history.success_rate, 1.0
-    for task, runs in sorted(tried.items()):
-        others = history.task_runs[task] - runs
-        won = history.task_successes[task]
+        task = history.tasks[position]
+        if history.within[position] is not None:
+            tried[task] += 1
+        rate = history.rate_at(history.attempts[position])
+        rates[task] = min(rate, rates.get(task, 1.0))
+    none = 1.0
+    for task, rate in sorted(rates.items()):
+        others, won = 0, 0
+        if tried[task]:
+            others = history.compared_runs[task] - tried[task]
+            won = history.compared_successes[task]
+            rate = history.success_rate
         none *= 1 - (won + _PRIOR_RUNS * rate) / (others + _PRIOR_RUNS)
     return none
 
