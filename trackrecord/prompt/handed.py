@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from trackrecord.learning.advice.assignment import Assignment, assign
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.exploring import Prospect, drawn_rates, promising, tried
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
@@ -100,7 +101,7 @@ def handing_of(
         return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
     for name, (prospects, means) in _prospects(document, advice).items():
-        drawn = drawn_rates(prospects, assignment.seed)
+        drawn = drawn_rates(prospects, assignment.seed, assignment.sharpness)
         on_trial[name] = tried(prospects, drawn)
         rates[name] = {**means, **drawn}
     return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
@@ -169,14 +170,19 @@ def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospe
     expected = known.get(pattern.id)
     if expected is not None:
         return _estimated(pattern.id, expected)
-    return Prospect(pattern.id, 1.0 + pattern.decayed_helpful, 1.0 + pattern.decayed_harmful)
+    return _counted(pattern.id, pattern.decayed_helpful, pattern.decayed_harmful)
 
 
 def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
     expected = known.get(record.signature)
     if expected is not None:
         return _estimated(record.id, expected)
-    return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)
+    return _counted(record.id, record.success_count, record.failure_count)
+
+
+def _counted(name: str, successes: float, failures: float) -> Prospect:
+    half = PRIOR_STRENGTH / 2
+    return Prospect(name, half + successes, half + failures)
 
 
 def _estimated(name: str, expected: Expected) -> Prospect:
