@@ -10,6 +10,7 @@ from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,
+    ExpectedInKind,
     KindEntry,
     LessonEntry,
     PastTasks,
@@ -89,8 +90,16 @@ def _tallies(runs, signatures):
 
 
 def pattern_entry(slug, kinds=None, **more):
-    """A pattern's estimate."""
-    return PatternEntry(slug=slug, expected=expected(**more), kinds=kinds or {})
+    """A pattern's estimate, the same at each kind of task; runs by kind."""
+    whole = expected(**more)
+    parts = {
+        kind: ExpectedInKind(
+            runs, runs, whole.a, whole.b, whole.order_key, whole.is_worth_recommending,
+            whole.effect, whole.effect_low, whole.effect_high,
+        )
+        for kind, runs in (kinds or {}).items()
+    }  # fmt: skip
+    return PatternEntry(slug=slug, expected=whole, by_kind=parts)
 
 
 def kind(name):

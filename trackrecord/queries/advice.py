@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
@@ -18,6 +19,7 @@ from trackrecord.prompt.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
     Expected,
+    ExpectedInKind,
     KindEntry,
     LessonEntry,
     PastTasks,
@@ -60,7 +62,7 @@ def build_advice(
         revision=revision,
         computed_at=now,
         runs=len(runs),
-        expected=_expected(found_estimates.project),
+        expected=expected_of(found_estimates.project),
         lessons=_lessons(connection, project_id, noted, rules, moment, at),
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
@@ -104,9 +106,9 @@ def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEnt
         ProcedureEntry(
             signature=signature,
             order=orders[signature],
-            expected=_expected(estimates.procedure(signature)),
+            expected=expected_of(estimates.procedure(signature)),
             by_kind={
-                kind: _expected(estimates.procedure(signature, kind))
+                kind: _expected_in_kind(estimates.procedure(signature, kind))
                 for kind in estimates.counts.by_procedure_and_kind[signature]
             },
         )
@@ -119,8 +121,8 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
     return tuple(
         PatternEntry(
             slug=slug,
-            expected=_expected(estimates.pattern(slug)),
-            kinds={kind: tally.runs for kind, tally in cells.items()},
+            expected=expected_of(estimates.pattern(slug)),
+            by_kind={kind: _expected_in_kind(estimates.pattern(slug, kind)) for kind in cells},
         )
         for slug, cells in estimates.counts.by_pattern_and_kind.items()
     )
@@ -128,12 +130,13 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
 
 def _kinds(estimates: Estimates) -> tuple[KindEntry, ...]:
     return tuple(
-        KindEntry(name=name, expected=_expected(estimates.kind(position)))
+        KindEntry(name=name, expected=expected_of(estimates.kind(position)))
         for position, name in enumerate(estimates.kinds.names)
     )
 
 
-def _expected(estimate: Estimate) -> Expected:
+def expected_of(estimate: Estimate) -> Expected:
+    """Return an estimate as it is cached."""
     low, high = estimate.posterior.interval
     effect = estimate.effect
     return Expected(
@@ -152,6 +155,23 @@ def _expected(estimate: Estimate) -> Expected:
         usual=estimate.usual,
         order_key=estimate.order_key,
         is_worth_recommending=estimate.is_worth_recommending,
+    )
+
+
+def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
+    effect, posterior = estimate.effect, estimate.posterior
+    found = ExpectedInKind(
+        estimate.tally.runs,
+        estimate.tally.successes,
+        posterior.a,
+        posterior.b,
+        estimate.order_key,
+        estimate.is_worth_recommending,
+    )
+    if not effect.is_known:
+        return found
+    return msgspec.structs.replace(
+        found, effect=effect.difference, effect_low=effect.low, effect_high=effect.high
     )
 
 

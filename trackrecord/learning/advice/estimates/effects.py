@@ -16,12 +16,14 @@ from operator import mul
 from typing import Final
 
 from .additive_fit import RIDGE, Cells, settle
+from .posterior import PRIOR_STRENGTH
 
 # A normal distribution has 90% of its mass within so many standard deviations.
 _DEVIATIONS: Final = 1.645
 # The variance of a success is no more than this; it is assumed of so many runs before any is seen.
 _MOST_VARIANCE: Final = 0.25
 _ASSUMED_RUNS: Final = 4.0
+_LEAST_VARIANCE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,36 @@ class Effect:
 
 
 NO_EFFECT: Final = Effect(0.0, -1.0, 1.0)
+
+
+def effect_in_kind(effect: Effect, part: Effect) -> Effect:
+    """Return a label's effect at one kind of task.
+
+    What was seen at all kinds is expected of each, as if by as many runs as any prior weighs. Both
+    are weighed by their precision.
+
+    Args:
+        effect: the label's effect at all kinds of task.
+        part: its effect at this kind alone.
+    """
+    if not (effect.is_known and part.is_known):
+        return part
+    own = 1.0 / _squared_error(part)
+    expected = 1.0 / (_squared_error(effect) + _MOST_VARIANCE / PRIOR_STRENGTH)
+    difference = (own * part.difference + expected * effect.difference) / (own + expected)
+    return _around(difference, _DEVIATIONS / sqrt(own + expected), part.strata, part.weight)
+
+
+def _squared_error(effect: Effect) -> float:
+    # One end may be cut off at -1 or 1.
+    half = max(effect.high - effect.difference, effect.difference - effect.low)
+    return max(_LEAST_VARIANCE, (half / _DEVIATIONS) ** 2)
+
+
+def _around(difference: float, spread: float, strata: int, weight: float) -> Effect:
+    difference = max(-1.0, min(1.0, difference))
+    low, high = max(-1.0, difference - spread), min(1.0, difference + spread)
+    return Effect(difference, low, high, strata, weight)
 
 
 def effects_of(trials: Iterable[EffectRun]) -> dict[str, Effect]:
@@ -123,9 +155,7 @@ class _Contrast:
         weight = sum(compared)
         spread = _DEVIATIONS * sqrt(self._variance / (weight + RIDGE))
         difference = self._cells.effects[label] - self._instead(label)
-        difference = max(-1.0, min(1.0, difference))
-        low, high = max(-1.0, difference - spread), min(1.0, difference + spread)
-        return Effect(difference, low, high, len(compared), weight)
+        return _around(difference, spread, len(compared), weight)
 
     def _weights(self, label: int) -> Iterable[float]:
         """Return n·m ÷ (n + m) of each stratum, for n runs with the label and m without it."""

@@ -27,7 +27,7 @@ def sentence(estimate: Estimate) -> str:
 
 
 def _where(level: Level) -> str:
-    return " at such tasks" if level is Level.PROCEDURE_IN_KIND else ""
+    return " at such tasks" if level in (Level.PROCEDURE_IN_KIND, Level.PATTERN_IN_KIND) else ""
 
 
 def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") -> str:
