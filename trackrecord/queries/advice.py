@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
+from trackrecord.learning.advice.estimates.posterior import posterior_of
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of
@@ -159,7 +160,8 @@ def expected_of(estimate: Estimate) -> Expected:
 
 
 def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
-    effect, posterior = estimate.effect, estimate.posterior
+    # What is bad at other kinds may be the best at this one: a draw starts from the kind's rate.
+    effect, posterior = estimate.effect, posterior_of(estimate.tally, estimate.usual)
     found = ExpectedInKind(
         estimate.tally.runs,
         estimate.tally.successes,
