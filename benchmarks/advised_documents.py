@@ -135,6 +135,7 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
                     chance.randint(0, 1),
                     chance.randint(0, 1),
                     _NOW,
+                    _NOW,
                 )
                 for _ in range(2)
             )

@@ -86,7 +86,7 @@ def _tallies(runs, signatures):
         place = signatures.index(signature_of(tuple(sorted(tools))))
         won, lost = counts.get(place, (0, 0))
         counts[place] = won + successes, lost + failures
-    return tuple((place, won, lost, NOW) for place, (won, lost) in sorted(counts.items()))
+    return tuple((place, won, lost, NOW, NOW) for place, (won, lost) in sorted(counts.items()))
 
 
 def pattern_entry(slug, kinds=None, **more):

@@ -196,7 +196,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
         ends: where each text ends in `texts`: unsigned 32-bit integers.
         kinds: the position of each text's kind of task: unsigned 32-bit integers.
         runs: for each text, its runs by procedure: (position of the procedure, successes,
-            failures, when the last one ended).
+            failures, when the last one ended, the moment as of which the successes vote).
         alike: for each text, the position of the first one that is equal when masked: unsigned
             32-bit integers.
         endings: for each text, how its failed runs mostly ended: the template of the last error,
@@ -208,7 +208,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     ends: bytes = b""
     kinds: bytes = b""
     alike: bytes = b""
-    runs: tuple[tuple[tuple[int, int, int, float], ...], ...] = ()
+    runs: tuple[tuple[tuple[int, int, int, float, float], ...], ...] = ()
     endings: tuple[str, ...] = ()
 
 

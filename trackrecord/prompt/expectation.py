@@ -86,7 +86,7 @@ def runs_of(
     The tools of a rare procedure may be unknown.
     """
     for each in similar:
-        for position, successes, failures, _ in advice.past_tasks.runs[each.position]:
+        for position, successes, failures, *_ in advice.past_tasks.runs[each.position]:
             order = () if position == NO_PROCEDURE else advice.procedures[position].order
             yield each, order, successes, failures
 

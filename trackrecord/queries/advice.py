@@ -12,7 +12,7 @@ from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates,
 from trackrecord.learning.advice.estimates.posterior import posterior_of
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of
+from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of, tallies_of
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
@@ -68,7 +68,12 @@ def build_advice(
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
-        past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kind_of_runs),
+        past_tasks=_past_tasks(
+            past_tasks_of(runs),
+            positions,
+            found_estimates.kind_of_runs,
+            rules.decay.half_life_days,
+        ),
     )
 
 
@@ -178,8 +183,15 @@ def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
 
 
 def _past_tasks(
-    tasks: Sequence[RunsOfText], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
+    tasks: Sequence[RunsOfText],
+    positions: Mapping[str, int],
+    kind_of_runs: Mapping[int, int],
+    half_life_days: float,
 ) -> PastTasks:
+    def position_of(order: tuple[str, ...]) -> int:
+        # A procedure that is used rarely is not in the document; its runs count all the same.
+        return positions.get(signature_of(order), NO_PROCEDURE)
+
     texts = [task.text for task in tasks]
     encoded = [text.encode() for text in texts]
     ends, end = array("I"), 0
@@ -192,22 +204,9 @@ def _past_tasks(
         ends=ends.tobytes(),
         kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
         alike=array("I", alike(texts)).tobytes(),
-        runs=tuple(_tallies(task, positions) for task in tasks),
+        runs=tuple(tallies_of(task, position_of, half_life_days) for task in tasks),
         endings=tuple(
             min(task.endings, key=lambda said: (-task.endings[said], said), default="")
             for task in tasks
         ),
     )
-
-
-def _tallies(
-    task: RunsOfText, positions: Mapping[str, int]
-) -> tuple[tuple[int, int, int, float], ...]:
-    """Return the runs of a text by the position of their procedure; its orders count as one."""
-    merged: dict[int, tuple[int, int, float]] = {}
-    for order, (successes, failures, last) in sorted(task.tallies.items()):
-        # A procedure that is used rarely is not in the document; its runs count all the same.
-        position = positions.get(signature_of(order), NO_PROCEDURE)
-        known = merged.get(position, (0, 0, 0.0))
-        merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
-    return tuple((position, *tally) for position, tally in sorted(merged.items()))
