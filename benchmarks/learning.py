@@ -44,6 +44,7 @@ WORLDS: Final = (
         "attribution",
         "attribution_table",
     ),
+    Worlds("Intervals of effects where kinds of task are wrong", "attribution", "interval_table"),
     Worlds("Strategies at tasks that are tried again", "retries", "rows"),
     Worlds("Verdicts from few runs", "few_runs", "rows"),
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),

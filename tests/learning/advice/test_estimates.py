@@ -222,6 +222,6 @@ def test_the_sentence_says_what_was_counted():
     found = estimates([*many(0, "a", 14, 18), *many(50, "b", 5, 20)])
     assert sentence(found.procedure("a")) == (
         "succeeds in 71% of runs (54 to 85%, from 18 runs of 18 tasks); "
-        "50 points above what such tasks do otherwise (+28 to +72)"
+        "50 points above what such tasks do otherwise (+27 to +73)"
     )
     assert "14 of 18 runs succeeded; weighed by age, 14.00 of 18.00" in why(found.procedure("a"))[1]

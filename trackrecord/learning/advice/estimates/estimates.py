@@ -287,7 +287,10 @@ def _effects(
     parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
     return Effects(
         effects_of(_trials(found, attempts, labels_of)),
-        {kind: effects_of(_trials(part, attempts, labels_of)) for kind, part in parts},
+        {
+            kind: effects_of(_trials(part, attempts, labels_of), is_one_kind=True)
+            for kind, part in parts
+        },
     )
 
 
@@ -304,4 +307,6 @@ def _trials(
             stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
         else:
             stratum = f"task {attempt.task}"
-        yield EffectRun(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)
+        labels = tuple(sorted(set(labels_of(each))))
+        is_within = attempt.task is not None
+        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within)
