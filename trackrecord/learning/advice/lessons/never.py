@@ -10,7 +10,7 @@ from .finding import Finding
 from .history import History, ToolCaller
 from .lesson import LessonKind
 from .rules import LessonRules
-from .wording import counted, joined
+from .wording import counted, joined, tool_text
 
 # Of what is said to never succeed, chance explains at most one in twenty.
 _LEVEL: Final = 0.05
@@ -142,8 +142,9 @@ def _unfinished(who: list[ToolCaller]) -> tuple[str, str]:
 
 
 def _ending(who: list[ToolCaller]) -> tuple[str, str]:
-    names = joined([caller.tool for caller in who], " → ")
-    return f"runs that end in {names}", f"以 {names} 结束的运行"
+    # Most calls are the agent's: only another caller is named.
+    english, chinese = (" → ".join(each) for each in zip(*map(tool_text, who), strict=True))
+    return f"runs that end in {english.rstrip(',')}", f"以 {chinese} 结束的运行"
 
 
 _WORDINGS: Final = {"alone": _tools, "ends": _ending, "unfinished": _unfinished}
