@@ -313,7 +313,7 @@ def test_trying_again():
 
 def test_a_failure_that_stopped_keeps_its_remedy():
     """It is one lesson still."""
-    runs = [run(n, "edit!text not found", "read", "edit", "commit") for n in range(30)]
+    runs = [run(n, "edit!text not found", "edit", "commit") for n in range(30)]
     runs += [run(n, "edit", "commit") for n in range(30, 60)]
     found = one(lessons(runs), LessonKind.FAILS)
     assert found.state is LessonState.FADED

@@ -19,7 +19,7 @@ from .runs import Run
 _AS_OFTEN: Final = 0.9
 
 
-class Attempt(NamedTuple):
+class TaskAttempt(NamedTuple):
     """Where a run stands among the runs of its task.
 
     Attributes:
@@ -34,7 +34,7 @@ class Attempt(NamedTuple):
     is_after_success: bool
 
 
-def attempts_of(runs: Iterable[Run]) -> dict[int, Attempt]:
+def attempts_of(runs: Iterable[Run]) -> dict[int, TaskAttempt]:
     """Return where each run stands, by the row of its outcome.
 
     A run is compared with the other runs of its task if
@@ -53,14 +53,16 @@ def attempts_of(runs: Iterable[Run]) -> dict[int, Attempt]:
     parallel = {task for task, found in by_task.items() if _overlap(found)}
     in_turn = [found for task, found in by_task.items() if task not in parallel]
     is_regardless = _are_repeated_regardless(in_turn)
-    attempts: dict[int, Attempt] = {}
+    attempts: dict[int, TaskAttempt] = {}
     for task, found in by_task.items():
         is_whole = len(found) > 1 and (is_regardless or task in parallel)
         attempts.update(_attempts(task, found, is_whole=is_whole))
     return attempts
 
 
-def _attempts(task: str, runs: Sequence[Run], *, is_whole: bool) -> Iterable[tuple[int, Attempt]]:
+def _attempts(
+    task: str, runs: Sequence[Run], *, is_whole: bool
+) -> Iterable[tuple[int, TaskAttempt]]:
     """Yield the attempts at one task; of runs that ended at one moment none was before another."""
     first = min((run.ended_at for run in runs if run.success), default=inf)
     is_repeated = sum(run.ended_at > first for run in runs) > 1
@@ -70,7 +72,7 @@ def _attempts(task: str, runs: Sequence[Run], *, is_whole: bool) -> Iterable[tup
         is_within = is_whole or (is_after and is_repeated)
         yield (
             run.outcome,
-            Attempt(task if is_within else None, bisect_left(failed, run.ended_at), is_after),
+            TaskAttempt(task if is_within else None, bisect_left(failed, run.ended_at), is_after),
         )
 
 

@@ -13,7 +13,7 @@ from math import exp, fsum, log
 from typing import Final
 
 from ...numbers.tolerance import ratio_at_least
-from ..attempts import Attempt, attempts_of
+from ..attempts import TaskAttempt, attempts_of
 from ..kinds import Kinds, find_kinds
 from ..runs import Run
 from .counting import RunCounts, Weighed, count, distinct, weighed
@@ -278,7 +278,7 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
 
 def _effects(
     found: Sequence[Weighed],
-    attempts: Mapping[int, Attempt],
+    attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
 ) -> Effects:
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
@@ -296,7 +296,7 @@ def _effects(
 
 def _trials(
     found: Sequence[Weighed],
-    attempts: Mapping[int, Attempt],
+    attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
 ) -> Iterable[EffectRun]:
     """Return the runs as trials: each within its task, or within its kind at the same attempt."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
-from ..attempts import Attempt, attempts_of
+from ..attempts import TaskAttempt, attempts_of
 from ..runs import AGENT, NotedRun, with_verdict
 
 
@@ -96,7 +96,7 @@ class History:
         return found
 
     @cached_property
-    def attempts(self) -> list[Attempt]:
+    def attempts(self) -> list[TaskAttempt]:
         """Where each run stands among those of its task; every run must have a verdict."""
         found = attempts_of(with_verdict(self.runs))
         return [found[run.outcome] for run in self.runs]
@@ -137,7 +137,7 @@ class History:
             won[state] += success
         return {state: (won[state] + self.success_rate) / (n + 1) for state, n in runs.items()}
 
-    def rate_at(self, attempt: Attempt) -> float:
+    def rate_at(self, attempt: TaskAttempt) -> float:
         """Return how often runs succeed that follow as many failures of their task."""
         return self._rates_of_attempts[attempt.failures, attempt.is_after_success]
 
