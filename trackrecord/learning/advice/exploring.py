@@ -21,7 +21,7 @@ LITTLE_KNOWN: Final = 10.0
 # Rates are drawn as if this many times as much were known of them.
 SHARPNESS: Final[Mapping[Explore, float]] = {"some": 3.0, "full": 1.0}
 # Of more entries, those are drawn that may most likely be the best.
-MOST_DRAWN: Final = 100
+MOST_DRAWN: Final = 32
 _STANDARD_DEVIATIONS: Final = 3.0
 
 
