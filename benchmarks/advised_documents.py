@@ -10,6 +10,7 @@ from trackrecord.learning.advice.task_index import build_index
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,
+    ExpectedInKind,
     KindEntry,
     LessonEntry,
     PastTasks,
@@ -59,7 +60,7 @@ def advised_documents(project: str, seed: int = 0) -> tuple[RankingsDocument, Ad
             PatternEntry(
                 slug=f"pattern-{n}",
                 expected=_expected(chance),
-                kinds={chance.randrange(_KINDS): chance.randint(1, 20) for _ in range(5)},
+                by_kind=dict(_expected_in_kind(chance) for _ in range(5)),
             )
             for n in range(PATTERNS)
         ),
@@ -67,6 +68,14 @@ def advised_documents(project: str, seed: int = 0) -> tuple[RankingsDocument, Ad
         past_tasks=_past_tasks(chance, task_texts(chance, PAST_TASKS)),
     )
     return rankings, advice
+
+
+def _expected_in_kind(chance: random.Random) -> tuple[int, ExpectedInKind]:
+    runs, mean = chance.randint(1, 20), chance.random()
+    found = ExpectedInKind(
+        runs, round(runs * mean), 10 * mean, 10 * (1 - mean), mean, True, 0.1, -0.1, 0.3
+    )
+    return chance.randrange(_KINDS), found
 
 
 def _expected(chance: random.Random) -> Expected:
@@ -125,6 +134,7 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
                     chance.randrange(PROCEDURES - 10),
                     chance.randint(0, 1),
                     chance.randint(0, 1),
+                    _NOW,
                     _NOW,
                 )
                 for _ in range(2)

@@ -143,8 +143,8 @@ class AgentSettings:
     explore: Annotated[
         Explore,
         Meta(
-            description="Whether entries that are little known are tried: for no task (`off`), for "
-            "one task in five (`some`), or for all (`full`)."
+            description="How much entries that are little known are tried: not at all (`off`), "
+            "cautiously (`some`), or as often as each may be the best (`full`)."
         ),
     ] = "some"
     errors: ErrorRules = field(default=ErrorRules())

@@ -7,10 +7,12 @@ found, and how much success is lost by taking the one that seems best.
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp
 from statistics import fmean, stdev
+from typing import Any
 
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.runs import Run
@@ -58,6 +60,16 @@ WORLDS = (
 )
 
 
+INTERVALS = (
+    WORLDS[0],
+    WORLDS[1],
+    WORLDS[2],
+    World("2,000 runs, confounding 1, 15% of families wrong", 2000, 1.0, wrong=0.15),
+    WORLDS[4],
+    WORLDS[5],
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """What one estimator came to in one world.
@@ -83,6 +95,32 @@ def attribution_table(seeds: Iterable[int], worlds: Sequence[World] = WORLDS) ->
     """Return what each estimator comes to in each world, over two seeds at least."""
     seeds = list(seeds)
     return [row for world in worlds for row in _rows(world, seeds)]
+
+
+def interval_table(seeds: Iterable[int]) -> Iterable[dict[str, Any]]:
+    """Return, for each world, how often the interval of an effect covers the truth.
+
+    The last column: of the strategies that are better than the others, the share called harmful.
+    """
+    seeds = list(seeds)
+    for world in INTERVALS:
+        covered, harmed = [], []
+        for seed in seeds:
+            runs, rates = make(world, seed)
+            taken = Counter(run.patterns[0] for run in runs)
+            found = estimate(runs, now=_ENDED_AT, half_life_days=90.0).pattern_effects
+            for slug, effect in found.items():
+                others = sum(taken[each] * rates[each] for each in taken if each != slug)
+                truth = rates[slug] - others / (len(runs) - taken[slug])
+                covered.append(effect.low <= truth <= effect.high)
+                if truth > 0.0:
+                    harmed.append(effect.is_known and effect.high < 0.0)
+        yield {
+            "world": world.name,
+            "seeds": len(seeds),
+            "covered": fmean(covered),
+            "better_called_harmful": fmean(harmed),
+        }
 
 
 def _rows(world: World, seeds: Sequence[int]) -> Iterable[Row]:
@@ -179,6 +217,8 @@ def _judged(values: dict[str, float], truth: dict[str, float]) -> tuple[float, b
 
 
 if __name__ == "__main__":
+    for each in interval_table(range(5000, 5040)):
+        print(each)
     for row in attribution_table(range(5000, 5040)):
         print(
             f"{row.world:<50} {row.estimator:<16} {row.tau:5.2f} ±{row.spread:.2f} "

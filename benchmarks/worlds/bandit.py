@@ -91,7 +91,7 @@ def _by_order(explore: Explore) -> Choose:
 
     def choose(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int], int]:
         prospects = [
-            Prospect(str(place), 1.0 + arm.helpful, 1.0 + arm.harmful)
+            Prospect(str(place), 1.5 + arm.helpful, 1.5 + arm.harmful)
             for place, arm in enumerate(arms)
         ]
         known_best = int(order(prospects, None)[0])
@@ -107,7 +107,7 @@ def _by_order(explore: Explore) -> Choose:
             )
             if assignment.seed is None:
                 return known_best
-            return int(order(prospects, assignment.seed)[0])
+            return int(order(prospects, assignment.seed, assignment.sharpness)[0])
 
         return of
 

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from trackrecord.learning.advice.estimates.counting import RunCounts
 from trackrecord.learning.advice.estimates.effects import EffectRun, effects_of
-from trackrecord.learning.advice.estimates.estimates import Estimates
+from trackrecord.learning.advice.estimates.estimates import Effects, Estimates
 from trackrecord.learning.advice.estimates.posterior import DecayedTally
 from trackrecord.learning.advice.kinds import Kinds
 from trackrecord.learning.advice.rules import Explore
@@ -63,7 +63,11 @@ def first_handed(explore: Explore) -> Callable[[Sequence[Arm], int, int], Callab
 
 
 def handed(
-    rankings: RankingsDocument, advice: AdviceDocument, task_id: str, explore: Explore
+    rankings: RankingsDocument,
+    advice: AdviceDocument,
+    task_id: str,
+    explore: Explore,
+    task: str | None = None,
 ) -> Rankings:
     """Return what one task is handed."""
     project = rankings.project
@@ -71,7 +75,7 @@ def handed(
         rankings,
         project=project,
         task_id=task_id,
-        task=None,
+        task=task,
         holdout=0.0,
         explore=explore,
         advice=advice,
@@ -80,7 +84,7 @@ def handed(
         rankings,
         project=project,
         problem=None,
-        task=None,
+        task=task,
         budget=_BUDGET,
         limit=None,
         language="en",
@@ -116,10 +120,29 @@ def _documents(
 
 
 def _standing(place: int, arm: Arm) -> Standing:
-    evidence = Evidence(
-        arm.successes, 0, arm.failures, arm.helpful, arm.harmful, succeeded=arm.successes
+    return standing_of_counts(
+        str(place), arm.successes, arm.failures, helpful=arm.helpful, harmful=arm.harmful
     )
-    facts = PatternFacts(str(place), "named", f"Strategy {place}", None)
+
+
+def standing_of_counts(
+    slug: str,
+    successes: int,
+    failures: int,
+    *,
+    helpful: float | None = None,
+    harmful: float | None = None,
+) -> Standing:
+    """Return where a pattern stands whose successes are helpful; without decay if none is told."""
+    evidence = Evidence(
+        successes,
+        0,
+        failures,
+        successes if helpful is None else helpful,
+        failures if harmful is None else harmful,
+        succeeded=successes,
+    )
+    facts = PatternFacts(slug, "named", f"Strategy {slug}", None)
     return standing_of(_MATURITY, _ANTIPATTERNS, facts, evidence)
 
 
@@ -152,4 +175,4 @@ def _estimates(arms: Sequence[Arm]) -> Estimates:
     counts = RunCounts(
         Kinds(), whole, {0: whole}, {}, {}, tallies, {slug: {0: t} for slug, t in tallies.items()}
     )
-    return Estimates(counts, {}, effects_of(trials), {})
+    return Estimates(counts, Effects(), Effects(effects_of(trials)), {})

@@ -138,7 +138,7 @@ def test_what_is_tried_has_to_do_with_the_task(hard):
     elsewhere = msgspec.structs.replace(
         advice,
         patterns=tuple(
-            msgspec.structs.replace(each, kinds={}) if each.slug in {"ask", "skip"} else each
+            msgspec.structs.replace(each, by_kind={}) if each.slug in {"ask", "skip"} else each
             for each in advice.patterns
         ),
     )

@@ -10,6 +10,7 @@ from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
     Expected,
+    ExpectedInKind,
     KindEntry,
     LessonEntry,
     PastTasks,
@@ -85,12 +86,20 @@ def _tallies(runs, signatures):
         place = signatures.index(signature_of(tuple(sorted(tools))))
         won, lost = counts.get(place, (0, 0))
         counts[place] = won + successes, lost + failures
-    return tuple((place, won, lost, NOW) for place, (won, lost) in sorted(counts.items()))
+    return tuple((place, won, lost, NOW, NOW) for place, (won, lost) in sorted(counts.items()))
 
 
 def pattern_entry(slug, kinds=None, **more):
-    """A pattern's estimate."""
-    return PatternEntry(slug=slug, expected=expected(**more), kinds=kinds or {})
+    """A pattern's estimate, the same at each kind of task; runs by kind."""
+    whole = expected(**more)
+    parts = {
+        kind: ExpectedInKind(
+            runs, runs, whole.a, whole.b, whole.order_key, whole.is_worth_recommending,
+            whole.effect, whole.effect_low, whole.effect_high,
+        )
+        for kind, runs in (kinds or {}).items()
+    }  # fmt: skip
+    return PatternEntry(slug=slug, expected=whole, by_kind=parts)
 
 
 def kind(name):

@@ -108,7 +108,7 @@ def test_both_are_ranked_together(client, settings, process):
     write_document(client, settings, msgspec.structs.replace(LEARNT, computed_at=time.time()))
     failure = {"id": "log", "kind": "evidence", "text": "2 tests failed",
                "metadata": {"hasFailure": True, "dependencyDepth": 4}}  # fmt: skip
-    answer = trackrecord.context("p", "the build is red", [failure, CURRENT], 400)
+    answer = trackrecord.context("p", "the build is red", [failure, CURRENT], 400, explore="off")
     scores = {each.id: each.score for each in answer.taken}
     assert ids(answer.taken)[0] == "now"
     assert scores["now"] == 2.0

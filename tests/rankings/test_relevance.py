@@ -1,15 +1,19 @@
 """For a task, only what has to do with it; else the few things that hold for the project."""
 
+import msgspec
 import pytest
 from advised import NOW, advice, expected, kind, lesson, pattern_entry
 from golden import memory, pattern
 
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.prompt.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.known import KnownDocuments
 from trackrecord.prompt.presentation import present_failing
 from trackrecord.prompt.rankings_answer import answer_from
+from trackrecord.prompt.recommended import _surely_better
 from trackrecord.prompt.wanted import WantedSections
 
 TASKS = {
@@ -96,6 +100,59 @@ def test_what_is_no_better_than_what_such_tasks_do_otherwise_is_not_recommended(
     assert {why.id for why in answer.why if "otherwise" in why.reason} == {
         "easy-tasks", "anti-hard-tasks",
     }  # fmt: skip
+
+
+def in_kind(rate, runs=10, *, worth=True):
+    """What is expected at one kind of task, surely better or worse than such tasks go otherwise."""
+    effect = 0.3 if worth else -0.3
+    a, b = rate * (runs + 3), (1 - rate) * (runs + 3)
+    return ExpectedInKind(
+        runs, round(runs * rate), a, b, rate, worth, effect, effect - 0.1, effect + 0.1
+    )
+
+
+OPPOSITE = {
+    "act-now": {0: in_kind(0.8), 1: in_kind(0.3, worth=False)},
+    "look-first": {0: in_kind(0.3, worth=False), 1: in_kind(0.8)},
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "best"), [("refund an order", "act-now"), ("repair the build", "look-first")]
+)
+def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
+    """Although over all tasks both patterns, and both procedures, are equally good."""
+    level = expected(10, 10, effect=0.0, effect_low=-0.1, is_worth_recommending=False)
+    procedures = {
+        "get_order+issue_refund": OPPOSITE["act-now"],
+        "edit_file+read_log": OPPOSITE["look-first"],
+    }
+    counted = advice(
+        TASKS,
+        estimates=dict.fromkeys(procedures, level),
+        task_kinds=KINDS,
+        kinds=(kind("refund"), kind("repair")),
+        patterns=tuple(
+            PatternEntry(slug=slug, expected=level, by_kind=parts)
+            for slug, parts in OPPOSITE.items()
+        ),
+    )
+    counted = msgspec.structs.replace(
+        counted,
+        procedures=tuple(
+            msgspec.structs.replace(each, by_kind=procedures.get(each.signature, {}))
+            for each in counted.procedures
+        ),
+    )
+    both = (pattern("act-now", "established", 0.6), pattern("look-first", "established", 0.6))
+    answer = asked(counted, task, patterns=both)
+    assert ids(answer.patterns) == [best]
+    known = KnownDocuments(
+        RankingsDocument(project="p", revision=1, computed_at=NOW), counted, task, "en",
+        MemoryRules(),
+    )  # fmt: skip
+    better = [each.signature for each, _ in _surely_better(known)]
+    assert better == [next(name for name, at in procedures.items() if at is OPPOSITE[best])]
 
 
 def test_failing_procedures_of_such_tasks():

@@ -55,6 +55,48 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
     is_worth_recommending: bool = True
 
 
+class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How often something succeeds at one kind of task; see `Expected`.
+
+    Attributes:
+        runs: its runs at such tasks.
+        successes: the successful ones among them.
+        a: decayed successes and the prior's, of a Beta posterior.
+        b: decayed failures and the prior's.
+        order_key: the rate by which things are put in order.
+        is_worth_recommending: whether it probably does better than such tasks do otherwise.
+        effect: the difference to what such tasks do otherwise; None where nothing can be compared.
+        effect_low: the lower end of its interval.
+        effect_high: the upper end.
+    """
+
+    runs: int
+    successes: int
+    a: float
+    b: float
+    order_key: float
+    is_worth_recommending: bool = True
+    effect: float | None = None
+    effect_low: float | None = None
+    effect_high: float | None = None
+
+    def instead_of(self, expected: Expected) -> Expected:
+        """Return what is expected at all tasks with what is expected at these in its place."""
+        return msgspec.structs.replace(
+            expected,
+            a=self.a,
+            b=self.b,
+            mean=self.a / (self.a + self.b) if self.a + self.b > 0.0 else expected.mean,
+            runs=self.runs,
+            successes=self.successes,
+            order_key=self.order_key,
+            is_worth_recommending=self.is_worth_recommending,
+            effect=self.effect,
+            effect_low=self.effect_low,
+            effect_high=self.effect_high,
+        )
+
+
 class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """A lesson from tool calls.
 
@@ -109,7 +151,12 @@ class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True,
     signature: str
     order: tuple[str, ...]
     expected: Expected
-    by_kind: dict[int, Expected] = {}
+    by_kind: dict[int, ExpectedInKind] = {}
+
+    def expected_at(self, kind: int | None) -> Expected:
+        """Return how often it succeeds at a kind of task, or at all where that is not known."""
+        part = None if kind is None else self.by_kind.get(kind)
+        return self.expected if part is None else part.instead_of(self.expected)
 
 
 class PatternEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -118,12 +165,17 @@ class PatternEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
     Attributes:
         slug: the pattern.
         expected: how often the tasks of its outcomes succeed.
-        kinds: its runs by the position of the kind of task.
+        by_kind: how often they succeed by the position of the kind of task, where it was seen.
     """
 
     slug: str
     expected: Expected
-    kinds: dict[int, int] = {}
+    by_kind: dict[int, ExpectedInKind] = {}
+
+    def expected_at(self, kind: int | None) -> Expected:
+        """Return how often they succeed at a kind of task, or at all where that is not known."""
+        part = None if kind is None else self.by_kind.get(kind)
+        return self.expected if part is None else part.instead_of(self.expected)
 
 
 class KindEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -147,7 +199,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
         ends: where each text ends in `texts`: unsigned 32-bit integers.
         kinds: the position of each text's kind of task: unsigned 32-bit integers.
         runs: for each text, its runs by procedure: (position of the procedure, successes,
-            failures, when the last one ended).
+            failures, when the last one ended, the moment as of which the successes vote).
         alike: for each text, the position of the first one that is equal when masked: unsigned
             32-bit integers.
         endings: for each text, how its failed runs mostly ended: the template of the last error,
@@ -159,7 +211,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     ends: bytes = b""
     kinds: bytes = b""
     alike: bytes = b""
-    runs: tuple[tuple[tuple[int, int, int, float], ...], ...] = ()
+    runs: tuple[tuple[tuple[int, int, int, float, float], ...], ...] = ()
     endings: tuple[str, ...] = ()
 
 

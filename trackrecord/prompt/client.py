@@ -284,8 +284,8 @@ def rankings(
         task_id: the id that the task's outcome will have. With one, what the task is handed is
             recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
             gets an empty answer, see `Rankings.arm`.
-        explore: whether entries that are little known are tried: "off", "some" (on one task in
-            five) or "full"; what the setting says when not given. The same for a task as long as
+        explore: how much entries that are little known are tried: "off", "some" (cautiously) or
+            "full"; what the setting says when not given. The same for a task as long as
             the rankings are the same. Without a task id and a text nothing is tried.
         conditions: the conditions under which the task appeared, as a trigger's, for example
             `{"os": "linux"}`: procedures and competence records that were used under other ones

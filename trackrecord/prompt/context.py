@@ -74,8 +74,8 @@ def context(
             and its newest stored outputs compete, too, and what the task is handed is recorded, so
             that `trackrecord effect` can say whether it helps. For a task of the holdout nothing
             that is learnt competes, see `Context.arm`.
-        explore: whether entries that are little known are tried: "off", "some" (on one task in
-            five) or "full"; what the setting says when not given.
+        explore: how much entries that are little known are tried: "off", "some" (cautiously) or
+            "full"; what the setting says when not given.
         conditions: the conditions under which the task appeared, as a trigger's, for example
             `{"os": "linux"}`: procedures and competence records that were used under other ones
             rank below, those that were used under these rank above.

@@ -15,6 +15,8 @@ _Name = TypeVar("_Name", str, int)
 # Of the past texts that vote, those are close that are at least half as similar as the best one.
 _LEAST_OF_BEST: Final = 0.5
 _BALLOTS: Final = "ballots"
+_NEWEST: Final = "newest expectation"
+_PROBABLE: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,25 @@ class Expectation:
     kinds: Mapping[int, float] = field(default_factory=dict)
     votes: Recommendation = field(default=Recommendation())
 
+    @property
+    def kind(self) -> int | None:
+        """The kind that the task is of more probably than not; None where none is."""
+        kind = max(self.kinds, key=lambda each: (self.kinds[each], -each), default=None)
+        return None if kind is None or self.kinds[kind] <= _PROBABLE else kind
+
 
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
-    """Return what is to be expected of a task; nothing where no past task is similar."""
+    """Return what is to be expected of a task; nothing where no past task is similar.
+
+    That of the newest question is remembered: draws and sections ask for the same.
+    """
+    known_task, known = advice.derived.get(_NEWEST, (None, None))
+    found: Expectation = known if known_task == task else _expected_of(advice, task)
+    advice.derived[_NEWEST] = task, found
+    return found
+
+
+def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
     # The moment is the document's: the same documents and task give the same answer.
     votes = recommend(
         _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
@@ -68,7 +86,7 @@ def runs_of(
     The tools of a rare procedure may be unknown.
     """
     for each in similar:
-        for position, successes, failures, _ in advice.past_tasks.runs[each.position]:
+        for position, successes, failures, *_ in advice.past_tasks.runs[each.position]:
             order = () if position == NO_PROCEDURE else advice.procedures[position].order
             yield each, order, successes, failures
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from trackrecord.learning.advice.assignment import Assignment, assign
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.exploring import Prospect, drawn_rates, promising, tried
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
@@ -13,6 +14,7 @@ from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
 from .advice_document import AdviceDocument, Expected
 from .document import RankedCompetence, RankedPattern, RankingsDocument
+from .known import made_once
 
 TRIED: Final[dict[Language, str]] = {
     "en": " (little known, worth trying)",
@@ -99,8 +101,8 @@ def handing_of(
     if assignment.seed is None:
         return Handing(project, task_id, assignment, withdrawn=withdrawn)
     rates, on_trial = {}, {}
-    for name, (prospects, means) in _prospects(document, advice).items():
-        drawn = drawn_rates(prospects, assignment.seed)
+    for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items():
+        drawn = drawn_rates(prospects, assignment.seed, assignment.sharpness)
         on_trial[name] = tried(prospects, drawn)
         rates[name] = {**means, **drawn}
     return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
@@ -134,22 +136,30 @@ def exposure_of(
 _Prospects = dict[str, tuple[list[Prospect], dict[str, float]]]
 
 
-def _prospects(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+def _kind_of(advice: AdviceDocument | None, task: str | None) -> int | None:
+    if advice is None or not task:
+        return None
+    # Imported only where runs are counted: it takes an agent's memory.
+    from .expectation import expectation_of
+
+    return expectation_of(advice, task).kind
+
+
+def _prospects(
+    document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
+) -> _Prospects:
     """Return the promising entries and the means of all by field: made once for both documents."""
-    made_with, found = document.derived.get("prospects", (None, None))
-    if found is None or made_with is not advice:
-        found = _made(document, advice)
-        document.derived["prospects"] = advice, found
-    made: _Prospects = found
-    return made
+    return made_once(document, advice, "prospects", kind, lambda: _made(document, advice, kind))
 
 
-def _made(document: RankingsDocument, advice: AdviceDocument | None) -> _Prospects:
+def _made(
+    document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
+) -> _Prospects:
     patterns: dict[str, Expected] = {}
     procedures: dict[str, Expected] = {}
     if advice is not None:
-        patterns = {each.slug: each.expected for each in advice.patterns}
-        procedures = {each.signature: each.expected for each in advice.procedures}
+        patterns = {each.slug: each.expected_at(kind) for each in advice.patterns}
+        procedures = {each.signature: each.expected_at(kind) for each in advice.procedures}
     withdrawn = frozenset(document.withdrawn)
     all_of = {
         "patterns": [
@@ -169,14 +179,19 @@ def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospe
     expected = known.get(pattern.id)
     if expected is not None:
         return _estimated(pattern.id, expected)
-    return Prospect(pattern.id, 1.0 + pattern.decayed_helpful, 1.0 + pattern.decayed_harmful)
+    return _counted(pattern.id, pattern.decayed_helpful, pattern.decayed_harmful)
 
 
 def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
     expected = known.get(record.signature)
     if expected is not None:
         return _estimated(record.id, expected)
-    return Prospect(record.id, 1.0 + record.success_count, 1.0 + record.failure_count)
+    return _counted(record.id, record.success_count, record.failure_count)
+
+
+def _counted(name: str, successes: float, failures: float) -> Prospect:
+    half = PRIOR_STRENGTH / 2
+    return Prospect(name, half + successes, half + failures)
 
 
 def _estimated(name: str, expected: Expected) -> Prospect:

@@ -16,7 +16,7 @@ from trackrecord.learning.competences.conditions import (
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .advice_document import AdviceDocument, Expected, LessonEntry, PatternEntry
+from .advice_document import AdviceDocument, LessonEntry, PatternEntry, ProcedureEntry
 from .document import RankedCompetence, RankingsDocument
 from .hints import NO_HINTS, Hints
 
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 _Made = TypeVar("_Made")
 _Key = TypeVar("_Key", str, int)
+_Any = TypeVar("_Any")
 
+# What is made for a kind of task takes an agent's memory.
+_MOST_KINDS: Final = 16
 # The least relevance of what has to do with a task.
 LEAST_RELEVANCE: Final = 0.1
 # The least probability of the tools of what has to do with a task.
@@ -126,16 +129,20 @@ class KnownDocuments:
         return frozenset(self.document.withdrawn)
 
     @cached_property
+    def kind(self) -> int | None:
+        """The kind that the task is of more probably than not; None where none is."""
+        return self.expectation.kind
+
+    @cached_property
     def patterns(self) -> Mapping[str, PatternEntry]:
         """The estimates of patterns, by slug."""
         return self.once("patterns", lambda advice: {each.slug: each for each in advice.patterns})
 
     @cached_property
-    def procedures(self) -> Mapping[str, Expected]:
-        """How often procedures succeed, by signature."""
+    def procedures(self) -> Mapping[str, ProcedureEntry]:
+        """The procedures, by signature."""
         return self.once(
-            "procedures",
-            lambda advice: {each.signature: each.expected for each in advice.procedures},
+            "procedures", lambda advice: {each.signature: each for each in advice.procedures}
         )
 
     @cached_property
@@ -160,13 +167,35 @@ class KnownDocuments:
         made: dict[_Key, _Made] = derived[name]
         return made
 
-    def once_for_both(self, name: str, make: Callable[["KnownDocuments"], Any]) -> Any:  # noqa: ANN401 - whatever is made
-        """Return what is made of both documents once, and not for each prompt."""
-        made_with, made = self.document.derived.get(name, (None, None))
-        if made is None or made_with is not self.advice:
-            made = make(self)
-            self.document.derived[name] = self.advice, made
-        return made
+    def once_for_both(
+        self, name: str, make: Callable[["KnownDocuments"], _Any], *, kind: int | None = None
+    ) -> _Any:
+        """Return what is made of both documents once, and not for each prompt.
+
+        Args:
+            name: what is made.
+            make: makes it.
+            kind: the kind of task that it is made for; None where it is the same for all.
+        """
+        return made_once(self.document, self.advice, name, kind, lambda: make(self))
+
+
+def made_once(
+    document: RankingsDocument,
+    advice: AdviceDocument | None,
+    name: str,
+    kind: int | None,
+    make: Callable[[], _Any],
+) -> _Any:
+    """Return what is made of both documents for a kind of task, once and not for each prompt."""
+    made_with, made = document.derived.get(name, (None, None))
+    if made is None or made_with is not advice or (len(made) >= _MOST_KINDS and kind not in made):
+        made = {}
+        document.derived[name] = advice, made
+    if kind not in made:
+        made[kind] = make()
+    found: _Any = made[kind]
+    return found
 
 
 def _usual_tools(advice: AdviceDocument) -> dict[str, float]:

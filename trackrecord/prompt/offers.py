@@ -113,11 +113,11 @@ def _held_failures(known: KnownDocuments) -> "_Held[RankedFailure]":
 def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
     """Whether such tasks fail so often that this many failures in a row mean little."""
     assert known.advice is not None  # noqa: S101 - for type checkers
-    expected = known.procedures.get(failure.id)
-    if expected is None:
+    entry = known.procedures.get(failure.id)
+    if entry is None:
         usual, tasks = known.advice.expected.mean, failure.failure_count
     else:
-        usual, tasks = expected.usual, expected.tasks
+        usual, tasks = entry.expected.usual, entry.expected.tasks
     return float((1.0 - usual) ** tasks) > _CHANCE
 
 
@@ -146,7 +146,9 @@ def procedures_for(known: KnownDocuments) -> Offered:
 def competences_for(known: KnownDocuments) -> Offered:
     """Offer records by how well their triggers fit the task."""
     pool = known.document.competences
-    held: _Held[RankedCompetence] = known.once_for_both("competences", _held_competences)
+    held: _Held[RankedCompetence] = known.once_for_both(
+        "competences", _held_competences, kind=known.kind
+    )
     refuted, kept = held.refuted, held.kept
     if not known.task:
         return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits_of(kept))
@@ -193,8 +195,8 @@ def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
         return True
     if all(signal == record.signature for signal in record.triggers):
         return False
-    expected = known.procedures.get(record.signature)
-    return expected is None or expected.is_worth_recommending
+    entry = known.procedures.get(record.signature)
+    return entry is None or entry.expected_at(known.kind).is_worth_recommending
 
 
 def memories_for(known: KnownDocuments) -> Offered:

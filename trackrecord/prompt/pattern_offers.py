@@ -15,13 +15,11 @@ from trackrecord.learning.advice.texts import compared_line, points
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 
-from .advice_document import AdviceDocument, Expected, PatternEntry
+from .advice_document import Expected
 from .document import RankedPattern
 from .known import LEAST_RELEVANCE, KnownDocuments
 from .offered import FEW, Offer, Offered, best_first
 
-# Runs of a kind of task that make a pattern half as relevant to it as can be.
-_HALF_KNOWN: Final = 2
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
 # Of the patterns that are not recommended, no more are tried on one task.
@@ -36,12 +34,11 @@ class _Offers:
 
     Attributes:
         everything: all of them, best first.
-        by_kind: for each kind of task, the places of its patterns in `everything`, and how sure it
-            is that they belong to such tasks.
+        by_kind: for each kind of task, the places of its patterns in `everything`.
     """
 
     everything: Sequence[Offer] = ()
-    by_kind: Mapping[int, Sequence[tuple[int, float]]] = field(default_factory=dict)
+    by_kind: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,6 @@ class _Patterns:
     """A field's patterns, made once for both documents.
 
     Attributes:
-        advice: what they were made with.
         entries: all of them, as they are worded, but for those beside.
         beside: those that are deprecated or warned of, and not recommended all the same.
         recommended: those that are offered to any task.
@@ -57,7 +53,6 @@ class _Patterns:
         refuted: the ids of the latter.
     """
 
-    advice: AdviceDocument | None
     entries: tuple[RankedPattern, ...]
     recommended: _Offers
     held_back: _Offers
@@ -141,20 +136,16 @@ def _without(offers: Sequence[Offer], ids: set[str]) -> Sequence[Offer]:
 
 
 def _made_once(known: KnownDocuments, name: str) -> _Patterns:
-    made: _Patterns | None = known.document.derived.get(("offers", name))
-    if made is None or made.advice is not known.advice:
-        is_warning = name == "anti_patterns"
-        made = _made_of_warnings(known) if is_warning else _made_of_patterns(known)
-        known.document.derived["offers", name] = made
-    return made
+    make = _made_of_warnings if name == "anti_patterns" else _made_of_patterns
+    return known.once_for_both(f"offers of {name}", make, kind=known.kind)
 
 
 def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
     relevance: defaultdict[int, float] = defaultdict(float)
     for kind, probable in sorted(known.expectation.kinds.items()):
         if probable >= _LEAST_KIND:
-            for place, sure in made.by_kind.get(kind, ()):
-                relevance[place] += probable * sure
+            for place in made.by_kind.get(kind, ()):
+                relevance[place] += probable
     return best_first(
         Offer(offer.entry, relevant, relevant * offer.value, "kinds")
         for place, relevant in relevance.items()
@@ -165,9 +156,7 @@ def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
 
 def _made_of_warnings(known: KnownDocuments) -> _Patterns:
     entries = known.document.anti_patterns
-    refuted = frozenset(
-        each.id for each in entries if _is_worth_it(_expected(known.patterns, each))
-    )
+    refuted = frozenset(each.id for each in entries if _is_worth_it(_expected(known, each)))
     return _made(known, entries, refuted)
 
 
@@ -175,19 +164,18 @@ def _made_of_patterns(known: KnownDocuments) -> _Patterns:
     # Another version may have written deprecated ones among those that are recommended.
     given = [each for each in known.document.patterns if each.state != Maturity.DEPRECATED]
     others = known.document.others
-    estimates = known.patterns
     refuted = {
         each.id
         for each in given
-        for expected in (_expected(estimates, each),)
+        for expected in (_expected(known, each),)
         if expected is not None and not expected.is_worth_recommending
     }
-    recommended = [each for each in others if _is_above(_expected(estimates, each))]
+    recommended = [each for each in others if _is_above(_expected(known, each))]
     ids = {each.id for each in recommended}
     beside = tuple(each for each in others if each.id not in ids)
     entries = (
-        *(_worded(each, _expected(estimates, each), is_sure=True) for each in given),
-        *(_worded(each, _expected(estimates, each), is_sure=False) for each in recommended),
+        *(_worded(each, _expected(known, each), is_sure=True) for each in given),
+        *(_worded(each, _expected(known, each), is_sure=False) for each in recommended),
     )
     return _made(known, entries, frozenset(refuted), beside)
 
@@ -201,7 +189,6 @@ def _made(
     recommended = (each for each in entries if each.id not in refuted)
     held_back = (*(each for each in entries if each.id in refuted), *beside)
     return _Patterns(
-        known.advice,
         entries,
         _offers(known, recommended),
         _offers(known, held_back),
@@ -212,14 +199,12 @@ def _made(
 
 def _offers(known: KnownDocuments, entries: Iterable[RankedPattern]) -> _Offers:
     estimates = known.patterns
-    everything = best_first(
-        Offer(each, 1.0, _strength(estimates, each), "project") for each in entries
-    )
-    by_kind: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+    everything = best_first(Offer(each, 1.0, _strength(known, each), "project") for each in entries)
+    by_kind: defaultdict[int, list[int]] = defaultdict(list)
     for place, offer in enumerate(everything):
         entry = estimates.get(_slug(offer.entry))
-        for kind, runs in entry.kinds.items() if entry is not None else ():
-            by_kind[kind].append((place, runs / (runs + _HALF_KNOWN)))
+        for kind in entry.by_kind if entry is not None else ():
+            by_kind[kind].append(place)
     return _Offers(everything, by_kind)
 
 
@@ -227,13 +212,14 @@ def _slug(pattern: RankedPattern) -> str:
     return pattern.id.removeprefix("anti-") if pattern.is_negative else pattern.id
 
 
-def _expected(estimates: Mapping[str, PatternEntry], pattern: RankedPattern) -> Expected | None:
-    entry = estimates.get(_slug(pattern))
-    return None if entry is None else entry.expected
+def _expected(known: KnownDocuments, pattern: RankedPattern) -> Expected | None:
+    """Return what is expected of a pattern at the task's kind of task."""
+    entry = known.patterns.get(_slug(pattern))
+    return None if entry is None else entry.expected_at(known.kind)
 
 
-def _strength(estimates: Mapping[str, PatternEntry], pattern: RankedPattern) -> float:
-    expected = _expected(estimates, pattern)
+def _strength(known: KnownDocuments, pattern: RankedPattern) -> float:
+    expected = _expected(known, pattern)
     if expected is None or pattern.is_negative:
         return pattern.score
     return expected.order_key

@@ -69,8 +69,7 @@ class Rankings:
         arm: "given", or "withheld" for a task of the holdout, which gets nothing so that others can
             be compared with it; None without a task id.
         is_explored: whether the order is a draw, so that little known entries are tried.
-        propensity: how probable it was that the task was assigned so: to its arm, and to an order
-            that is drawn or not drawn.
+        propensity: how probable it was that the task was assigned to its arm.
         exposure: what is recorded of the task; None without a task id.
         confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
             of similar tasks that succeeded, or how far the best competence record stands out.

@@ -8,7 +8,7 @@ from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Voted
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.text.language import Language
 
-from .advice_document import AdviceDocument, ProcedureEntry
+from .advice_document import AdviceDocument, Expected, ProcedureEntry
 from .document import RankedProcedure
 from .expectation import runs_of
 from .known import LEAST_PROBABLE, KnownDocuments
@@ -55,7 +55,7 @@ def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProc
         is_voted = voted.tools and voted.share >= NEEDS_MORE_BELOW
         if signature_of(voted.tools) in known.document.disputed:
             continue
-        if is_voted and _tells(usage) and not _is_refuted(advice, voted):
+        if is_voted and _tells(usage) and not _is_refuted(known, advice, voted):
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
 
@@ -73,10 +73,9 @@ def _better(known: KnownDocuments) -> list[_Recommended]:
     """Return procedures that such tasks surely go better with, if the task may use their tools."""
     tools = known.expectation.tools
     found: list[_Recommended] = []
-    for entry in known.once("better procedures", _surely_better)["all"] if tools else ():
+    for entry, expected in _surely_better(known) if tools else ():
         relevance = min(tools.get(tool, 0.0) for tool in entry.order)
         if relevance >= LEAST_PROBABLE and _is_open_to(known, entry.signature):
-            expected = entry.expected
             gain = Gain(expected.successes, expected.runs, expected.effect or 0.0)
             score = relevance * expected.order_key
             found.append((_procedure(entry.order, score, gain_line, gain), relevance, "tools"))
@@ -89,15 +88,21 @@ def _is_open_to(known: KnownDocuments, signature: str) -> bool:
     return signature not in known.document.disputed and not fit.contradicts
 
 
-def _surely_better(advice: AdviceDocument) -> dict[str, list[ProcedureEntry]]:
-    return {
-        "all": [
-            entry
-            for entry in advice.procedures
-            if entry.order and entry.expected.effect_low is not None
-            if entry.expected.effect_low > 0 and entry.expected.runs >= _LEAST_RUNS
-        ]
-    }
+def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expected]]:
+    """Return the procedures that go better at the task's kind of task, with how often they do."""
+    kind = known.kind
+
+    def found(advice: AdviceDocument) -> dict[str, list[tuple[ProcedureEntry, Expected]]]:
+        expected = ((entry, entry.expected_at(kind)) for entry in advice.procedures if entry.order)
+        return {
+            "all": [
+                (entry, each)
+                for entry, each in expected
+                if each.effect_low is not None and each.effect_low > 0 and each.runs >= _LEAST_RUNS
+            ]
+        }
+
+    return known.once(f"better procedures at {kind}", found)["all"]
 
 
 def _usage_of(known: KnownDocuments, tools: tuple[str, ...], *, is_part: bool) -> ProcedureUsage:
@@ -120,11 +125,11 @@ def _tells(usage: ProcedureUsage) -> bool:
     return not usage.failures or won >= _LEAST_LIFT * lost / usage.failures
 
 
-def _is_refuted(advice: AdviceDocument, voted: Voted) -> bool:
+def _is_refuted(known: KnownDocuments, advice: AdviceDocument, voted: Voted) -> bool:
     """Return whether such tasks go better without the procedure."""
     if voted.procedure is None:
         return False
-    high = advice.procedures[voted.procedure].expected.effect_high
+    high = advice.procedures[voted.procedure].expected_at(known.kind).effect_high
     return high is not None and high < 0
 
 

@@ -193,7 +193,7 @@ def _difference(
     last = 0.0
     for position in positions:
         ending = advice.past_tasks.endings[position]
-        for procedure, successes, failures, ended_at in advice.past_tasks.runs[position]:
+        for procedure, successes, failures, ended_at, _ in advice.past_tasks.runs[position]:
             won[procedure] += successes
             lost[procedure] += failures
             endings[ending] += failures

@@ -4,13 +4,15 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
+from trackrecord.learning.advice.estimates.posterior import posterior_of
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of
+from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of, tallies_of
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
@@ -18,6 +20,7 @@ from trackrecord.prompt.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
     Expected,
+    ExpectedInKind,
     KindEntry,
     LessonEntry,
     PastTasks,
@@ -60,12 +63,17 @@ def build_advice(
         revision=revision,
         computed_at=now,
         runs=len(runs),
-        expected=_expected(found_estimates.project),
+        expected=expected_of(found_estimates.project),
         lessons=_lessons(connection, project_id, noted, rules, moment, at),
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
-        past_tasks=_past_tasks(past_tasks_of(runs), positions, found_estimates.kind_of_runs),
+        past_tasks=_past_tasks(
+            past_tasks_of(runs),
+            positions,
+            found_estimates.kind_of_runs,
+            rules.decay.half_life_days,
+        ),
     )
 
 
@@ -107,9 +115,9 @@ def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEnt
         ProcedureEntry(
             signature=signature,
             order=orders[signature],
-            expected=_expected(estimates.procedure(signature)),
+            expected=expected_of(estimates.procedure(signature)),
             by_kind={
-                kind: _expected(estimates.procedure(signature, kind))
+                kind: _expected_in_kind(estimates.procedure(signature, kind))
                 for kind in estimates.counts.by_procedure_and_kind[signature]
             },
         )
@@ -122,8 +130,8 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
     return tuple(
         PatternEntry(
             slug=slug,
-            expected=_expected(estimates.pattern(slug)),
-            kinds={kind: tally.runs for kind, tally in cells.items()},
+            expected=expected_of(estimates.pattern(slug)),
+            by_kind={kind: _expected_in_kind(estimates.pattern(slug, kind)) for kind in cells},
         )
         for slug, cells in estimates.counts.by_pattern_and_kind.items()
     )
@@ -131,12 +139,13 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
 
 def _kinds(estimates: Estimates) -> tuple[KindEntry, ...]:
     return tuple(
-        KindEntry(name=name, expected=_expected(estimates.kind(position)))
+        KindEntry(name=name, expected=expected_of(estimates.kind(position)))
         for position, name in enumerate(estimates.kinds.names)
     )
 
 
-def _expected(estimate: Estimate) -> Expected:
+def expected_of(estimate: Estimate) -> Expected:
+    """Return an estimate as it is cached."""
     low, high = estimate.posterior.interval
     effect = estimate.effect
     return Expected(
@@ -158,9 +167,34 @@ def _expected(estimate: Estimate) -> Expected:
     )
 
 
+def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
+    # What is bad at other kinds may be the best at this one: a draw starts from the kind's rate.
+    effect, posterior = estimate.effect, posterior_of(estimate.tally, estimate.usual)
+    found = ExpectedInKind(
+        estimate.tally.runs,
+        estimate.tally.successes,
+        posterior.a,
+        posterior.b,
+        estimate.order_key,
+        estimate.is_worth_recommending,
+    )
+    if not effect.is_known:
+        return found
+    return msgspec.structs.replace(
+        found, effect=effect.difference, effect_low=effect.low, effect_high=effect.high
+    )
+
+
 def _past_tasks(
-    tasks: Sequence[RunsOfText], positions: Mapping[str, int], kind_of_runs: Mapping[int, int]
+    tasks: Sequence[RunsOfText],
+    positions: Mapping[str, int],
+    kind_of_runs: Mapping[int, int],
+    half_life_days: float,
 ) -> PastTasks:
+    def position_of(order: tuple[str, ...]) -> int:
+        # A procedure that is used rarely is not in the document; its runs count all the same.
+        return positions.get(signature_of(order), NO_PROCEDURE)
+
     texts = [task.text for task in tasks]
     encoded = [text.encode() for text in texts]
     ends, end = array("I"), 0
@@ -173,22 +207,9 @@ def _past_tasks(
         ends=ends.tobytes(),
         kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
         alike=array("I", alike(texts)).tobytes(),
-        runs=tuple(_tallies(task, positions) for task in tasks),
+        runs=tuple(tallies_of(task, position_of, half_life_days) for task in tasks),
         endings=tuple(
             min(task.endings, key=lambda said: (-task.endings[said], said), default="")
             for task in tasks
         ),
     )
-
-
-def _tallies(
-    task: RunsOfText, positions: Mapping[str, int]
-) -> tuple[tuple[int, int, int, float], ...]:
-    """Return the runs of a text by the position of their procedure; its orders count as one."""
-    merged: dict[int, tuple[int, int, float]] = {}
-    for order, (successes, failures, last) in sorted(task.tallies.items()):
-        # A procedure that is used rarely is not in the document; its runs count all the same.
-        position = positions.get(signature_of(order), NO_PROCEDURE)
-        known = merged.get(position, (0, 0, 0.0))
-        merged[position] = (known[0] + successes, known[1] + failures, max(known[2], last))
-    return tuple((position, *tally) for position, tally in sorted(merged.items()))

@@ -162,7 +162,10 @@ def recommend_competences(
     project_id = project_row(connection, project)
     runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
     places = _Places(project, read_competences(connection, project_id, at=at))
-    ballots = ballots_of(run for run in runs if source is None or run.source == source)
+    ballots = ballots_of(
+        (run for run in runs if source is None or run.source == source),
+        settings.decay.half_life_days,
+    )
     found = recommend(
         ballots,
         wanted,

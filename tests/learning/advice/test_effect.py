@@ -42,14 +42,14 @@ def report_of(exposures, runs, tools_of=None):
     return effect_of(trials_of(exposures, runs), tools_of or {})
 
 
-def fleet(tasks, *, given_rate, withheld_rate, seed=1, **more):
-    """As many tasks, half of them withheld, and how they ended."""
+def fleet(tasks, *, given_rate, withheld_rate, seed=1, holdout=0.5, **more):
+    """As many tasks, a share of them withheld, and how they ended."""
     chance = random.Random(seed)
     exposures, runs = [], []
     for number in range(tasks):
-        withheld = chance.random() < 0.5
+        withheld = chance.random() < holdout
         rate = withheld_rate if withheld else given_rate
-        exposures.append(exposure(number, withheld=withheld))
+        exposures.append(exposure(number, withheld=withheld, holdout=holdout))
         runs.append(run(number, success=chance.random() < rate, **more))
     return exposures, runs
 
@@ -142,6 +142,80 @@ def test_rare_failures_need_more_tasks():
     """Of rates near 1 an asymptotic interval is too narrow at first."""
     exposures, runs = fleet(200, given_rate=0.99, withheld_rate=0.97)
     assert report_of(exposures, runs).success.verdict == "too few"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_outcomes_that_one_arm_lacks_allow_no_verdict(seed):
+    """Advice does nothing, and 30% of the tasks that fail with it never report: not that it helps.
+
+    Nor is an entry called harmful where successes are missing. What both arms lack alike is no
+    reason.
+    """
+    exposures, runs = fleet(2500, given_rate=0.65, withheld_rate=0.65, seed=seed)
+    chance = random.Random(seed)
+    withheld = {each.task_id for each in exposures if each.is_withheld}
+    for wanted, entries in ((False, "helps"), (True, "hurts")):
+        reported = [
+            each
+            for each in runs
+            if each.success is not wanted
+            or each.task_id in withheld
+            or chance.random() < (0.7 if entries == "helps" else 0.6)
+        ]
+        report = report_of(exposures, reported)
+        assert report.success.verdict == "outcomes missing"
+        assert not report.harmful
+        assert conclusion(report)[0].startswith("Nothing can be said: ")
+    alike = report_of(exposures, [each for each in runs if chance.random() < 0.8])
+    assert alike.success.verdict == "no effect seen"
+
+
+def test_what_has_ended_before_a_holdout_began_lacks_nothing():
+    """The tasks of today have not ended yet, with advice or without; those of last year have."""
+    before = [exposure(number, holdout=0.0) for number in range(2000)]
+    now = [exposure(number, withheld=number % 2 == 0) for number in range(2000, 2400)]
+    runs = [run(number) for number in range(2000)]
+    runs += [run(number, success=number % 3 > 0) for number in range(2000, 2400) if number % 5 > 1]
+    found = trials_of([*before, *now], runs)
+    assert found.open == (80, 80)
+    assert not found.lack_unequally
+
+
+def test_a_rare_failure_that_becomes_rarer_is_found():
+    """From 90% to 98%, with a tenth of the tasks withheld: by the variance of each arm."""
+    verdicts = [
+        report_of(
+            *fleet(3000, given_rate=0.98, withheld_rate=0.9, seed=seed, holdout=0.1)
+        ).success.verdict
+        for seed in range(10)
+    ]
+    assert verdicts.count("helps") >= 8
+
+
+def test_so_many_tasks_show_a_difference_in_four_of_five_projects():
+    """And not in every second one."""
+    tasks = tasks_for(0.1, 0.48, 0.3)
+    shown = [
+        report_of(
+            *fleet(tasks, given_rate=0.7, withheld_rate=0.6, seed=seed, holdout=0.3)
+        ).success.verdict
+        == "helps"
+        for seed in range(100)
+    ]
+    assert 0.68 <= sum(shown) / 100 <= 0.92
+
+
+def test_a_project_with_few_ids_that_recur_is_told_why_nothing_shows():
+    """Each id counts once, however often it is worked on."""
+    exposures = [
+        exposure(number, task=f"nightly-{number % 12}", withheld=number % 2 == 0)
+        for number in range(400)
+    ]
+    runs = [run(number, task=f"nightly-{number % 12}") for number in range(400)]
+    said = " ".join(conclusion(report_of(exposures, runs)))
+    assert "388 requests were for a task_id that had been handed advice before" in said
+    once = fleet(30, given_rate=1.0, withheld_rate=0.0)
+    assert "had been handed advice before" not in " ".join(conclusion(report_of(*once)))
 
 
 def test_tasks_are_compared_within_their_kind():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.advice.estimates.additive_fit import inverse_of
 from trackrecord.learning.advice.estimates.effects import NO_EFFECT, EffectRun, effects_of
 
 TRIALS = st.lists(
@@ -93,6 +94,68 @@ def test_neither_order_nor_age_breaks_an_effect(found, chance):
         assert -1.0 <= effect.low <= effect.difference <= effect.high <= 1.0
         assert again[name].difference == pytest.approx(effect.difference, abs=1e-9)
         assert isfinite(effect.weight)
+
+
+def test_an_interval_reaches_as_far_beyond_as_comparing_within_kinds_moved_the_effect():
+    """Towards where the rest of the confounding would lead, and not for runs of one task."""
+    runs = [
+        *trials("hard", "a", 27, 90), *trials("hard", "b", 1, 10),
+        *trials("easy", "a", 9, 10), *trials("easy", "b", 63, 90),
+    ]  # fmt: skip
+    by_kind = effects_of(runs)["a"]
+    by_task = effects_of([run._replace(is_within_task=True) for run in runs])["a"]
+    crude = effects_of([run._replace(stratum="all") for run in runs])["a"]
+    assert by_kind.difference == by_task.difference
+    assert by_kind.low == by_task.low
+    moved = by_kind.difference - crude.difference
+    assert moved > 0.4
+    assert by_kind.high == pytest.approx(min(1.0, by_task.high + moved))
+
+
+def test_where_kinds_are_wrong_what_is_better_is_hardly_called_harmful():
+    """With 15% and 30% of the kinds wrong, intervals of 90% covered 0.58 and 0.38 on such seeds."""
+    from benchmarks.worlds.attribution import interval_table
+
+    found = {row["world"]: row for row in interval_table(range(600, 606))}
+    for wrong, least in (("15%", 0.85), ("30%", 0.6)):
+        (row,) = (row for name, row in found.items() if wrong in name)
+        assert row["covered"] > least
+        assert row["better_called_harmful"] < 0.06
+    assert found["2,000 runs, not confounded"]["covered"] > 0.85
+
+
+def test_labels_that_come_together_explain_each_other():
+    """What cannot be told apart is doubted more than by the number of runs."""
+    together = [
+        EffectRun("x", labels, 1.0, number % 2 == 0)
+        for labels, count in ((("a", "b"), 100), ((), 100), (("a",), 4), (("b",), 4))
+        for number in range(count)
+    ]
+    apart = [
+        EffectRun("x", labels, 1.0, number % 2 == 0)
+        for labels in (("a", "b"), (), ("a",), ("b",))
+        for number in range(52)
+    ]
+    widths = [each.high - each.low for each in (effects_of(r)["a"] for r in (together, apart))]
+    assert widths[0] > 2 * widths[1]
+
+
+@given(st.integers(1, 6), st.randoms(use_true_random=False))
+def test_an_inverse_is_one(size, chance):
+    """Of what a fit has: symmetric, and positive definite by the ridge."""
+    vectors = [[chance.uniform(-3, 3) for _ in range(size)] for _ in range(4)]
+    matrix = [
+        [
+            sum(each[row] * each[column] for each in vectors) + (row == column)
+            for column in range(size)
+        ]
+        for row in range(size)
+    ]
+    inverse = inverse_of(matrix)
+    for row in range(size):
+        for column in range(size):
+            product = sum(matrix[row][each] * inverse[each][column] for each in range(size))
+            assert product == pytest.approx(float(row == column), abs=1e-6)
 
 
 def test_an_interval_covers_the_truth_as_often_as_it_says():

@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from trackrecord.learning.advice.assignment import EXPLORED_SHARE, assign
+from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.exploring import (
     MOST_DRAWN,
+    SHARPNESS,
     Prospect,
     drawn_rates,
     order,
     promising,
     tried,
 )
+from trackrecord.learning.advice.rules import EXPLORE
 
 counts = some.floats(1.0, 1e6)
 prospects = some.dictionaries(some.text(max_size=5), some.tuples(counts, counts), max_size=8).map(
@@ -43,8 +45,10 @@ def test_a_draw_depends_on_the_set_and_the_seed(found, seed, chance):
 
 
 def test_without_a_seed_the_means_decide():
-    """Two of two do not outrank nine of ten, by a prior of one success and one failure."""
-    assert order([Prospect("2 of 2", 3, 1), Prospect("9 of 10", 10, 2)], None)[0] == "9 of 10"
+    """Two of two do not outrank nine of ten, by a prior of three runs of which half succeed."""
+    assert order([Prospect("2 of 2", 3.5, 1.5), Prospect("9 of 10", 10.5, 2.5)], None)[0] == (
+        "9 of 10"
+    )
 
 
 def test_what_may_be_the_best_is_tried_and_what_cannot_be_is_not():
@@ -54,6 +58,27 @@ def test_what_may_be_the_best_is_tried_and_what_cannot_be_is_not():
     first = Counter(order([known, unknown, worse], seed)[0] for seed in range(1000))
     assert first["unknown"] == pytest.approx(300, abs=60)
     assert first["worse"] == 0
+
+
+def test_some_draws_nearer_to_what_is_known_than_full():
+    """For every task: as if three times as much were known."""
+    entries = [Prospect("known", 70, 30), Prospect("unknown", 1.5, 1.5)]
+    first = {
+        explore: Counter(
+            order(entries, found.seed, found.sharpness)[0]
+            for found in (assigned(number, explore=explore) for number in range(2000))
+        )["unknown"]
+        for explore in SHARPNESS
+    }
+    # The shares of Beta(4.5, 4.5) and of Beta(1.5, 1.5) above 0.7.
+    assert first["some"] / 2000 == pytest.approx(0.107, abs=0.04)
+    assert first["full"] / 2000 == pytest.approx(0.252, abs=0.05)
+
+
+def test_little_is_known_below_ten_outcomes_of_its_own():
+    """The prior's three runs are none of them."""
+    assert Prospect("nine", 1.5 + 9, 1.5).is_little_known
+    assert not Prospect("ten", 1.5 + 10, 1.5).is_little_known
 
 
 def test_of_many_those_are_drawn_that_may_be_the_best():
@@ -78,13 +103,11 @@ def test_a_task_is_assigned_once_and_for_all():
 
 @pytest.mark.parametrize("holdout", [0.1, 0.5, 0.9])
 def test_the_shares_are_those_that_were_asked_for(holdout):
-    """Of the holdout and of what is explored; independent of each other."""
+    """Of the holdout; an order is drawn for every task."""
     found = [assigned(number, holdout=holdout) for number in range(4000)]
     withheld = [each for each in found if each.is_withheld]
     assert len(withheld) / 4000 == pytest.approx(holdout, abs=0.03)
-    for group in (found, withheld):
-        explored = sum(each.is_explored for each in group) / len(group)
-        assert explored == pytest.approx(EXPLORED_SHARE, abs=0.06)
+    assert all(each.is_explored for each in found)
 
 
 def test_a_larger_holdout_holds_the_smaller_one():
@@ -107,14 +130,12 @@ def test_a_task_id_in_two_projects_is_two_tasks():
 
 
 def test_propensities_are_those_of_what_happened():
-    """Arm times order; nothing is left to chance where nothing is drawn."""
-    assert assigned(1, explore="off").propensity == 1.0
-    assert assigned(1, explore="full").propensity == 1.0
-    for number in range(20):
-        found = assigned(number, holdout=0.1)
-        arm = 0.1 if found.is_withheld else 0.9
-        drawn = EXPLORED_SHARE if found.is_explored else 1 - EXPLORED_SHARE
-        assert found.propensity == pytest.approx(arm * drawn)
+    """The arm's: whether an order is drawn is not left to chance."""
+    for explore in EXPLORE:
+        assert assigned(1, explore=explore).propensity == 1.0
+        for number in range(20):
+            found = assigned(number, holdout=0.1, explore=explore)
+            assert found.propensity == pytest.approx(0.1 if found.is_withheld else 0.9)
 
 
 def test_without_a_task_nothing_is_drawn():
@@ -125,8 +146,19 @@ def test_without_a_task_nothing_is_drawn():
     assert (by_text.arm, by_text.is_explored) == (None, True)
 
 
+def test_opposite_strategies_are_found_for_two_kinds_of_task():
+    """By rates over all tasks a fleet lost 0.86 of what random choices lose."""
+    from benchmarks.worlds.kinds import play
+
+    assert sum(play("some", seed) for seed in range(3)) / 3 < 0.25
+
+
 def test_exploring_loses_less_and_finds_a_new_best():
-    """In a world of strategies whose rates change: against the order that never tries anything."""
+    """In worlds of strategies whose rates change: against the order that never tries anything.
+
+    Where one strategy is better than six bad ones, too, which a draw on one task in five lost too
+    much for (0.29 on these seeds).
+    """
     from benchmarks.worlds.bandit import POLICIES, WORLDS, World, play
 
     demo = World("demo", WORLDS[0].rates, per_half_life=300)
@@ -134,3 +166,5 @@ def test_exploring_loses_less_and_finds_a_new_best():
     mean = {name: sum(each.regret for each in found) / 4 for name, found in played.items()}
     assert mean["some"] < 0.7 * mean["off"]
     assert sum(each.recovered is not None for each in played["some"]) >= 3
+    hard = [play(WORLDS[2], POLICIES["some"], seed).regret for seed in range(100, 106)]
+    assert sum(hard) / 6 < 0.24

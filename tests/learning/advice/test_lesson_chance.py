@@ -11,6 +11,7 @@ from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.needs import find_needs
 from trackrecord.learning.advice.lessons.never import find_failing_ways
 from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.lessons.then_works import find_remedies
 
 RULES = LessonRules()
 SEEDS = 60
@@ -78,6 +79,32 @@ def test_shuffled_failures_yield_no_more_needs_than_the_level():
     runs = support(2)
     shuffled = (with_shuffled_failures(runs, seed) for seed in range(SEEDS))
     assert share_with_findings(find_needs, shuffled) <= 0.1 + 3 * (0.1 * 0.9 / SEEDS) ** 0.5
+
+
+def with_errors_dealt_anew(runs, seed):
+    """The errors of a tool go to any of its calls, whatever came before."""
+    errors = {}
+    for each in runs:
+        for step in each.steps:
+            errors.setdefault(step.tool, []).append(step.error)
+    for found in errors.values():
+        random.Random(seed).shuffle(found)
+    return [
+        msgspec.structs.replace(
+            each,
+            steps=tuple(
+                msgspec.structs.replace(step, error=errors[step.tool].pop()) for step in each.steps
+            ),
+        )
+        for each in runs
+    ]
+
+
+def test_errors_dealt_anew_yield_no_more_remedies_than_the_level():
+    """That a tool works when it is tried again, as often as ever, is no remedy."""
+    runs = support(1)
+    dealt = (with_errors_dealt_anew(runs, seed) for seed in range(SEEDS))
+    assert share_with_findings(find_remedies, dealt) <= 0.05 + 3 * (0.05 * 0.95 / SEEDS) ** 0.5
 
 
 def test_what_is_planted_is_found():

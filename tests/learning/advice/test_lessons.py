@@ -1,6 +1,7 @@
 """Each kind of lesson: found where it is planted, worded by its counts, silent otherwise."""
 
 import random
+import re
 
 import pytest
 from histories import DAY, NOW, coding, lessons, run, step, unjudged
@@ -10,6 +11,7 @@ from trackrecord.learning.advice.lessons.goes_with import find_within_tasks
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.judged import among_judged
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
+from trackrecord.learning.advice.lessons.loops import find_loops
 from trackrecord.learning.advice.lessons.never import find_failing_ways
 from trackrecord.learning.advice.lessons.rules import LessonRules
 
@@ -181,36 +183,76 @@ def test_what_a_tool_needs_first():
     assert found.interval[0] > 0.2
 
 
+def stuck_at_times(seed, *, harm):
+    """Tasks of four runs each; hard tasks get stuck more often, and being stuck may do harm."""
+    chance = random.Random(seed)
+    runs = []
+    for n in range(160):
+        hard = n % 40 < 20
+        stuck = chance.random() < (0.7 if hard else 0.2)
+        success = chance.random() < (0.3 if hard else 0.9) - harm * stuck
+        calls = [step("search", 7)] * 4 if stuck else [step("search", n + 10)]
+        runs.append(run(n, *calls, "end", task=n % 40, success=success))
+    return runs
+
+
 def test_what_loops():
-    """The same arguments in a row, and how such runs ended; other arguments are progress."""
-    stuck = [step("search", 7)] * 4
-    runs = [run(n, *stuck, success=n == 0) for n in range(5)]
-    runs += [run(n, step("search", n)) for n in range(5, 25)]
-    found = one(lessons(runs), LessonKind.LOOPS)
-    assert found.lines["en"] == (
-        "`search` was called 3 or more times in a row with the same arguments in 5 runs, in "
-        "5 tasks: 0 of these 20 calls failed, 1 of these runs succeeded, and 20 of the 20 other "
-        "runs"
+    """The same arguments in a row, and how such runs ended beside others of their tasks."""
+    found = one(lessons(stuck_at_times(1, harm=0.6)), LessonKind.LOOPS)
+    said = found.lines["en"]
+    assert said.startswith(
+        "`search` was called 3 or more times in a row with the same arguments in "
     )
+    won, runs, others_won, others = map(
+        int,
+        re.search(
+            r"within the same tasks, (\d+) of (\d+) such runs succeeded, and (\d+) of (\d+) other",
+            said,
+        ).groups(),
+    )
+    assert won / runs < others_won / others
+    failing = [run(n, *[step("fetch!gone", 3)] * 4) for n in range(9)]
+    (told,) = find_loops(history_of(failing), LessonRules())
+    assert told.lines["en"].endswith("36 of these 36 calls failed")
     moving = [run(n, *(step("search", k) for k in range(1, 5)), success=False) for n in range(9)]
     paging = [run(n, *[step("next_page", 0)] * 5, success=False) for n in range(9, 20)]
     waiting = [run(n, *[step("poll", 3)] * 5) for n in range(20, 30)]
     assert of_kind(lessons(moving + paging + waiting), LessonKind.LOOPS) == []
 
 
+def test_hard_tasks_are_not_held_against_a_loop():
+    """They take more calls, and fail more often, whether any is repeated or not."""
+    found = [of_kind(lessons(stuck_at_times(n, harm=0.0)), LessonKind.LOOPS) for n in range(12)]
+    assert sum(map(bool, found)) <= 1
+
+
 def test_a_loop_is_told_against_the_runs_with_a_verdict():
     """Runs of which nobody knows how they ended show the loop, and no share of successes."""
-    stuck = [step("search", 7)] * 4
-    runs = [run(n, *stuck, success=n == 0) for n in range(5)]
-    runs += [run(n, step("search", n)) for n in range(5, 25)]
-    runs += [unjudged(n, *stuck) for n in range(25, 28)]
-    runs += [unjudged(n, step("search", n)) for n in range(28, 40)]
-    found = one(lessons(runs), LessonKind.LOOPS)
-    assert (found.runs, found.successes, found.without_verdict) == (8, 1, 3)
+    judged = stuck_at_times(1, harm=0.6)
+    others = [unjudged(n, *[step("search", 7)] * 4, task=n) for n in range(500, 503)]
+    before, after = (one(lessons(runs), LessonKind.LOOPS) for runs in (judged, judged + others))
+    assert (after.runs, after.without_verdict) == (before.runs + 3, 3)
+    ends = [each.lines["en"].partition("; within")[2] for each in (before, after)]
+    assert ends[0] == ends[1] != ""
+
+
+def test_another_agent_is_not_another_time():
+    """A failure that only one agent has goes on although the last runs were those of another."""
+    ours = [replace(run(n, "fetch!no space" if n % 2 else "fetch"), source="a") for n in range(20)]
+    theirs = [replace(run(n, "fetch"), source="b") for n in range(20, 60)]
+    found = one(lessons(ours + theirs), LessonKind.FAILS)
+    assert found.state is LessonState.ESTABLISHED
+    mixed = [replace(each, source="a") for each in ours + theirs]
+    assert one(lessons(mixed), LessonKind.FAILS).state is LessonState.FADED
+
+
+def test_who_made_the_last_call_is_said():
+    """A user's call that runs end in is not the agent's."""
+    runs = [run(n, "look", *(["order"] if n % 2 else [])) for n in range(60)]
+    runs += [run(n, "look", "reset@user", success=False) for n in range(60, 75)]
+    found = one(lessons(runs), LessonKind.NEVER_SUCCEEDS)
     assert found.lines["en"] == (
-        "`search` was called 3 or more times in a row with the same arguments in 8 runs, in "
-        "8 tasks: 0 of these 32 calls failed, 1 of the 5 with a verdict succeeded, and 20 of the "
-        "20 other runs"
+        "runs that end in `reset`, called by the user: 0 of 15 runs succeeded, in 15 tasks"
     )
 
 
@@ -260,22 +302,22 @@ def test_a_call_that_ends_the_run_is_not_a_remedy():
 
 def test_trying_again():
     """How often it then worked, what came before, and who gave up."""
-    runs = [run(n, "edit", "commit") for n in range(30)]
-    runs += [run(n, "edit!text not found", "read", "edit", "commit") for n in range(30, 38)]
-    runs += [run(n, "edit!text not found", "commit") for n in range(38, 40)]
+    runs = [run(n, "edit", "commit") for n in range(20)]
+    runs += [run(n, "edit!text not found", "read", "edit", "commit") for n in range(20, 48)]
+    runs += [run(n, "edit!text not found", "commit") for n in range(48, 50)]
     found = one(lessons(runs), LessonKind.FAILS)
     assert found.lines["en"].endswith(
-        "; tried again, it worked in 8 of 8 runs (8 times right after `read`); 2 runs gave up"
+        "; tried again, it worked in 28 of 28 runs (28 times right after `read`); 2 runs gave up"
     )
 
 
 def test_a_failure_that_stopped_keeps_its_remedy():
     """It is one lesson still."""
-    runs = [run(n, "edit!text not found", "read", "edit", "commit") for n in range(10)]
-    runs += [run(n, "edit", "commit") for n in range(10, 40)]
-    (found,) = lessons(runs)
-    assert (found.kind, found.state) == (LessonKind.FAILS, LessonState.FADED)
-    assert "tried again, it worked in 10 of 10 runs" in found.lines["en"]
+    runs = [run(n, "edit!text not found", "edit", "commit") for n in range(30)]
+    runs += [run(n, "edit", "commit") for n in range(30, 60)]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.state is LessonState.FADED
+    assert "tried again, it worked in 30 of 30 runs" in found.lines["en"]
 
 
 @pytest.mark.parametrize("seed", range(8))

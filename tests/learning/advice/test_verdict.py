@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.verdict.known_runs import features_of, known_runs
-from trackrecord.learning.advice.verdict.log_odds import LeftOutRun, fitted_weight, log_odds
+from trackrecord.learning.advice.verdict.log_odds import (
+    NOTHING,
+    LeftOutRun,
+    Prior,
+    fitted_weight,
+    log_odds,
+)
 from trackrecord.learning.advice.verdict.model import fit
 from trackrecord.learning.advice.verdict.steps import StepSums
 
@@ -125,7 +131,7 @@ def test_a_source_is_a_stratum():
     model = fit(runs)
     judged = model.probability(run(999, "new", ["habit"], True, source="good"))
     steps = next(term for term in judged.terms if term.name == "steps")
-    assert abs(steps.log_odds) < 0.2
+    assert abs(steps.log_odds) < 0.3
     assert judged.probability == pytest.approx(0.8, abs=0.1)
     unknown = model.probability(run(999, "new", [], True, source="never seen"))
     assert unknown.terms[0].log_odds == pytest.approx(0.0, abs=0.5)
@@ -157,13 +163,31 @@ def test_a_task_that_recurs_has_a_rate_of_its_own():
 
 
 def test_a_weight_counts_tasks_and_not_runs():
-    """A hundred equal runs of one task establish nothing."""
+    """A hundred equal runs of one task say nothing; many tasks outweigh what was expected."""
+    steps = Prior(0.5, 0.3)
     examples = [LeftOutRun(f"t{n}", 0.0, 1.0 if n % 2 else -1.0, bool(n % 2)) for n in range(40)]
-    assert fitted_weight(examples) > 0.5
-    assert fitted_weight([each._replace(task="t") for each in examples]) == 0.0
+    assert fitted_weight(examples, steps) > 0.8
+    one_task = [each._replace(task="t") for each in examples]
+    assert fitted_weight(one_task, steps) < 0.06
+    assert fitted_weight(one_task, NOTHING) == 0.0
+    assert fitted_weight([], steps) == 0.0
     alike = [LeftOutRun(f"t{n // 50}", 0.0, 1.0, n < 54) for n in range(100)]
-    assert fitted_weight(alike) == 0.0
-    assert fitted_weight([]) == 0.0
+    assert fitted_weight(alike, NOTHING) < 0.1
+    wrong = [each._replace(success=not each.success) for each in examples]
+    assert fitted_weight(wrong, steps) == 0.0
+
+
+def test_of_few_runs_what_is_useful_is_heeded():
+    """What tells runs apart is not lost because few tasks cannot establish its weight.
+
+    Where such terms got no weight the areas were 0.51 and 0.50, and the losses no smaller.
+    """
+    from benchmarks.worlds.few_runs import WORLDS, judge
+
+    for known, least, most in zip(WORLDS[:2], (0.55, 0.54), (0.735, 0.725), strict=True):
+        areas, losses, _ = zip(*(judge(known, seed) for seed in range(500, 520)), strict=True)
+        assert sum(areas) / 20 > least
+        assert sum(losses) / 20 < most
 
 
 RUNS = st.lists(
@@ -188,7 +212,7 @@ def test_order_and_doubling_make_no_difference(runs, asked, shuffled):
     again = [*runs, *runs[:3]]
     shuffled.shuffle(again)
     one, other = fit(runs), fit(again)
-    assert one.weights == other.weights
+    assert (one.unseen, one.recurring) == (other.unseen, other.recurring)
     for each in asked:
         judged = one.probability(each)
         assert judged == other.probability(each)

@@ -89,6 +89,25 @@ def test_votes_age():
     assert shares["old",] == pytest.approx(shares["new",]) == pytest.approx(0.5)
 
 
+def test_each_success_votes_with_its_own_age():
+    """What was done ten times 900 days ago is not renewed by what was done of it yesterday."""
+    old, yesterday = NOW - 900 * DAY, NOW - DAY
+    runs = [
+        *(run(number, CANCEL, ["old"], ended_at=old) for number in range(10)),
+        *(run(20 + number, CANCEL, ["new"], ended_at=yesterday) for number in range(3)),
+        run(30, BOOK, ["x"]),
+    ]
+    failed = run(40, CANCEL, ["old"], success=False, ended_at=yesterday)
+    again = run(41, CANCEL, ["old"], ended_at=yesterday)
+    shares = [
+        {voted.tools: voted.share for voted in asked(each, CANCEL).ranked}["old",]
+        for each in (runs, [*runs, failed], [*runs, again])
+    ]
+    assert shares[0] == pytest.approx(10 / 2**10 / (10 / 2**10 + 3 / 2 ** (1 / 90)), rel=1e-6)
+    assert shares[1] == pytest.approx(shares[0])
+    assert shares[2] == pytest.approx(1 / 4, abs=0.01)
+
+
 def test_scattered_votes_and_unknown_texts_need_more_information():
     """A weak top share is no recommendation, and neither is none."""
     scattered = [run(n, CANCEL, [f"tool_{n}", "find"]) for n in range(6)]
@@ -191,7 +210,7 @@ def test_hostile_texts_are_answered(text, tool):
 def test_the_example_of_the_documentation():
     """Two votes of the very text, and one of a text whose cosine is a half."""
     index = build_index(["book flight", "book hotel"])
-    tallies = [[(0, 2, 0, NOW)], [(1, 1, 0, NOW)]]
+    tallies = [[(0, 2, 0, NOW, NOW)], [(1, 1, 0, NOW, NOW)]]
     ballots = Ballots(index, tallies, [("find", "refund"), ("search", "book")])
     cosine = dict(index.similar("book flight", most=2))[1]
     assert recommend(ballots, "book flight", now=NOW).confidence == pytest.approx(

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final, Literal
 
+from .exploring import SHARPNESS
 from .rules import Explore
 
 Arm = Literal["given", "withheld"]
-# Chosen on seeds that no figure is reported on: see docs/how-it-learns.md.
-EXPLORED_SHARE: Final = 0.2
 _HASHES: Final = 2**64
 
 
@@ -22,15 +21,17 @@ class Assignment:
     Attributes:
         arm: whether the task is given advice or belongs to the holdout; None without a task id.
         holdout: the share of tasks that is withheld advice.
-        seed: the seed of the order that is tried; None where nothing is tried.
-        propensity: how probable it was that the task is assigned so: to its arm, and to an order
-            that is drawn or not drawn.
+        seed: the seed of the order that is drawn; None where none is.
+        propensity: how probable it was that the task is assigned to its arm. Whether an order is
+            drawn is not left to chance.
+        sharpness: as if how many times as much were known of what is drawn.
     """
 
     arm: Arm | None = None
     holdout: float = 0.0
     seed: int | None = None
     propensity: float = 1.0
+    sharpness: float = 1.0
 
     @property
     def is_withheld(self) -> bool:
@@ -61,7 +62,7 @@ def assign(
             is drawn.
         revision: the revision of the rankings: a draw is the same for the same rankings only.
         holdout: the share of tasks that is withheld advice, 0..0.9.
-        explore: whether orders are drawn: for no task, for some tasks or for all.
+        explore: whether orders are drawn, and how far from what is known.
     """
     arm: Arm | None = None
     propensity = 1.0
@@ -72,12 +73,8 @@ def assign(
     key = task_id or task
     if not key or explore == "off":
         return Assignment(arm, holdout, None, propensity)
-    if explore == "some":
-        is_explored = _drawn("explore", project, key) < EXPLORED_SHARE
-        propensity *= EXPLORED_SHARE if is_explored else 1.0 - EXPLORED_SHARE
-        if not is_explored:
-            return Assignment(arm, holdout, None, propensity)
-    return Assignment(arm, holdout, _hash("order", project, key, str(revision)), propensity)
+    seed = _hash("order", project, key, str(revision))
+    return Assignment(arm, holdout, seed, propensity, SHARPNESS[explore])
 
 
 def _drawn(*parts: str) -> float:

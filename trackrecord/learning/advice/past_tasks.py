@@ -1,18 +1,41 @@
 """Past tasks: each text once, with how often which procedure succeeded."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from ..numbers.decay import moment_of
 from ..text.masking import masked
 from .runs import Run
 from .task_finding import LONGEST_TOLD
+from .votes import Tally
 
 # Only this much of an instruction tells one text from another.
 LONGEST_TEXT: Final = 300
 MOST_TEXTS: Final = 10_000
+
+
+@dataclass
+class RunsOfOrder:
+    """The runs of a text that used the same tools in the same order.
+
+    Attributes:
+        succeeded_at: when each successful one ended.
+        failures: how many failed.
+        last_at: when the last one ended.
+    """
+
+    succeeded_at: list[float] = field(default_factory=list)
+    failures: int = 0
+    last_at: float = 0.0
+
+    def add(self, other: "RunsOfOrder") -> None:
+        """Add the runs of another order."""
+        self.succeeded_at += other.succeeded_at
+        self.failures += other.failures
+        self.last_at = max(self.last_at, other.last_at)
 
 
 @dataclass
@@ -22,7 +45,7 @@ class RunsOfText:
     Attributes:
         text: the beginning of the instruction, or else the trigger, spaces evened out.
         last_at: when the last run ended.
-        tallies: by procedure, its successes, failures, and when the last run ended.
+        orders: its runs by the tools that they used, in order.
         endings: how failed runs ended, counted.
         newest: its newest run.
     """
@@ -30,7 +53,7 @@ class RunsOfText:
     text: str
     newest: Run
     last_at: float = 0.0
-    tallies: dict[tuple[str, ...], tuple[int, int, float]] = field(default_factory=dict)
+    orders: dict[tuple[str, ...], RunsOfOrder] = field(default_factory=dict)
     endings: Counter[str] = field(default_factory=Counter)
 
 
@@ -44,6 +67,31 @@ def past_tasks_of(runs: Iterable[Run]) -> list[RunsOfText]:
             _add(found.setdefault(text, RunsOfText(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
+
+
+def tallies_of(
+    task: RunsOfText, position_of: Callable[[tuple[str, ...]], int], half_life_days: float
+) -> tuple[Tally, ...]:
+    """Return the runs of a text by procedure, whatever the order of its tools.
+
+    Args:
+        task: the text.
+        position_of: gives tools the position of their procedure.
+        half_life_days: days after which a success counts half.
+    """
+    merged: defaultdict[int, RunsOfOrder] = defaultdict(RunsOfOrder)
+    for order, runs in task.orders.items():
+        merged[position_of(order)].add(runs)
+    return tuple(
+        (
+            position,
+            len(runs.succeeded_at),
+            runs.failures,
+            runs.last_at,
+            moment_of(runs.succeeded_at, half_life_days) if runs.succeeded_at else 0.0,
+        )
+        for position, runs in sorted(merged.items())
+    )
 
 
 def alike(texts: Sequence[str]) -> list[int]:
@@ -60,10 +108,9 @@ _masked = lru_cache(maxsize=MOST_TEXTS)(masked)
 
 
 def _add(task: RunsOfText, run: Run) -> None:
-    procedure = run.order
-    successes, failures, last = task.tallies.get(procedure, (0, 0, 0.0))
-    last = max(last, run.ended_at)
-    task.tallies[procedure] = (successes + run.success, failures + (not run.success), last)
+    ended = [run.ended_at] if run.success else []
+    runs = task.orders.setdefault(run.order, RunsOfOrder(last_at=run.ended_at))
+    runs.add(RunsOfOrder(ended, int(not run.success), run.ended_at))
     task.last_at = max(task.last_at, run.ended_at)
     if not run.success:
         task.endings[ending_of(run)] += 1

@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 
 from ..numbers.checks import require
 
-# Whether little known entries are tried: on no task, on some tasks or on all.
+# How much little known entries are tried: not at all, as far as it pays, or as far as it may pay.
 Explore = Literal["off", "some", "full"]
 EXPLORE: Final[tuple[Explore, ...]] = get_args(Explore)
 

@@ -30,8 +30,9 @@ _SETS_RECUR_FROM: Final = 0.5
 _FEW_SUCCESSES: Final = 10
 _MAJORITY: Final = 0.5
 
-# The position of a procedure, its successes, its failures, and when the last of them ended.
-Tally = tuple[int, int, int, float]
+# The position of a procedure, its successes, its failures, when the last of them ended, and the
+# moment as of which the successes vote: each of them has aged by itself.
+Tally = tuple[int, int, int, float, float]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Ballots:
         """Whether most successes used a set of tools that another success used as well."""
         successes: dict[int, int] = defaultdict(int)
         for tallies in self.tallies:
-            for procedure, succeeded, _, _ in tallies:
+            for procedure, succeeded, *_ in tallies:
                 successes[procedure] += succeeded
         total = sum(successes.values())
         recurring = sum(count for count in successes.values() if count > 1)
@@ -63,7 +64,7 @@ class Ballots:
     def newest(self) -> tuple[tuple[int, float], ...]:
         """The texts whose runs ended last, each as similar as can be."""
         last = {
-            text: max((at for *_, at in found), default=0.0)
+            text: max((at for *_, at, _ in found), default=0.0)
             for text, found in enumerate(self.tallies)
         }
         return tuple(
@@ -136,13 +137,13 @@ def recommend(
     votes: dict[int, list[float]] = defaultdict(list)
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     for text, cosine in similar:
-        for procedure, successes, failures, last in ballots.tallies[text]:
+        for procedure, successes, failures, _, voted_at in ballots.tallies[text]:
             if procedure in excluded:
                 continue
             count = counts[procedure]
             count[1] += failures
             if successes:
-                weight = decayed(successes * cosine**_POWER, now - last, half_life_days)
+                weight = decayed(successes * cosine**_POWER, now - voted_at, half_life_days)
                 votes[procedure].append(weight)
                 count[0] += successes
                 count[2] += 1

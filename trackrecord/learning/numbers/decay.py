@@ -5,9 +5,10 @@ A decayed count at time t is Σ w·2^((tᵢ−t)/h). Kept against a fixed landma
 ("forward decay", Cormode, Shkapenyuk, Srivastava, Xu: Forward Decay, ICDE 2009).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp2
+from math import exp2, fsum, log2
 
 from .checks import require_positive
 
@@ -35,6 +36,18 @@ class DecayRules:
 def decayed(value: float, age_seconds: float, half_life_days: float) -> float:
     """Return what is left of a value at this age: value·0.5^(max(0, age)/half-life)."""
     return value * exp2(-max(0.0, age_seconds) / (half_life_days * DAY))
+
+
+def moment_of(moments: Collection[float], half_life_days: float) -> float:
+    """Return the moment at which all of them would weigh together what they weigh, each aged.
+
+    Args:
+        moments: seconds since the epoch, at least one.
+        half_life_days: days after which one counts half.
+    """
+    newest = max(moments)
+    kept = fsum(decayed(1.0, newest - moment, half_life_days) for moment in moments)
+    return newest + half_life_days * DAY * log2(kept / len(moments))
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from ..runs import Run
 from .sequence import ALPHA, Interval, interval_around
 from .trials import Trial
 
-Verdict = Literal["too few", "no effect seen", "helps", "hurts"]
+Verdict = Literal["too few", "outcomes missing", "no effect seen", "helps", "hurts"]
 
 # Below this many tasks in either arm nothing is said: an asymptotic interval needs some, and of
-# successes or failures that are rare so many more that tasks·rate·(1 − rate) is 10.
+# successes or failures that are rare so many more that tasks·rate·(1 − rate) is 10, by the rate of
+# the arm or by that of both.
 FEWEST: Final = 20
 _FEWEST_BY_VARIANCE: Final = 10.0
 # What an arm's variance is shrunk with: as much as so many tasks of the variance of both arms say,
@@ -76,6 +77,8 @@ class Comparison:
         difference: with − without, compared within strata; None where no stratum has both.
         interval: the confidence sequence of the difference at this moment.
         spread: the standard deviation within strata.
+        has_gaps: whether one arm lacks outcomes more often than the other, which may be all that
+            the difference shows.
     """
 
     measure: Measure
@@ -84,12 +87,15 @@ class Comparison:
     difference: float | None = None
     interval: Interval = Interval()  # noqa: RUF009 - frozen
     spread: float = 0.0
+    has_gaps: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """Return what can be said: as readily that it hurts as that it helps."""
         if self.difference is None or isinf(self.interval.low):
             return "too few"
+        if self.has_gaps:
+            return "outcomes missing"
         if self.interval.is_above_zero:
             return "helps" if self.measure.more_is_better else "hurts"
         if self.interval.is_below_zero:
@@ -154,19 +160,24 @@ def _compared(
         / total**2
     )
     spread = sqrt((of_given + of_withheld) / 2)
-    if min(given.tasks, withheld.tasks) < fewest_tasks(measure, given, withheld):
+    needed = fewest_tasks(measure, given, withheld)
+    if given.tasks < needed[0] or withheld.tasks < needed[1]:
         return Comparison(measure, given, withheld, difference, Interval(), spread)
     interval = interval_around(difference, sqrt(variance), spread, alpha)
     return Comparison(measure, given, withheld, difference, interval, spread)
 
 
-def fewest_tasks(measure: Measure, given: ArmMean, withheld: ArmMean) -> float:
-    """Return how many tasks either arm must have before anything is said."""
+def fewest_tasks(measure: Measure, given: ArmMean, withheld: ArmMean) -> tuple[float, float]:
+    """Return how many tasks each arm must have before anything is said."""
     if not measure.share:
-        return FEWEST
+        return FEWEST, FEWEST
     tasks = given.tasks + withheld.tasks
-    rate = (given.total + withheld.total) / tasks
-    variance = rate * (1.0 - rate)
+    both = (given.total + withheld.total) / tasks
+    return _fewest(given.mean, both), _fewest(withheld.mean, both)
+
+
+def _fewest(rate: float, both: float) -> float:
+    variance = max(rate * (1.0 - rate), both * (1.0 - both))
     return max(FEWEST, _FEWEST_BY_VARIANCE / variance) if variance > 0.0 else inf
 
 

@@ -1,7 +1,7 @@
 """The whole of what can be said about the effect of advice, from a set of trials."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from typing import Final
 
@@ -26,8 +26,9 @@ class EffectReport:
         open: tasks without an outcome yet: with and without advice.
         empty: tasks that nothing would have been handed to.
         holdout: the share of tasks that was withheld advice last; 0 while none is.
-        needed: how many more tasks show a difference of ten points; None while no task is withheld,
-            0 when they are there.
+        needed: how many more tasks show a difference of ten points in four of five projects; None
+            while no task is withheld, 0 when they are there.
+        repeats: exposures of tasks that had been handed something before; a task counts once.
     """
 
     overall: tuple[Comparison, ...] = ()
@@ -38,6 +39,7 @@ class EffectReport:
     empty: int = 0
     holdout: float = 0.0
     needed: int | None = None
+    repeats: int = 0
 
     @property
     def success(self) -> Comparison | None:
@@ -58,19 +60,24 @@ def effect_of(trials: Trials, tools_of: Mapping[str, frozenset[str]]) -> EffectR
         tools_of: the tools of competence records, by id.
     """
     ended = trials.ended
-    overall = [compare(ended, measure) for measure in MEASURES]
-    success = overall[0]
     given = sum(trial.is_given for trial in ended)
+    has_gaps = trials.lack_unequally
+    overall = [replace(compare(ended, measure), has_gaps=has_gaps) for measure in MEASURES]
+    success = overall[0]
     holdout = ended[-1].exposure.holdout if ended else 0.0
     return EffectReport(
         overall=tuple(each for each in overall if each is success or each.given.tasks),
-        kinds=_by_kind(ended),
-        entries=tuple(entry_effects(ended, tools_of)),
+        kinds={kind: replace(each, has_gaps=has_gaps) for kind, each in _by_kind(ended).items()},
+        entries=tuple(
+            replace(each, effect=replace(each.effect, has_gaps=has_gaps))
+            for each in entry_effects(ended, tools_of)
+        ),
         tasks=(given, len(ended) - given),
         open=trials.open,
         empty=trials.empty,
         holdout=holdout,
         needed=_needed(success, holdout),
+        repeats=trials.repeats,
     )
 
 
@@ -96,8 +103,8 @@ def _needed(success: Comparison, holdout: float) -> int | None:
 
 
 def _fewest(success: Comparison, holdout: float) -> int:
-    fewest = FEWEST
-    if success.given.tasks + success.withheld.tasks:
+    needed: tuple[float, float] = FEWEST, FEWEST
+    if success.given.tasks and success.withheld.tasks:
         needed = fewest_tasks(success.measure, success.given, success.withheld)
-        fewest = ceil(needed) if isfinite(needed) else FEWEST
-    return round(fewest / min(holdout, 1.0 - holdout))
+    given, withheld = (each if isfinite(each) else FEWEST for each in needed)
+    return ceil(max(given / (1.0 - holdout), withheld / holdout))

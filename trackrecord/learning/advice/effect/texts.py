@@ -11,10 +11,13 @@ from .sequence import Interval
 
 VERDICTS: Final = {
     "too few": "too few tasks",
+    "outcomes missing": "outcomes are missing",
     "no effect seen": "no effect seen",
     "helps": "it helps",
     "hurts": "it hurts",
 }
+# From so many repeats for each task on, tasks recur rather than that they are tried again.
+_MOSTLY_REPEATS: Final = 2
 # From here on the decimals of an amount say nothing.
 _LARGE: Final = 100
 _UNITS: Final = {"duration": " s"}
@@ -75,8 +78,8 @@ def conclusion(report: EffectReport) -> list[str]:
     if not withheld:
         nothing = f"{given} tasks ended with advice and none without: nothing can be compared."
         return [nothing, "`trackrecord effect --enable` withholds advice from one task in ten."]
-    lines = [_verdict(success)]
-    if success.verdict != "too few":
+    lines = [_verdict(success, report.open)]
+    if success.verdict not in ("too few", "outcomes missing"):
         lines.append(
             "The intervals hold however often you look: one in twenty projects, at most, ever sees "
             "one that misses the truth."
@@ -84,22 +87,38 @@ def conclusion(report: EffectReport) -> list[str]:
     if report.needed:
         lines.append(
             f"About {report.needed} more tasks until a difference of "
-            f"{percent(WORTH_KNOWING, 1)} points would show."
+            f"{percent(WORTH_KNOWING, 1)} points would show in four of five projects."
         )
+        if report.repeats > _MOSTLY_REPEATS * (given + withheld):
+            lines.append(
+                f"{report.repeats} requests were for a task_id that had been handed advice before, "
+                "or withheld it. Each task_id counts once, so few that recur never show an effect: "
+                "give each piece of work an id of its own, such as nightly-build-2026-05-04."
+            )
     return lines
 
 
-def _verdict(success: Comparison) -> str:
+def _verdict(success: Comparison, waiting: tuple[int, int]) -> str:
     arms = f"{_succeeded(success.given)} with advice, {_succeeded(success.withheld)} without"
     match success.verdict:
         case "helps":
             return f"Advice helps: {arms}: {_range(success)}."
         case "hurts":
             return f"Advice hurts: {arms}: {_range(success)}."
+        case "outcomes missing":
+            return (
+                f"Nothing can be said: {_lacking(success.given, waiting[0])} with advice and "
+                f"{_lacking(success.withheld, waiting[1])} without lack an outcome, and what is "
+                "missing may be all the difference. Report the outcome of every task."
+            )
         case "no effect seen":
             return f"No effect seen: {arms}: {_range(success)}, which includes 0."
         case _:
             return _too_few(success)
+
+
+def _lacking(arm: ArmMean, waiting: int) -> str:
+    return f"{waiting} of {arm.tasks + waiting} tasks"
 
 
 def _range(comparison: Comparison) -> str:
@@ -111,13 +130,14 @@ def _succeeded(arm: ArmMean) -> str:
 
 
 def _too_few(success: Comparison) -> str:
-    side = min(success.given.tasks, success.withheld.tasks)
-    needed: float = FEWEST
-    if side:
+    given, withheld = success.given.tasks, success.withheld.tasks
+    needed: tuple[float, float] = FEWEST, FEWEST
+    if given and withheld:
         needed = fewest_tasks(success.measure, success.given, success.withheld)
-    if isinf(needed):
+    if isinf(max(needed)):
+        side = min(given, withheld)
         return f"Nothing can be said while all tasks end alike: {side} on the smaller side so far."
     return (
-        f"Too few tasks to say anything: {ceil(needed)} with and {ceil(needed)} without advice are "
-        f"needed among tasks of the same kind, and one side has {side}."
+        f"Too few tasks to say anything: {ceil(needed[0])} with and {ceil(needed[1])} without "
+        f"advice are needed among tasks of the same kind, and there are {given} and {withheld}."
     )

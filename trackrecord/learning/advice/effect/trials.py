@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from math import sqrt
 
+from ...numbers.wilson import Z
 from ..kinds import find_kinds
 from ..runs import Run
 from .exposures import Exposure, first_exposures
@@ -46,13 +48,46 @@ class Trials:
     Attributes:
         ended: those that ended and that something was handed to, or would have been, in the order
             of their exposures.
-        open: those that have no outcome yet, by arm: given, withheld.
+        waiting: what those were handed that have no outcome yet.
         empty: those that nothing would have been handed to anyway.
+        repeats: further exposures of tasks that had been assigned before.
     """
 
     ended: tuple[Trial, ...] = ()
-    open: tuple[int, int] = (0, 0)
+    waiting: tuple[Exposure, ...] = ()
     empty: int = 0
+    repeats: int = 0
+
+    @property
+    def open(self) -> tuple[int, int]:
+        """How many have no outcome yet: given, withheld."""
+        withheld = sum(each.is_withheld for each in self.waiting)
+        return len(self.waiting) - withheld, withheld
+
+    @property
+    def lack_unequally(self) -> bool:
+        """Whether one arm lacks outcomes more often than chance explains in 95% of cases.
+
+        Compared within periods of the same holdout: while that changes, so may what has ended.
+        """
+        excess = variance = 0.0
+        for cell in self._cells():
+            tasks, withheld = sum(map(sum, cell)), sum(cell[True])
+            lacking = cell[False][1] + cell[True][1]
+            if tasks > 1:
+                excess += cell[True][1] - withheld * lacking / tasks
+                among = withheld * (tasks - withheld) * lacking * (tasks - lacking)
+                variance += among / (tasks * tasks * (tasks - 1))
+        return abs(excess) > Z * sqrt(variance)
+
+    def _cells(self) -> Iterable[tuple[list[int], list[int]]]:
+        """Return the tasks of each holdout: by arm, those with an outcome and those without."""
+        cells: dict[float, tuple[list[int], list[int]]] = {}
+        ended = ((trial.exposure, 0) for trial in self.ended)
+        for exposure, lacks in (*ended, *((each, 1) for each in self.waiting)):
+            cell = cells.setdefault(exposure.holdout, ([0, 0], [0, 0]))
+            cell[exposure.is_withheld][lacks] += 1
+        return [cells[holdout] for holdout in sorted(cells)]
 
 
 def trials_of(exposures: Iterable[Exposure], runs: Iterable[Run]) -> Trials:
@@ -64,7 +99,8 @@ def trials_of(exposures: Iterable[Exposure], runs: Iterable[Run]) -> Trials:
         exposures: of one project, in any order.
         runs: of the same project, in any order.
     """
-    first = first_exposures(exposures)
+    distinct = {each.exposure_id: each for each in exposures}
+    first = first_exposures(distinct.values())
     outcomes: dict[str, Run] = {}
     for run in runs:
         exposure = first.get(run.task_id)
@@ -75,7 +111,7 @@ def trials_of(exposures: Iterable[Exposure], runs: Iterable[Run]) -> Trials:
             outcomes[run.task_id] = run
     kinds = _kinds(outcomes.values())
     ended = []
-    waiting = [0, 0]
+    waiting = []
     empty = 0
     for exposure in sorted(first.values(), key=lambda each: (each.at, each.exposure_id)):
         if not exposure.entries:
@@ -83,8 +119,9 @@ def trials_of(exposures: Iterable[Exposure], runs: Iterable[Run]) -> Trials:
         elif (found := outcomes.get(exposure.task_id)) is not None:
             ended.append(Trial(exposure, found, kinds[found.outcome]))
         else:
-            waiting[exposure.is_withheld] += 1
-    return Trials(tuple(ended), (waiting[0], waiting[1]), empty)
+            waiting.append(exposure)
+    repeats = len(distinct) - len(first)
+    return Trials(tuple(ended), tuple(waiting), empty, repeats)
 
 
 def _kinds(runs: Collection[Run]) -> dict[int, str]:

@@ -104,3 +104,48 @@ def _set_effects(cells: Cells) -> float:
             left[cell] -= runs[cell] * step
         change = max(change, abs(step))
     return change
+
+
+def information(cells: Cells) -> list[list[float]]:
+    """Return what the runs tell about each pair of labels within strata, with the ridge.
+
+    The inverse, times the variance of a success, is the covariance of the effects.
+    """
+    labels = len(cells.effects)
+    matrix = [
+        [RIDGE if row == column else 0.0 for column in range(labels)] for row in range(labels)
+    ]
+    of_cell: list[list[int]] = [[] for _ in cells.runs]
+    for label, members in enumerate(cells.of_label):
+        for cell in members:
+            of_cell[cell].append(label)
+    for whole, members in zip(cells.stratum_runs, cells.of_stratum, strict=True):
+        runs: dict[int, float] = {}
+        for cell in members:
+            for one in of_cell[cell]:
+                runs[one] = runs.get(one, 0.0) + cells.runs[cell]
+                for other in of_cell[cell]:
+                    matrix[one][other] += cells.runs[cell]
+        for one, mine in runs.items():
+            row = matrix[one]
+            for other, theirs in runs.items():
+                row[other] -= mine * theirs / whole
+    return matrix
+
+
+def inverse_of(matrix: list[list[float]]) -> list[list[float]]:
+    """Return the inverse of a symmetric, positive definite matrix (Gauss and Jordan)."""
+    size = len(matrix)
+    rows = [
+        [*row, *(float(place == each) for each in range(size))] for place, row in enumerate(matrix)
+    ]
+    for place in range(size):
+        pivot = rows[place][place]
+        rows[place] = lead = [each / pivot for each in rows[place]]
+        for other in range(size):
+            factor = rows[other][place]
+            if other != place and factor:
+                rows[other] = [
+                    one - factor * two for one, two in zip(rows[other], lead, strict=True)
+                ]
+    return [row[size:] for row in rows]

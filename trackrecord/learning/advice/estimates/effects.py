@@ -1,31 +1,35 @@
 """Effects: how much of a success rate is due to what a run did, and not to its task.
 
-Runs are compared within strata: the runs of one task where there are several, else those of one
-kind of task. In a stratum a run's success is expected to be the stratum's rate plus the effect of
-each label that the run has (its patterns, or its procedure). The effects that fit best are found by
-taking turns: the rates of the strata given the effects, the effects given the rates (least squares
-with a ridge, Gauss and Seidel's method). In one stratum with two labels this is Mantel and
-Haenszel's weighted difference; with more labels it also accounts for who a label is compared with,
-which that difference does not.
+Runs are compared within strata: the runs of one task where none depends on how another one ended,
+else those of one kind of task that follow as many failures. In a stratum a run's success is
+expected to be the stratum's rate plus the effect of each label that the run has (its patterns, or
+its procedure). The effects that fit best are found by taking turns: the rates of the strata given
+the effects, the effects given the rates (least squares with a ridge, Gauss and Seidel's method). In
+one stratum with two labels this is Mantel and Haenszel's weighted difference; with more labels it
+also accounts for who a label is compared with, which that difference does not.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import sqrt
 from operator import mul
-from typing import Final
+from typing import Final, NamedTuple
 
-from .additive_fit import RIDGE, Cells, settle
+from .additive_fit import RIDGE, Cells, information, inverse_of, settle
+from .posterior import PRIOR_STRENGTH
 
 # A normal distribution has 90% of its mass within so many standard deviations.
 _DEVIATIONS: Final = 1.645
 # The variance of a success is no more than this; it is assumed of so many runs before any is seen.
 _MOST_VARIANCE: Final = 0.25
 _ASSUMED_RUNS: Final = 4.0
+_LEAST_VARIANCE: Final = 1e-9
+# Of more labels it is not reckoned how far they explain each other: that takes their third power.
+_MOST_TOLD_APART: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRun:
+class EffectRun(NamedTuple):
     """A run as far as effects are concerned.
 
     Attributes:
@@ -33,12 +37,14 @@ class EffectRun:
         labels: what it did, sorted, each once.
         weight: how much it counts for its age, 0..1.
         success: whether it reached its goal.
+        is_within_task: whether its stratum is one task, and not a kind of task.
     """
 
     stratum: str
     labels: tuple[str, ...]
     weight: float
     success: bool
+    is_within_task: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +75,81 @@ class Effect:
 NO_EFFECT: Final = Effect(0.0, -1.0, 1.0)
 
 
-def effects_of(trials: Iterable[EffectRun]) -> dict[str, Effect]:
-    """Return the effect of each label; the order of trials with equal weights does not matter."""
+def effect_in_kind(effect: Effect, part: Effect) -> Effect:
+    """Return a label's effect at one kind of task.
+
+    What was seen at all kinds is expected of each, as if by as many runs as any prior weighs. Both
+    are weighed by their precision.
+
+    Args:
+        effect: the label's effect at all kinds of task.
+        part: its effect at this kind alone.
+    """
+    if not (effect.is_known and part.is_known):
+        return part
+    own = 1.0 / _squared_error(part)
+    expected = 1.0 / (_squared_error(effect) + _MOST_VARIANCE / PRIOR_STRENGTH)
+    difference = (own * part.difference + expected * effect.difference) / (own + expected)
+    return _around(difference, _DEVIATIONS / sqrt(own + expected), part.strata, part.weight)
+
+
+def _squared_error(effect: Effect) -> float:
+    # One end may be cut off at -1 or 1.
+    half = max(effect.high - effect.difference, effect.difference - effect.low)
+    return max(_LEAST_VARIANCE, (half / _DEVIATIONS) ** 2)
+
+
+def _around(difference: float, spread: float, strata: int, weight: float) -> Effect:
+    difference = max(-1.0, min(1.0, difference))
+    low, high = max(-1.0, difference - spread), min(1.0, difference + spread)
+    return Effect(difference, low, high, strata, weight)
+
+
+def effects_of(trials: Iterable[EffectRun], *, is_one_kind: bool = False) -> dict[str, Effect]:
+    """Return the effect of each label; the order of trials with equal weights does not matter.
+
+    Kinds of task are told by words and may be wrong, so that comparing within them takes away only
+    a part of what the tasks do. An interval therefore reaches as far beyond the effect as comparing
+    within kinds has moved it. Runs of one task need no such reach.
+
+    Args:
+        trials: in any order.
+        is_one_kind: whether all are of one kind of task, so that nothing else is known of it.
+    """
     trials = list(trials)
     names = sorted({label for trial in trials for label in trial.labels})
     number_of = {name: number for number, name in enumerate(names)}
-    cells = Cells(len(names))
-    for (stratum, labels), (runs, successes) in sorted(_grouped(_comparable(trials)).items()):
+    comparable = _comparable(trials)
+    tells_apart = not is_one_kind and len(names) <= _MOST_TOLD_APART
+    found = _Contrast(_settled(comparable, number_of), tells_apart=tells_apart)
+    of_kinds = [trial for trial in comparable if not trial.is_within_task]
+    if is_one_kind or not of_kinds:
+        return {name: found.effect(number) for name, number in number_of.items()}
+    by_kind = found
+    if len(of_kinds) < len(comparable):
+        by_kind = _Contrast(_settled(of_kinds, number_of))
+    crude = _Contrast(_settled([trial._replace(stratum="") for trial in of_kinds], number_of))
+    return {name: _reaching(found, by_kind, crude, number) for name, number in number_of.items()}
+
+
+def _reaching(found: "_Contrast", by_kind: "_Contrast", crude: "_Contrast", label: int) -> Effect:
+    """Return an effect whose interval reaches as far beyond as comparing within kinds moved it."""
+    effect = found.effect(label)
+    adjusted = effect if by_kind is found else by_kind.effect(label)
+    if not (effect.is_known and adjusted.is_known):
+        return effect
+    moved = adjusted.difference - crude.difference(label)
+    moved *= min(1.0, adjusted.weight / effect.weight)
+    low, high = effect.low + min(0.0, moved), effect.high + max(0.0, moved)
+    return replace(effect, low=max(-1.0, low), high=min(1.0, high))
+
+
+def _settled(trials: Sequence[EffectRun], number_of: Mapping[str, int]) -> Cells:
+    cells = Cells(len(number_of))
+    for (stratum, labels), (runs, successes) in sorted(_grouped(trials).items()):
         cells.add(stratum, [number_of[label] for label in labels], runs, successes)
     settle(cells)
-    contrast = _Contrast(cells)
-    return {name: contrast.effect(number) for name, number in number_of.items()}
+    return cells
 
 
 def _comparable(trials: Sequence[EffectRun]) -> list[EffectRun]:
@@ -107,8 +177,9 @@ def _grouped(
 class _Contrast:
     """What settled effects come to, against what other runs of the same strata do."""
 
-    def __init__(self, cells: Cells) -> None:
+    def __init__(self, cells: Cells, *, tells_apart: bool = False) -> None:
         self._cells = cells
+        self._tells_apart = tells_apart
         self._done = cells.effects_by_cell()
         self._variance = _variance(cells)
         self._total = sum(cells.runs)
@@ -121,11 +192,12 @@ class _Contrast:
         if not compared:
             return NO_EFFECT
         weight = sum(compared)
-        spread = _DEVIATIONS * sqrt(self._variance / (weight + RIDGE))
-        difference = self._cells.effects[label] - self._instead(label)
-        difference = max(-1.0, min(1.0, difference))
-        low, high = max(-1.0, difference - spread), min(1.0, difference + spread)
-        return Effect(difference, low, high, len(compared), weight)
+        spread = _DEVIATIONS * sqrt(self._variance * max(self._doubt(label), 1 / (weight + RIDGE)))
+        return _around(self.difference(label), spread, len(compared), weight)
+
+    def difference(self, label: int) -> float:
+        """Return the difference to what such tasks do otherwise, -1..1."""
+        return max(-1.0, min(1.0, self._cells.effects[label] - self._instead(label)))
 
     def _weights(self, label: int) -> Iterable[float]:
         """Return n·m ÷ (n + m) of each stratum, for n runs with the label and m without it."""
@@ -138,6 +210,40 @@ class _Contrast:
             whole = cells.stratum_runs[stratum]
             yield runs * max(0.0, whole - runs) / whole
 
+    def _doubt(self, label: int) -> float:
+        """Return the variance of a contrast, in variances of one success; 0 if it is not reckoned.
+
+        Labels that come with the same strata explain each other: what cannot be told apart is
+        doubted more than by the number of runs.
+        """
+        if not self._tells_apart:
+            return 0.0
+        contrast = self._contrast(label)
+        rows = self._inverse
+        return sum(
+            one * sum(other * row[place] for place, other in enumerate(contrast) if other)
+            for one, row in zip(contrast, rows, strict=True)
+            if one
+        )
+
+    @cached_property
+    def _inverse(self) -> list[list[float]]:
+        return inverse_of(information(self._cells))
+
+    def _contrast(self, label: int) -> list[float]:
+        """Return how much of each label's effect the contrast holds."""
+        cells = self._cells
+        mine = set(cells.of_label[label])
+        without = self._total - cells.label_runs[label]
+        share = self._share_instead(label)
+        contrast = [0.0] * len(cells.effects)
+        if share and without > 0.0:
+            for other, members in enumerate(cells.of_label):
+                runs = sum(cells.runs[cell] for cell in members if cell not in mine)
+                contrast[other] = -share * runs / without
+        contrast[label] = 1.0
+        return contrast
+
     def _instead(self, label: int) -> float:
         """Return the effect of what other runs do in place of this.
 
@@ -145,16 +251,23 @@ class _Contrast:
         labels come and go independently of each other, it is nothing.
         """
         cells = self._cells
+        share = self._share_instead(label)
+        if not share:
+            return 0.0
+        done = sum(cells.runs[cell] * self._done[cell] for cell in cells.of_label[label])
+        return share * (self._total_done - done) / (self._total - cells.label_runs[label])
+
+    def _share_instead(self, label: int) -> float:
+        """Return how far the other labels stand in for this: 1 where runs have just one label."""
+        cells = self._cells
         mine = cells.of_label[label]
         runs = cells.label_runs[label]
-        done = sum(cells.runs[cell] * self._done[cell] for cell in mine)
         labels = sum(cells.runs[cell] * cells.label_counts[cell] for cell in mine)
         without, elsewhere = self._total - runs, self._total_labels - labels
         if without <= 0.0 or elsewhere <= 0.0:
             return 0.0
         beside = (labels - runs) / runs
-        share = max(0.0, 1.0 - beside * without / elsewhere)
-        return share * (self._total_done - done) / without
+        return max(0.0, 1.0 - beside * without / elsewhere)
 
 
 def _variance(cells: Cells) -> float:

@@ -4,19 +4,20 @@ The levels, from the most to the least specific: a procedure at one kind of task
 any task, the kind of task, the project. Each level's rate is the prior of the one before.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import exp, fsum, log
 from typing import Final
 
 from ...numbers.tolerance import ratio_at_least
+from ..attempts import TaskAttempt, attempts_of
 from ..kinds import Kinds, find_kinds
 from ..runs import Run
 from .counting import RunCounts, Weighed, count, distinct, weighed
-from .effects import NO_EFFECT, Effect, EffectRun, effects_of
+from .effects import NO_EFFECT, Effect, EffectRun, effect_in_kind, effects_of
 from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
 
 _NONE: Final = DecayedTally()
@@ -32,6 +33,7 @@ class Level(StrEnum):
 
     PROCEDURE_IN_KIND = "procedure in kind"
     PROCEDURE = "procedure"
+    PATTERN_IN_KIND = "pattern in kind"
     PATTERN = "pattern"
     KIND = "kind"
     PROJECT = "project"
@@ -76,26 +78,62 @@ class Estimate:
         return self.effect.is_known and self.effect.high < 0.0
 
 
+_IN_KIND: Final = {
+    Level.PROCEDURE: Level.PROCEDURE_IN_KIND,
+    Level.PATTERN: Level.PATTERN_IN_KIND,
+}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The effects of procedures, or of patterns.
+
+    Attributes:
+        overall: by label, at all tasks.
+        in_kinds: the same at each kind of task alone, by position; nothing where all tasks are of
+            one kind.
+    """
+
+    overall: Mapping[str, Effect] = field(default_factory=dict)
+    in_kinds: Mapping[int, Mapping[str, Effect]] = field(default_factory=dict)
+
+    def of(self, label: str, kind: int | None = None) -> Effect:
+        """Return the effect of a label: at all tasks, or at a kind of task where that is known."""
+        effect = self.overall.get(label, NO_EFFECT)
+        part = self.in_kinds.get(kind, {}).get(label) if kind is not None else None
+        return effect if part is None else effect_in_kind(effect, part)
+
+
 @dataclass(frozen=True)
 class Estimates:
     """The estimates of a project.
 
     Attributes:
         counts: what was counted.
-        procedure_effects: the effect of each procedure.
-        pattern_effects: the effect of each pattern.
+        of_procedures: the effects of procedures.
+        of_patterns: the effects of patterns.
         kind_of_runs: the position of the kind of task of each run, by the row of its outcome.
     """
 
     counts: RunCounts
-    procedure_effects: Mapping[str, Effect]
-    pattern_effects: Mapping[str, Effect]
+    of_procedures: Effects
+    of_patterns: Effects
     kind_of_runs: Mapping[int, int]
 
     @property
     def kinds(self) -> Kinds:
         """The kinds of task."""
         return self.counts.kinds
+
+    @property
+    def procedure_effects(self) -> Mapping[str, Effect]:
+        """The effect of each procedure at all tasks."""
+        return self.of_procedures.overall
+
+    @property
+    def pattern_effects(self) -> Mapping[str, Effect]:
+        """The effect of each pattern at all tasks."""
+        return self.of_patterns.overall
 
     @cached_property
     def project(self) -> Estimate:
@@ -124,18 +162,23 @@ class Estimates:
             Level.PROCEDURE,
             self.counts.by_procedure_and_kind.get(signature, {}),
             self.counts.by_procedure.get(signature, _NONE),
-            self.procedure_effects.get(signature, NO_EFFECT),
+            self.of_procedures.of(signature, kind),
             kind,
         )
 
-    def pattern(self, slug: str) -> Estimate:
-        """Return the rate of the runs that touch a pattern, also of one without runs."""
+    def pattern(self, slug: str, kind: int | None = None) -> Estimate:
+        """Return the rate of the runs that touch a pattern, also of one without runs.
+
+        Args:
+            slug: the pattern.
+            kind: the position of a kind of task; None for the tasks that touched it.
+        """
         return self._found(
             Level.PATTERN,
             self.counts.by_pattern_and_kind.get(slug, {}),
             self.counts.by_pattern.get(slug, _NONE),
-            self.pattern_effects.get(slug, NO_EFFECT),
-            None,
+            self.of_patterns.of(slug, kind),
+            kind,
         )
 
     def _found(
@@ -157,7 +200,7 @@ class Estimates:
         prior = self._carried(usual, whole.without(here), elsewhere)
         if here.runs:
             in_order = prior if elsewhere else self.kind(kind).posterior.mean
-            return _estimate(Level.PROCEDURE_IN_KIND, here, usual, prior, in_order, effect)
+            return _estimate(_IN_KIND[level], here, usual, prior, in_order, effect)
         if not elsewhere:
             return self.kind(kind)
         # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
@@ -224,20 +267,46 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     runs = distinct(runs)
     kinds = find_kinds(runs)
     found = weighed(runs, kinds, now, half_life_days)
+    attempts = attempts_of(runs)
     return Estimates(
         count(found, kinds),
-        effects_of(_trials(found, lambda each: (each.procedure,))),
-        effects_of(_trials(found, lambda each: each.run.patterns)),
+        _effects(found, attempts, lambda each: (each.procedure,)),
+        _effects(found, attempts, lambda each: each.run.patterns),
         {each.run.outcome: each.kind for each in found},
     )
 
 
-def _trials(
-    found: list[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
-) -> Iterable[EffectRun]:
-    """Return the runs as trials: within their task if it has several runs, else within its kind."""
-    attempts = Counter(each.run.task_id for each in found)
+def _effects(
+    found: Sequence[Weighed],
+    attempts: Mapping[int, TaskAttempt],
+    labels_of: Callable[[Weighed], tuple[str, ...]],
+) -> Effects:
+    in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
     for each in found:
-        is_repeated = attempts[each.run.task_id] > 1
-        stratum = f"task {each.run.task_id}" if is_repeated else f"kind {each.kind}"
-        yield EffectRun(stratum, tuple(sorted(set(labels_of(each)))), each.weight, each.run.success)
+        in_kinds[each.kind].append(each)
+    parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
+    return Effects(
+        effects_of(_trials(found, attempts, labels_of)),
+        {
+            kind: effects_of(_trials(part, attempts, labels_of), is_one_kind=True)
+            for kind, part in parts
+        },
+    )
+
+
+def _trials(
+    found: Sequence[Weighed],
+    attempts: Mapping[int, TaskAttempt],
+    labels_of: Callable[[Weighed], tuple[str, ...]],
+) -> Iterable[EffectRun]:
+    """Return the runs as trials: each within its task, or within its kind at the same attempt."""
+    for each in found:
+        attempt = attempts[each.run.outcome]
+        if attempt.task is None:
+            since = "a success" if attempt.is_after_success else "no success"
+            stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
+        else:
+            stratum = f"task {attempt.task}"
+        labels = tuple(sorted(set(labels_of(each))))
+        is_within = attempt.task is not None
+        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within)

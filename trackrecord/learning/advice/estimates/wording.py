@@ -27,7 +27,7 @@ def sentence(estimate: Estimate) -> str:
 
 
 def _where(level: Level) -> str:
-    return " at such tasks" if level is Level.PROCEDURE_IN_KIND else ""
+    return " at such tasks" if level in (Level.PROCEDURE_IN_KIND, Level.PATTERN_IN_KIND) else ""
 
 
 def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") -> str:
@@ -68,9 +68,10 @@ def why(estimate: Estimate) -> tuple[str, ...]:
     lines.append(f"without it, such tasks {_expected(estimate, 'are expected to succeed in')}")
     if effect.is_known:
         lines.append(
-            "compared within the same task where it was tried several times, else within the kind "
-            f"of task: in {counted(effect.strata, 'such group')}, as much as "
-            f"{effect.weight:.1f} runs could be set against others"
+            "compared within the same task where it was tried again whatever came of it, else "
+            "within the kind of task after as many failures: in "
+            f"{counted(effect.strata, 'such group')}, as much as {effect.weight:.1f} runs could be "
+            "set against others"
         )
     else:
         lines.append(effect_in_words(effect))

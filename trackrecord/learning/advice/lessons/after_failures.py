@@ -25,13 +25,13 @@ class AfterFailures:
 
     Attributes:
         gave_up: the runs in which it was not tried again and nothing took its place.
-        again: the runs that tried it again.
+        again: the runs that tried it again, and whether the next try worked.
         works: those of them in which it then worked, and the call right before that.
         instead: for each other tool the runs in which it took its place.
     """
 
     gave_up: list[int] = field(default_factory=list)
-    again: list[int] = field(default_factory=list)
+    again: dict[int, bool] = field(default_factory=dict)
     works: dict[int, int] = field(default_factory=dict)
     instead: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
@@ -57,7 +57,7 @@ def _follow(
     tool = calls[place]
     tries = [n for n in range(place + 1, len(calls)) if calls[n] == tool]
     if tries:
-        after.again.append(position)
+        after.again[position] = not steps[tries[0]].failed
     works = next((n for n in tries if not steps[n].failed), None)
     if works is not None:
         if works < len(calls) - 1:

@@ -1,10 +1,11 @@
 """What success goes with: calls that tell the successful runs of a task from its other runs.
 
-Only differences within a task count. Between tasks a call may just belong to the easy ones.
+Only differences within a task count. Between tasks a call may just belong to the easy ones. Within
+a task that was tried again until it succeeded, a call may just belong to the last run.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
@@ -26,11 +27,10 @@ _ENDING_SHARE: Final = 0.8
 
 
 @dataclass(frozen=True)
-class _Within:
-    """How runs with a call and runs without it differ within tasks.
+class DifferenceWithinTasks:
+    """How runs that did something and other runs of their tasks differ.
 
     Attributes:
-        caller: who makes the call.
         positions: the runs with it, in tasks that have both.
         won: how many of them succeeded.
         others: the runs without it, in these tasks.
@@ -41,7 +41,6 @@ class _Within:
         probability: how probable it is by chance.
     """
 
-    caller: int
     positions: list[int]
     won: int
     others: int
@@ -59,44 +58,50 @@ class _Within:
 
 def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls that runs with success have more, or less often within the same task."""
-    mixed = _mixed_tasks(history)
-    held = (_within(history, caller, mixed) for caller in history.runs_with)
-    tested = [each for each in held if each is not None]
+    held = (
+        (caller, difference_within_tasks(history, positions))
+        for caller, positions in history.runs_with.items()
+    )
+    tested = [(caller, each) for caller, each in held if each is not None]
     kept = discoveries(
-        [each.probability for each in tested], level=_LEVEL, tests=max(1, len(tested))
+        [each.probability for _, each in tested], level=_LEVEL, tests=max(1, len(tested))
     )
     for place in kept:
-        each = tested[place]
-        if each.low > 0 and not (each.effect > 0 and _ends_runs(history, each)):
-            yield _finding(history, each)
+        caller, each = tested[place]
+        if each.low > 0 and not (each.effect > 0 and _ends_runs(history, caller, each)):
+            yield _finding(history, caller, each)
 
 
-def _mixed_tasks(history: History) -> set[int]:
-    """Return the tasks with several runs; of all others nothing can be told within the task."""
-    return {task for task, runs in enumerate(history.task_runs) if runs > 1}
+def difference_within_tasks(
+    history: History, positions: Iterable[int]
+) -> DifferenceWithinTasks | None:
+    """Return how some runs differ from other runs of their tasks; None if there are too few.
 
-
-def _within(history: History, caller: int, mixed: set[int]) -> _Within | None:
+    Args:
+        history: runs with a verdict.
+        positions: the runs that did something.
+    """
+    runs_of, successes_of = history.compared_runs, history.compared_successes
     by_task: defaultdict[int, list[int]] = defaultdict(list)
-    for position in history.runs_with[caller]:
-        if (task := history.tasks[position]) in mixed:
+    for position in positions:
+        if (task := history.within[position]) is not None:
             by_task[task].append(position)
-    both = {task: runs for task, runs in by_task.items() if len(runs) < history.task_runs[task]}
+    both = {task: runs for task, runs in by_task.items() if len(runs) < runs_of[task]}
     count = sum(map(len, both.values()))
-    others = sum(history.task_runs[task] for task in both) - count
+    others = sum(runs_of[task] for task in both) - count
     if len(both) < _MIN_TASKS or count < _MIN_RUNS or others < _MIN_RUNS:
         return None
     rows = []
     won = all_won = 0
-    for task, positions in sorted(both.items()):
-        hits = sum(history.successes[position] for position in positions)
+    for task, mine in sorted(both.items()):
+        hits = sum(history.successes[position] for position in mine)
         won += hits
-        all_won += history.task_successes[task]
-        rows.append((history.task_runs[task], len(positions), history.task_successes[task], hits))
+        all_won += successes_of[task]
+        rows.append((runs_of[task], len(mine), successes_of[task], hits))
     effect, error, probability = _difference(rows)
-    positions = sorted(position for runs in both.values() for position in runs)
-    return _Within(
-        caller, positions, won, others, all_won - won, len(both), effect, error, probability
+    compared = sorted(position for mine in both.values() for position in mine)
+    return DifferenceWithinTasks(
+        compared, won, others, all_won - won, len(both), effect, error, probability
     )
 
 
@@ -121,13 +126,13 @@ def _difference(rows: list[tuple[int, int, int, int]]) -> tuple[float, float, fl
     return effect, error, two_sided(max(0.0, abs(excess) - 0.5) / sqrt(variance))
 
 
-def _ends_runs(history: History, each: _Within) -> bool:
-    last = sum(history.calls[position][-1] == each.caller for position in each.positions)
+def _ends_runs(history: History, caller: int, each: DifferenceWithinTasks) -> bool:
+    last = sum(history.calls[position][-1] == caller for position in each.positions)
     return last >= _ENDING_SHARE * len(each.positions)
 
 
-def _finding(history: History, each: _Within) -> Finding:
-    who = history.callers[each.caller]
+def _finding(history: History, caller: int, each: DifferenceWithinTasks) -> Finding:
+    who = history.callers[caller]
     at_least = percent(each.low, 1)
     sign = 1 if each.effect > 0 else -1
     far = min(1.0, abs(each.effect) + Z * each.error)
@@ -140,7 +145,7 @@ def _finding(history: History, each: _Within) -> Finding:
         tools=(who.tool,),
         actor=who.actor,
         positions=each.positions,
-        calls=history.counts[each.caller],
+        calls=history.counts[caller],
         interval=(ends[0], ends[1]),
         effect=each.effect,
         sure=each.low,

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
+from ..attempts import TaskAttempt, attempts_of
 from ..runs import AGENT, NotedRun, with_verdict
 
 
@@ -95,12 +96,50 @@ class History:
         return found
 
     @cached_property
+    def attempts(self) -> list[TaskAttempt]:
+        """Where each run stands among those of its task; every run must have a verdict."""
+        found = attempts_of(with_verdict(self.runs))
+        return [found[run.outcome] for run in self.runs]
+
+    @cached_property
+    def within(self) -> list[int | None]:
+        """The task of each run that is compared with other runs of it; None for the others."""
+        pairs = zip(self.tasks, self.attempts, strict=True)
+        return [None if attempt.task is None else task for task, attempt in pairs]
+
+    @cached_property
+    def compared_runs(self) -> Counter[int]:
+        """How many runs of each task are compared with each other."""
+        return Counter(task for task in self.within if task is not None)
+
+    @cached_property
+    def compared_successes(self) -> Counter[int]:
+        """How many of them reached their goal."""
+        pairs = zip(self.within, self.successes, strict=True)
+        return Counter(task for task, success in pairs if success and task is not None)
+
+    @cached_property
     def success_rate(self) -> float:
         """The mean over tasks of how often their runs reach their goal; 0 without any."""
         if not self.runs:
             return 0.0
         pairs = zip(self.task_successes, self.task_runs, strict=True)
         return sum(won / tried for won, tried in pairs) / self.task_count
+
+    @cached_property
+    def _rates_of_attempts(self) -> dict[tuple[int, bool], float]:
+        """The rate of success after so many failures, with or without a success before."""
+        runs: Counter[tuple[int, bool]] = Counter()
+        won: Counter[tuple[int, bool]] = Counter()
+        for attempt, success in zip(self.attempts, self.successes, strict=True):
+            state = attempt[1:]
+            runs[state] += 1
+            won[state] += success
+        return {state: (won[state] + self.success_rate) / (n + 1) for state, n in runs.items()}
+
+    def rate_at(self, attempt: TaskAttempt) -> float:
+        """Return how often runs succeed that follow as many failures of their task."""
+        return self._rates_of_attempts[attempt.failures, attempt.is_after_success]
 
     def tasks_of(self, positions: Iterable[int]) -> set[int]:
         """Return the tasks of some runs."""

@@ -1,12 +1,14 @@
 """Loops: the same call with the same arguments, again and again, and how such runs end."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Final
 
+from .chance import discoveries
 from .finding import Finding
+from .goes_with import DifferenceWithinTasks, difference_within_tasks
 from .history import History
 from .lesson import LessonKind
 from .rules import LessonRules
@@ -16,6 +18,8 @@ from .wording import counted, tool_text
 # From so many equal calls in a row on, it is a loop.
 _AGAIN: Final = 3
 _MOSTLY: Final = 0.5
+# Of what is said to end worse, chance explains at most one in twenty.
+_LEVEL: Final = 0.05
 
 
 @dataclass
@@ -27,42 +31,44 @@ class _Loop:
     failing: int = 0
 
 
-class _Ends(NamedTuple):
-    """How runs ended of which it is known: those with the loop, and the others."""
-
-    runs: int
-    won: int
-    others: int
-    others_won: int
-
-
 def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
     """Yield the calls of the agent that several tasks' runs repeat without a change.
 
-    A loop counts if such runs succeed less often than others, or the repeated calls mostly fail:
-    asking again for what has not arrived yet does no harm.
+    A loop counts if such runs succeed less often than other runs of the same tasks, by more than
+    chance explains, or if the repeated calls mostly fail: asking again for what has not arrived yet
+    does no harm, and hard tasks take more calls anyway.
     """
-    for caller, loop in _loops_of(history).items():
-        if len(history.tasks_of(loop.positions)) < rules.min_tasks:
-            continue
-        ended = _ends_of(history, loop)
-        # The part of the successes of other runs that these runs lack.
-        lost = (
-            1 - ended.won * ended.others / (ended.runs * ended.others_won)
-            if ended.runs and ended.others_won
-            else 0.0
-        )
-        harm = max(lost, loop.failing / loop.calls if loop.failing > _MOSTLY * loop.calls else 0.0)
-        if harm > 0:
-            yield _finding(history, caller, loop, ended, harm)
+    found = {
+        caller: loop
+        for caller, loop in _loops_of(history).items()
+        if len(history.tasks_of(loop.positions)) >= rules.min_tasks
+    }
+    differences = _differences(history, found)
+    for caller, loop in found.items():
+        difference = differences.get(caller)
+        lost = 0.0 if difference is None else -difference.effect
+        failing = loop.failing / loop.calls if loop.failing > _MOSTLY * loop.calls else 0.0
+        if (harm := max(lost, failing)) > 0:
+            yield _finding(history, caller, loop, difference, harm)
 
 
-def _ends_of(history: History, loop: _Loop) -> _Ends:
-    positions = set(loop.positions)
-    judged = history.judged_positions
-    these = [history.successes[each] for each in judged if each in positions]
-    others = [history.successes[each] for each in judged if each not in positions]
-    return _Ends(len(these), sum(these), len(others), sum(others))
+def _differences(history: History, loops: Mapping[int, _Loop]) -> dict[int, DifferenceWithinTasks]:
+    """Return how much worse such runs end than others of their tasks, where that is no chance."""
+    place = {position: each for each, position in enumerate(history.judged_positions)}
+    tested = {}
+    for caller, loop in loops.items():
+        judged = [place[position] for position in loop.positions if position in place]
+        found = difference_within_tasks(history.judged, judged)
+        if found is not None:
+            tested[caller] = found
+    kept = discoveries(
+        [each.probability for each in tested.values()], level=_LEVEL, tests=max(1, len(tested))
+    )
+    callers = list(tested)
+    significant = {callers[each]: tested[callers[each]] for each in kept}
+    return {
+        caller: each for caller, each in significant.items() if each.effect < 0 and each.low > 0
+    }
 
 
 def _are_equal(one: int, two: int, three: int) -> bool:
@@ -89,9 +95,15 @@ def _loops_of(history: History) -> dict[int, _Loop]:
     return found
 
 
-def _finding(history: History, caller: int, loop: _Loop, ended: _Ends, harm: float) -> Finding:
+def _finding(
+    history: History,
+    caller: int,
+    loop: _Loop,
+    difference: DifferenceWithinTasks | None,
+    harm: float,
+) -> Finding:
     who = history.callers[caller]
-    english, chinese = _how_they_ended(ended, len(loop.positions))
+    english, chinese = _how_they_ended(difference)
     runs, tasks = len(loop.positions), len(history.tasks_of(loop.positions))
     span = span_of(history, history.runs_with[caller], loop.positions)
     name = tool_text(who)[0]
@@ -115,15 +127,15 @@ def _finding(history: History, caller: int, loop: _Loop, ended: _Ends, harm: flo
     )
 
 
-def _how_they_ended(ended: _Ends, runs: int) -> tuple[str, str]:
-    """Return how the runs ended, as far as anybody knows, in English and Chinese."""
-    if not ended.runs:
+def _how_they_ended(difference: DifferenceWithinTasks | None) -> tuple[str, str]:
+    """Return how the runs ended beside others of their tasks, in English and Chinese."""
+    if difference is None:
         return "", ""
-    these, chinese = "these runs", "这些运行"
-    if ended.runs < runs:
-        these, chinese = f"the {ended.runs} with a verdict", f"其中有结论的 {ended.runs} 次"
-    others = counted(ended.others, "other runs")
+    won, runs, others_won = difference.won, len(difference.positions), difference.others_won
+    others = counted(difference.others, "other runs")
+    chinese = f"其他 {difference.others} 次运行成功 {others_won} 次"
+    such = f"{won} of {runs} such runs"
     return (
-        f", {ended.won} of {these} succeeded, and {ended.others_won} of the {others}",
-        f",{chinese}中 {ended.won} 次成功,其他 {ended.others} 次运行中 {ended.others_won} 次成功",
+        f"; within the same tasks, {such} succeeded, and {others_won} of {others}",
+        f";在相同任务中,这样的 {runs} 次运行成功 {won} 次,{chinese}",
     )

@@ -10,7 +10,7 @@ from .finding import Finding
 from .history import History, ToolCaller
 from .lesson import LessonKind
 from .rules import LessonRules
-from .wording import counted, joined
+from .wording import counted, joined, tool_text
 
 # Of what is said to never succeed, chance explains at most one in twenty.
 _LEVEL: Final = 0.05
@@ -82,15 +82,24 @@ def _closing_call(history: History) -> int | None:
 def _by_chance(history: History, positions: list[int]) -> float:
     """Return how probable it is that none succeeds, if these runs go as such tasks do otherwise.
 
-    A task counts once, however many of its runs there are: they are alike.
+    A task counts once, however many of its runs there are: they are alike. Where a task was tried
+    again until it succeeded, runs after as many failures tell how it goes otherwise.
     """
-    tried: defaultdict[int, int] = defaultdict(int)
+    tried: Counter[int] = Counter()
+    rates: dict[int, float] = {}
     for position in positions:
-        tried[history.tasks[position]] += 1
-    rate, none = history.success_rate, 1.0
-    for task, runs in sorted(tried.items()):
-        others = history.task_runs[task] - runs
-        won = history.task_successes[task]
+        task = history.tasks[position]
+        if history.within[position] is not None:
+            tried[task] += 1
+        rate = history.rate_at(history.attempts[position])
+        rates[task] = min(rate, rates.get(task, 1.0))
+    none = 1.0
+    for task, rate in sorted(rates.items()):
+        others, won = 0, 0
+        if tried[task]:
+            others = history.compared_runs[task] - tried[task]
+            won = history.compared_successes[task]
+            rate = history.success_rate
         none *= 1 - (won + _PRIOR_RUNS * rate) / (others + _PRIOR_RUNS)
     return none
 
@@ -135,8 +144,9 @@ def _unfinished(who: list[ToolCaller]) -> tuple[str, str]:
 
 
 def _ending(who: list[ToolCaller]) -> tuple[str, str]:
-    names = joined([caller.tool for caller in who], " → ")
-    return f"runs that end in {names}", f"以 {names} 结束的运行"
+    # Most calls are the agent's: only another caller is named.
+    english, chinese = (" → ".join(each) for each in zip(*map(tool_text, who), strict=True))
+    return f"runs that end in {english.rstrip(',')}", f"以 {chinese} 结束的运行"
 
 
 _WORDINGS: Final = {"alone": _tools, "ends": _ending, "unfinished": _unfinished}

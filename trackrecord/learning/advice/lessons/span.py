@@ -29,13 +29,16 @@ class OccurrenceSpan:
 
 
 def span_of(history: History, chances: Sequence[int], seen: Sequence[int]) -> OccurrenceSpan:
-    """Return the span of something that occurs in runs.
+    """Return the span of something that occurs in runs of some sources, among their runs.
 
     Args:
         history: the runs.
         chances: the positions of the runs in which it could have occurred, ascending.
         seen: those in which it did, ascending.
     """
+    # Another agent that never shows it is not another time.
+    sources = {history.runs[position].source for position in seen}
+    chances = [position for position in chances if history.runs[position].source in sources]
     first, last = seen[0], seen[-1]
     within = [position for position in chances if first <= position <= last]
     since = history.tasks_of(position for position in chances if position > last)

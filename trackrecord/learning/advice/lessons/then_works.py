@@ -1,11 +1,11 @@
 """What then works: after a failure the same tool works again, or another one takes its place."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from .after_failures import AfterFailures, after_failures
-from .chance import share_interval
+from .chance import as_normal, clustered_difference, discoveries, share_interval, two_sided
 from .errors import may_fail
 from .finding import Finding
 from .history import History
@@ -16,20 +16,60 @@ from .wording import counted, named, of_all
 
 _MOSTLY: Final = 0.5
 _MIN_RUNS: Final = 5
+# Of what is said to work, chance explains at most one in twenty.
+_LEVEL: Final = 0.05
 
 
 def find_remedies(history: History, rules: LessonRules) -> Iterator[Finding]:
-    """Yield what worked in the runs after a failure of one of the agent's tools."""
+    """Yield what worked in the runs after a failure of one of the agent's tools.
+
+    What works after a failure as often as at other times says only that the tool fails at times.
+    """
+    found: list[tuple[float, Finding]] = []
     for tool, after in after_failures(history).items():
         # That tests pass in the end is the work itself.
+        again = None
         if not may_fail(history.callers[tool].tool):
-            found = _again(history, rules, tool, after)
-            if found is not None:
-                yield found
+            again = _again(history, rules, tool, after)
+        if again is not None:
+            found.append((_by_chance(history, after.again.items(), tool), again))
         for other, positions in after.instead.items():
-            found = _instead(history, rules, (tool, other), positions)
-            if found is not None:
-                yield found
+            instead = _instead(history, rules, (tool, other), positions)
+            if instead is not None:
+                found.append((_by_chance(history, _calls_of(history, other), tool), instead))
+    kept = discoveries([each for each, _ in found], level=_LEVEL, tests=max(1, len(found)))
+    for place in kept:
+        yield found[place][1]
+
+
+def _by_chance(history: History, tried: Iterable[tuple[int, bool]], tool: int) -> float:
+    """Return how probable it is that calls work as often as a tool does when a run first calls it.
+
+    Args:
+        history: the runs.
+        tried: the position of the run of each call, and whether it worked.
+        tool: the tool.
+    """
+    clusters: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for position, worked in tried:
+        cluster = clusters[history.tasks[position]]
+        cluster[0] += 1
+        cluster[1] += worked
+    for position in history.runs_with[tool]:
+        first = history.calls[position].index(tool)
+        cluster = clusters[history.tasks[position]]
+        cluster[2] += 1
+        cluster[3] += not history.runs[position].steps[first].failed
+    rows = [(each[0], each[1], each[2], each[3]) for _, each in sorted(clusters.items())]
+    difference, error, count = clustered_difference(rows)
+    deviate = as_normal(difference / error, count - 1) if error else 0.0
+    return two_sided(deviate) if deviate > 0.0 else 1.0
+
+
+def _calls_of(history: History, caller: int) -> Iterator[tuple[int, bool]]:
+    for position in history.runs_with[caller]:
+        pairs = zip(history.calls[position], history.runs[position].steps, strict=True)
+        yield from ((position, not step.failed) for each, step in pairs if each == caller)
 
 
 def _again(history: History, rules: LessonRules, tool: int, after: AfterFailures) -> Finding | None:

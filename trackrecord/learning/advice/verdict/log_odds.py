@@ -9,6 +9,8 @@ from typing import Final, NamedTuple
 _LEAST: Final = 1e-3
 _STEPS: Final = 25
 _SMALL: Final = 1e-9
+# A term that is counted from so many tasks is expected to deserve half of its weight.
+_HALF_TRUSTED: Final = 10.0
 
 
 class LeftOutRun(NamedTuple):
@@ -38,25 +40,49 @@ def probability_of(odds: float) -> float:
     return 1 / (1 + exp(-odds)) if odds >= 0 else 1 - 1 / (1 + exp(odds))
 
 
-def fitted_weight(examples: Sequence[LeftOutRun]) -> float:
-    """Return the weight of a term, 0..1: the most likely one, less as it is less certain.
+class Prior(NamedTuple):
+    """What is expected of a weight before looking.
 
-    Newton's method in one dimension. The weight is then multiplied by 1 − (its standard error ÷
-    itself)², where tasks count and not runs; a term that is not established gets 0.
+    Attributes:
+        mean: the expected weight, where there are many tasks to count the term from.
+        spread: its standard deviation.
     """
+
+    mean: float
+    spread: float
+
+
+# Of this little is expected: only examples give it a weight.
+NOTHING: Final = Prior(0.0, 0.3)
+
+
+def fitted_weight(examples: Sequence[LeftOutRun], prior: Prior) -> float:
+    """Return the weight of a term, 0..1: between the most likely one and the expected one.
+
+    The most likely one is found by Newton's method in one dimension. Both are weighed by their
+    precision, where tasks count and not runs: with few examples the expected weight stands, less
+    as the term itself is counted from few tasks.
+    """
+    tasks = len({each.task for each in examples})
+    mean = prior.mean * tasks / (tasks + _HALF_TRUSTED)
+    weight = _likely_weight(examples)
+    if weight is None:
+        return mean
+    own, expected = 1.0 / _squared_error(examples, weight), 1.0 / prior.spread**2
+    return min(1.0, max(0.0, (own * weight + expected * mean) / (own + expected)))
+
+
+def _likely_weight(examples: Sequence[LeftOutRun]) -> float | None:
     weight = 0.0
     for _ in range(_STEPS):
         curvature = _curvature(examples, weight)
         if curvature < _SMALL:
-            return 0.0
+            return None
         step = fsum(_slopes(examples, weight)) / curvature
         weight = min(2.0, max(-1.0, weight + step))
         if abs(step) < _SMALL:
             break
-    if weight <= 0:
-        return 0.0
-    error = _squared_error(examples, weight)
-    return min(1.0, weight * max(0.0, 1 - error / weight**2))
+    return weight
 
 
 def _slopes(examples: Sequence[LeftOutRun], weight: float) -> list[float]:

@@ -2,8 +2,9 @@
 
 The estimate starts at the base rate of the run's source, in log odds. Terms are added to it: the
 tools that followed one another, the runs of similar tasks with similar tools, and, for a task that
-recurs, how often it succeeded before. How far each is trusted is fitted to predictions of runs
-that were left out together with all runs of their task, so that a term without worth gets none.
+recurs, how often it succeeded before. How far each is trusted is expected at first, as it was found
+elsewhere; predictions of runs that were left out together with all runs of their task change that,
+the more the more tasks there are, so that in the end a term without worth gets none.
 """
 
 from collections import defaultdict
@@ -17,12 +18,15 @@ from ...numbers.decay import DecayRules
 from ..runs import NotedRun, Run
 from .known_runs import BaseRates, KnownRun, known, known_runs
 from .lines import base_line, neighbours_line, steps_line, task_line
-from .log_odds import LeftOutRun, fitted_weight, log_odds, probability_of
+from .log_odds import NOTHING, LeftOutRun, Prior, fitted_weight, log_odds, probability_of
 from .neighbours import Neighbours
 from .steps import StepSums
 
 _STEPS_SHARE: Final = 0.6
-_NEIGHBOURS_SHARE: Final = 0.6
+_STEPS_PRIOR: Final = Prior(0.5, 0.3)
+_NEIGHBOURS_PRIOR: Final = Prior(0.6, 0.3)
+# Of a task with other runs both tell about as much as of one without.
+_TRUSTED_PRIOR: Final = Prior(1.0, 0.3)
 _TASK_STRENGTH: Final = 4.0
 # Weights are fitted on so many runs; more would take long and change little.
 _MOST_FITTED: Final = 1500
@@ -64,14 +68,12 @@ class Weights:
 
     Attributes:
         steps: the weight of the steps, within their share.
-        unseen: the weight of steps and similar tasks for a task that has no other run.
-        recurring: the same for a task that has one.
+        similar: the weight of similar tasks.
         task: the weight of a recurring task's own rate.
     """
 
     steps: float = 0.0
-    unseen: float = 0.0
-    recurring: float = 0.0
+    similar: float = 0.0
     task: float = 0.0
 
 
@@ -80,7 +82,7 @@ class Model:
 
     def __init__(self, runs: list[KnownRun], rates: BaseRates) -> None:
         self.rates = rates
-        self.weights = Weights()
+        self.unseen = self.recurring = Weights()
         self._runs = runs
         self._by_task: defaultdict[str, list[KnownRun]] = defaultdict(list)
         for run in runs:
@@ -100,17 +102,14 @@ class Model:
         others = [
             each for each in self._by_task.get(run.task_id, ()) if each.outcome != run.outcome
         ]
-        weights = self.weights
-        trusted = weights.recurring if others else weights.unseen
+        weights = self.recurring if others else self.unseen
         effects = self._sums.effects(asked, itself)
         around = self._neighbours.around(asked, itself)
         steps = _STEPS_SHARE * weights.steps * fsum(each.effect for each in effects)
         terms = [
             Term("base rate", log_odds(asked.prior), self._base_line(run)),
-            Term("steps", trusted * steps, steps_line(effects)),
-            Term(
-                "similar tasks", trusted * _NEIGHBOURS_SHARE * around.term, neighbours_line(around)
-            ),
+            Term("steps", steps, steps_line(effects)),
+            Term("similar tasks", weights.similar * around.term, neighbours_line(around)),
         ]
         if others:
             term = weights.task * _task_term(asked, others)
@@ -122,21 +121,33 @@ class Model:
     def learn_weights(self) -> None:
         """Fit how far the terms are trusted, on runs that are left out in turn."""
         sample = self._sample()
-        without_task = [(run, self._by_task[run.task]) for run in sample]
-        steps = [self._sums.term(run, left_out) for run, left_out in without_task]
-        steps_weight = fitted_weight(_examples(sample, [0.0] * len(sample), steps))
-        unseen = [self._both(run, left_out, steps_weight) for run, left_out in without_task]
-        unseen_weight = fitted_weight(_examples(sample, [0.0] * len(sample), unseen))
+        without_task = [self._by_task[run.task] for run in sample]
+        steps = [
+            _STEPS_SHARE * self._sums.term(run, out)
+            for run, out in zip(sample, without_task, strict=True)
+        ]
+        steps_weight = fitted_weight(_examples(sample, [0.0] * len(sample), steps), _STEPS_PRIOR)
+        around = [
+            self._neighbours.around(run, out).term
+            for run, out in zip(sample, without_task, strict=True)
+        ]
+        given_steps = _examples(sample, [steps_weight * term for term in steps], around)
+        self.unseen = Weights(steps_weight, fitted_weight(given_steps, _NEIGHBOURS_PRIOR))
         again = [run for run in sample if len(self._by_task[run.task]) > 1]
-        terms = [self._both(run, [run], steps_weight) for run in again]
-        trusted = fitted_weight(_examples(again, [0.0] * len(again), terms))
-        rates = [_task_term(run, self._others(run)) for run in again]
-        task = fitted_weight(_examples(again, [trusted * term for term in terms], rates))
-        self.weights = Weights(steps_weight, unseen_weight, trusted, task)
+        self.recurring = self._fitted_again(again)
 
-    def _both(self, run: KnownRun, left_out: Sequence[KnownRun], steps_weight: float) -> float:
-        steps = _STEPS_SHARE * steps_weight * self._sums.term(run, left_out)
-        return steps + _NEIGHBOURS_SHARE * self._neighbours.around(run, left_out).term
+    def _fitted_again(self, runs: Sequence[KnownRun]) -> Weights:
+        """Return the weights for tasks with other runs: of steps and similar tasks as a whole."""
+        unseen = self.unseen
+        both = [
+            _STEPS_SHARE * unseen.steps * self._sums.term(run, [run])
+            + unseen.similar * self._neighbours.around(run, [run]).term
+            for run in runs
+        ]
+        trusted = fitted_weight(_examples(runs, [0.0] * len(runs), both), _TRUSTED_PRIOR)
+        rates = [_task_term(run, self._others(run)) for run in runs]
+        task = fitted_weight(_examples(runs, [trusted * term for term in both], rates), NOTHING)
+        return Weights(trusted * unseen.steps, trusted * unseen.similar, task)
 
     def _others(self, run: KnownRun) -> list[KnownRun]:
         return [each for each in self._by_task[run.task] if each.outcome != run.outcome]
