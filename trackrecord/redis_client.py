@@ -64,7 +64,7 @@ class EmbeddedCredentials(redis.CredentialProvider):
     def get_credentials(self) -> tuple[str, str] | tuple[()]:  # type: ignore[override] # redis-py takes none as well
         """Return both, or neither where there is no password yet."""
         with suppress(OSError, UnicodeDecodeError):
-            if password := self._file.read_text(encoding="ascii").strip():
+            if password := self._file.read_text(encoding="utf-8").strip():
                 return self._user, password
         return ()
 

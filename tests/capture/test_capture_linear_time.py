@@ -8,7 +8,7 @@ from growth import grows_by_at_most, repeated
 
 from trackrecord.redaction.redact import redacted
 from trackrecord_capture.agent_run import RunCall
-from trackrecord_capture.projects import project_of
+from trackrecord_capture.projects import RunProjects
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.edits import edits_of
 from trackrecord_capture.shell.git import commits_and_reverts
@@ -83,4 +83,4 @@ def test_time_grows_with_the_length_of_the_configuration_of_a_repository(tmp_pat
         return str(folder)
 
     short, long = repository(8_000), repository(64_000)
-    assert grows_by_at_most(8, project_of, short=short, long=long)
+    assert grows_by_at_most(8, RunProjects().of, short=short, long=long)

@@ -63,7 +63,6 @@ def test_an_oversized_output_is_stored_and_its_summary_answered(settings, live):
     )  # fmt: skip
     assert kept.task_id == task_id_of(run_of_it, "shop")
     assert KEY not in kept.summary
-    assert "<secret>" in kept.summary
 
 
 def test_the_command_reads_it_back_in_another_shell(settings, live):

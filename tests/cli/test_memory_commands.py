@@ -127,7 +127,7 @@ def test_similar_past_tasks(memories, trackrecord, project, outcomes_file):
     assert (found["task_id"], found["success"], found["relevance"]) == ("t1", False, 1.0)
     asked = ("rankings", "--project", project, "--task", "login fails", "--json")
     deadline = time.monotonic() + 100
-    told = "- Fix the flaky login test [0 of 1 succeeded; a failure ended in: no such page]"
+    told = '- "Fix the flaky login test" [0 of 1 succeeded; a failure ended in: no such page]'
     while told not in (known := trackrecord(*asked).json)["prompt"]:
         assert time.monotonic() < deadline, known
         time.sleep(0.05)

@@ -25,7 +25,6 @@ ASKING = {
     ("publish",): ("OUTCOMES",),
     ("import",): ("jsonl", "OUTCOMES"),
     ("rankings",): (),
-    ("amend",): ("o1", "--success", "--reason", "why"),
     ("errors", "context"): ("t1",),
     ("errors", "list"): (),
     ("errors", "record"): ("t1", "message"),

@@ -10,6 +10,7 @@ from typing import Any
 import redis
 from sqlalchemy import event
 
+from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.wire.subject import Subject
@@ -40,7 +41,10 @@ def forget_until(number: int, home: Path, url: str, what: str, project: str, nam
 
     event.listen(engine, "before_cursor_execute", step)
     event.listen(engine, "commit", step)
-    client = CountedRedis.from_url(settings.effective_redis_url)
+    client = CountedRedis.from_url(
+        settings.effective_redis_url,
+        credential_provider=EmbeddedCredentials(settings.home / "redis", ADMIN_USER),
+    )
     client.step = step
     subject = Subject(what, project, name)  # type: ignore[arg-type] # one of the three
     Forgetter(engine, client, settings, subject, warn=print).forget(actor="test")

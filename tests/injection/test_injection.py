@@ -248,7 +248,7 @@ def as_session_start(settings: Settings) -> Callable[[str], str]:
 def as_recalled(settings: Settings) -> Callable[[str], str]:
     def read(project: str) -> str:
         with given_readers.within(RankingsReader(settings)):
-            said = calls.recall(project, RecallArguments(task="the task", budget=8_000), None)
+            said = calls.recall(project, RecallArguments(task="the task", budget=8_000), None, "")
         return f"{said.text}\n{msgspec.json.encode(said.document).decode()}"
 
     return read

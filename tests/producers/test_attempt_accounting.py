@@ -207,7 +207,7 @@ def test_three_failed_attempts_ask_for_a_review(store, published):
     with attempt("t") as ours:
         text = ours.error_context()
         assert "### validation (3 errors)" in text
-        assert "- **ValueError: 2**" in text
+        assert "- **ValueError**" in text
         assert "## Three Strikes: Review the Design" in text
         assert "重新审视设计" in ours.error_context(lang="zh")
     flush()

@@ -191,4 +191,4 @@ def test_news_steer_no_terminal_and_no_chat(store):
     data = json.loads(encode_message(hostile))["data"]
     assert all(text.isprintable() for text in (found[0].text, data["text"]))
     assert (data["project"], data["subject"]) == (r"a\x1bb", r"x\x00y")
-    assert "broke [31m ‹b>it now" in data["text"]
+    assert "broke ‹b>it now" in data["text"]

@@ -1,5 +1,6 @@
 """Draining the stream: each outcome counts once, and nothing holds up the others."""
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +8,10 @@ from typing import Any
 import pytest
 import redis
 from sqlalchemy import Engine, select, text
-from structlog.testing import capture_logs
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
 from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.logs import configure_logs
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
@@ -325,12 +326,12 @@ def test_a_fault_of_ours_holds_up_nothing(
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 
-def test_the_log_says_that_a_pattern_changed_and_not_which() -> None:
+def test_the_log_says_that_a_pattern_changed_and_not_which(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Its name would stay in the log after the project was forgotten."""
-    with capture_logs() as logged:
-        _log_changes(
-            [Transition(1, "secret-plan", "maturity", "candidate", "proven", 1.0, Evidence())]
-        )
-    (entry,) = logged
+    configure_logs("info")
+    _log_changes([Transition(1, "secret-plan", "maturity", "candidate", "proven", 1.0, Evidence())])
+    (entry,) = map(json.loads, capsys.readouterr().err.splitlines())
     assert (entry["event"], entry["after"]) == ("pattern_changed", "proven")
     assert "secret" not in str(entry)

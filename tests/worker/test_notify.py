@@ -1,5 +1,6 @@
 """Notifications: at least once, signed, tried again, and nobody waits for them."""
 
+import json
 import os
 import signal
 import stat
@@ -13,11 +14,11 @@ import msgspec
 import psutil
 import pytest
 import redis
-from structlog.testing import capture_logs
 from told_webhook import SECRET, ToldWebhook
 from working import body, log_lines, process, publish, until
 
 from trackrecord.errors import EndpointAway, SettingsError
+from trackrecord.logs import configure_logs
 from trackrecord.notify_settings import EVENTS
 from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
@@ -195,7 +196,7 @@ def test_a_receiver_that_is_away_is_tried_again(settings, redis_server, client, 
 
 
 def test_a_message_that_is_refused_does_not_hold_up_the_others(
-    settings, redis_server, client, webhook
+    settings, redis_server, client, webhook, capsys
 ):
     """It is tried again later, and given up after days: the log says so, without its words."""
     outbox = outbox_of(client, settings, *(news(n) for n in range(3)))
@@ -207,10 +208,11 @@ def test_a_message_that_is_refused_does_not_hold_up_the_others(
     old = f"{int((time.time() - GIVE_UP_AFTER_S - 60) * 1000)}-0"
     client.delete(settings.keys.notifications("webhook"))
     client.xadd(settings.keys.notifications("webhook"), {"body": left.body}, id=old)
-    with capture_logs() as logged:
-        assert sender.send_due() == 0
+    configure_logs("info")
+    assert sender.send_due() == 0
     assert outbox.count("webhook") == 0
     assert sender._refused.keys() == {left.entry_id}  # what was given up is not remembered
+    logged = map(json.loads, capsys.readouterr().err.splitlines())
     (entry,) = (each for each in logged if each["event"] == "notification_given_up")
     assert entry["type"] == "pattern.proven"
     assert "p0" not in str(entry)

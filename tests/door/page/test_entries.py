@@ -55,6 +55,10 @@ def entries(shown_store):
                         tool_graph=calls)
                 for n in range(20, 26)
             ),
+            *(
+                outcome(n, success=False, days_ago=20, patterns=["guesses"], source="cem")
+                for n in range(30, 36)
+            ),
             *(outcome(n, patterns=[f"pattern {n}"]) for n in range(100, 160)),
         ],
     )  # fmt: skip
