@@ -97,7 +97,13 @@ def serve(
     _permit_files(protocol)
     # At "warning" it reports requests that are not HTTP, which anybody can send.
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
-    # uvicorn raises the signal again when it has ended in order; that is the end, and no failure.
+    server = _Server(config)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    # For signals before uvicorn handles them, and for those that it raises again when it has ended
+    # in order: that is the end, and no failure.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    _Server(config).run(sockets=list(listeners))
+        signal.signal(number, end)
+    server.run(sockets=list(listeners))

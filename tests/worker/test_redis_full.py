@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -125,8 +126,11 @@ def test_a_worker_that_runs_goes_on(
         with process(beat_command(settings), settings, log):
             publish(client, settings, body(1_000_000))
             until(lambda: not client.xlen(settings.keys.outcomes))
-        # No beat, as if Redis refused all that it sends.
+        # No beat, as if Redis refused all that it sends. Nothing is learnt while Redis is filled:
+        # the filler would take the room.
+        os.killpg(worker.pid, signal.SIGSTOP)
         taken = fill(client, settings)
+        os.killpg(worker.pid, signal.SIGCONT)
         until(lambda: recorded_ids(engine) >= taken)
         until(lambda: not memory_is_full(client))
         assert worker.poll() is None

@@ -94,7 +94,11 @@ def _check_mode(client: redis.Redis) -> None:
 
 def _check_commands(client: redis.Redis, settings: Settings) -> None:
     """Check that Redis takes each command that a worker needs; none is carried out."""
-    refused = list(refusals(client, LEARNER.samples(settings.redis_prefix)).items())
+    try:
+        refused = list(refusals(client, LEARNER.samples(settings.redis_prefix)).items())
+    except redis.OutOfMemoryError:
+        # A full server queues nothing. Learning makes room, and is refused by name what it may not.
+        return
     _refuse_replica(refused)
     _refuse_old(refused)
     _refuse_user(refused, settings)

@@ -5,6 +5,7 @@ What consolidation made of them is for consolidation to take back: it alone fold
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select, update
@@ -43,7 +44,6 @@ from ..outcomes.tables import (
 )
 from ..outcomes.waiting_feedback import wait_for
 from ..patterns import history as pattern_history
-from ..patterns.speakers import several_speak
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord
 
@@ -86,7 +86,7 @@ def forget_outcomes(
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
     before = pattern_history.observed(connection, project_id)
-    several_spoke = several_speak(connection, project_id)
+    several_spoke = pattern_history.several_since(connection, project_id) < inf
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {

@@ -20,7 +20,7 @@ from trackrecord.rules_bundle import Rules
 
 from ..outcomes.tables import feedback
 from ..outcomes.verdict_sums import VerdictSums
-from .speakers import SpeakerSums, several_speak
+from .speakers import SpeakerSums
 from .tables import (
     observations,
     pattern_decisions,
@@ -100,14 +100,14 @@ def write_history(
         basis: what the project's sums are relative to.
     """
     since = {
-        project_id: _several_since(connection, project_id)
+        project_id: several_since(connection, project_id)
         for project_id in connection.execute(
             select(patterns.c.project_id).where(patterns.c.id.in_(list(pattern_ids)[:1]))
         ).scalars()
     }
-    several_since = min(since.values(), default=inf)
+    first = min(since.values(), default=inf)
     for pattern_id in sorted(pattern_ids):
-        history = _History(rules, basis, several_since)
+        history = _History(rules, basis, first)
         for at, events in groupby(_events(connection, pattern_id), itemgetter(0)):
             history.go_on(at, [event[1:] for event in events])
         own = pattern_transitions.c.pattern_id == pattern_id
@@ -128,10 +128,11 @@ def write_history(
         )
 
 
-def _several_since(connection: Connection, project_id: int) -> float:
-    """Return from when on more than one speaks of a project's patterns; never is infinite."""
-    if not several_speak(connection, project_id):
-        return inf
+def several_since(connection: Connection, project_id: int) -> float:
+    """Return from when on more than one had spoken of a project's patterns; never is infinite.
+
+    Also those whose verdicts were all replaced since.
+    """
     own = select(patterns.c.id).where(patterns.c.project_id == project_id)
     seen = observations.c
     query = (
@@ -140,18 +141,18 @@ def _several_since(connection: Connection, project_id: int) -> float:
         .group_by(seen.speaker)
     )
     first: dict[str, float] = {}
+    # Feedback on a pattern counts from when an outcome names it.
+    named = func.min(seen.received_at)
     told = (
-        select(feedback.c.source, func.min(feedback.c.received_at))
-        .where(
-            feedback.c.project_id == project_id,
-            feedback.c.subject == "pattern",
-            ~feedback.c.is_waiting,
-        )
-        .group_by(feedback.c.source)
+        select(feedback.c.source, feedback.c.received_at, named)
+        .join(patterns, _is_on_pattern())
+        .join(observations, seen.pattern_id == patterns.c.id)
+        .where(patterns.c.project_id == project_id, ~feedback.c.is_waiting)
+        .group_by(feedback.c.id, feedback.c.source, feedback.c.received_at)
     )
     for speaker, at in (
         *connection.execute(query),
-        *((speaker_named(source), at) for source, at in connection.execute(told)),
+        *((speaker_named(row[0]), max(row[1], row[2])) for row in connection.execute(told)),
     ):
         first[speaker] = min(at, first.get(speaker, inf))
     return sorted(first.values())[1] if len(first) > 1 else inf

@@ -276,7 +276,10 @@ def _had_spoken(
         .limit(2)
     )
     speakers = set(connection.execute(first).scalars())
-    named = select(patterns.c.slug).where(own)
+    # Feedback on a pattern counts from when an outcome names it.
+    named = select(patterns.c.slug).where(
+        own, patterns.c.id.in_(select(seen.pattern_id).where(seen.received_at <= at))
+    )
     told = select(given.source).where(
         given.project_id == project_id,
         given.subject == "pattern",
