@@ -161,14 +161,17 @@ OUTSIDERS = ("error", "tool", "trigger")
 LESSON = r"- `[^`]+`(?:, called by [^,]+,)? (?:failed|never|succeeded) .*"
 QUOTED = r'"[^"]*"'
 # By path, each line that an agent may be shown: what agents wrote stands quoted, and is theirs.
+TRIED = r"(?: \((?:little known, )?worth trying\))?"
 ENTRY = {
     "error": re.compile(rf"{LESSON}|- runs .*|- tool_[0-9]+ \[.*\]"),
     "tool": re.compile(rf"{LESSON}|- runs .*|- [^\[\]\"]+ \[.*\]"),
-    "trigger": re.compile(rf"- (?:when {QUOTED}: )?read → edit_[0-9]+ \[[^\[\]]*\]|- runs .*"),
-    "strategy": re.compile(rf"- an agent's strategy {QUOTED} \[[^\[\]]*\](?: \(little known.*)?"),
+    "trigger": re.compile(
+        rf"- (?:when {QUOTED}: )?read → edit_[0-9]+ \[[^\[\]]*\]{TRIED}|- runs .*"
+    ),
+    "strategy": re.compile(rf"- an agent's strategy {QUOTED} \[[^\[\]]*\]{TRIED}"),
     "warning": re.compile(
         rf"- (?:AVOID: )?an agent's strategy {QUOTED}"
-        r"(?:\. Failed [0-9/]+ times \(.*| \[[^\[\]]*\] \(little known.*)"
+        rf"(?:\. Failed [0-9/]+ times \(.*| \[[^\[\]]*\]{TRIED})"
     ),
     "memory": re.compile(rf"- an agent noted: {QUOTED} \[confidence [0-9.]+\]"),
 }

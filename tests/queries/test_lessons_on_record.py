@@ -150,7 +150,7 @@ def test_calls_without_arguments_are_not_a_loop(store):
     """A next page is another page; the same search again is the same."""
 
     def ran(number, tool, args):
-        graph = [{"tool": tool, "args": args, "ok": True}] * 4
+        graph = [{"tool": tool, "args": args, "ok": False, "error": "nothing found"}] * 4
         return {
             "outcome_id": f"{tool}{number}", "task_id": f"t{number}", "success": False,
             "tool_graph": graph,

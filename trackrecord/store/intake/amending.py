@@ -96,7 +96,7 @@ def amend(taking_in: TakingIn, given: Sequence[ScoredOutcome]) -> Amended:
         sorted_out.sort(told[key])
         apart += sorted_out.apart
         steps[key], after, too_many = _steps(
-            before.received_at, before.body, sorted_out.entries, sorted_out.stay
+            before.received_at, join(entries).body, sorted_out.entries, sorted_out.stay
         )
         refused += too_many
         if set(after) != set(entries):
@@ -215,7 +215,7 @@ def _steps(
 
     Args:
         moment: when the record that counts was received.
-        body: the record that counts.
+        body: the record that counts, as it is joined.
         entries: what it is joined from, without what turned out to be about another outcome.
         told: further entries, in the order in which they were received.
 
