@@ -20,7 +20,7 @@ from trackrecord.learning.patterns.standing import PatternFacts, Standing, stand
 
 CAPS = CapRules()
 NOW = 1_780_000_000.0
-weights = st.lists(st.floats(0.0, 1e4), min_size=2, max_size=60)
+weights = st.lists(st.floats(0.02, 1e4), min_size=2, max_size=60)
 
 
 def standing(**counts: tuple[int, int]) -> Standing:
@@ -47,6 +47,12 @@ def test_no_source_has_more_than_its_share(given):
     assert max(counts) <= share * sum(counts) * (1 + 1e-9) + 1e-9 or cap == float("inf")
     if max(given) <= share * sum(given) * (1 - 1e-9):
         assert counts == given
+
+
+@given(weights, st.lists(st.floats(0.0, 1e-9), max_size=5))
+def test_what_weighs_nothing_changes_no_share(given, dust):
+    """What is left of a verdict that was taken back, or of one that is neutral."""
+    assert cap_of(CAPS, [*given, *dust]) == cap_of(CAPS, given)
 
 
 @given(weights)

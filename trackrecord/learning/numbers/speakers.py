@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .checks import require
+from .tolerance import COUNT, RATIO
 from .verdict_counts import VerdictCounts
 
 # Speakers that no source can name: "@" begins none of those.
@@ -78,14 +79,15 @@ def cap_of(rules: CapRules, weights: Sequence[float]) -> float:
     """Return the most that one of several sources counts for.
 
     It is the level L at which L is that share of the sum of min(w, L); infinite if none exceeds it.
+    Sources that weigh nothing, or no more than rounding leaves, share with nobody.
     """
-    share = max(rules.source_share, _EVEN_SHARES / len(weights)) if weights else 1.0
-    rising = sorted(weights)
+    rising = sorted(weight for weight in weights if weight > COUNT)
+    share = max(rules.source_share, _EVEN_SHARES / len(rising)) if rising else 1.0
     rest = sum(rising)
     # From the largest one down: those above the level count as much as the level.
     for above in range(len(rising)):
         level = share * rest / (1 - share * above) if share * above < 1 else float("inf")
-        if level >= rising[-1 - above]:
+        if level >= rising[-1 - above] * (1 - RATIO):
             return level if above else float("inf")
         rest -= rising[-1 - above]
     return float("inf")
