@@ -1,5 +1,7 @@
 """Lessons: found in a store's runs, as of any moment; dismissed and restored by hand."""
 
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,6 @@ from trackrecord.changes.lessons import decide_about_lesson
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
-from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.queries.lessons import (
     LessonFilter,
     list_lessons,
@@ -148,20 +149,34 @@ def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
 
 def test_calls_without_arguments_are_not_a_loop(store):
     """A next page is another page; the same search again is the same."""
+    # Both runs of a task end at one moment: neither was begun because of how the other one ended.
+    began = int(time.time())
 
     def ran(number, tool, args):
-        graph = [{"tool": tool, "args": args, "ok": False, "error": "nothing found"}] * 4
+        graph = [{"tool": tool, "args": args, "ok": True}] * 4
         return {
             "outcome_id": f"{tool}{number}", "task_id": f"t{number}", "success": False,
-            "tool_graph": graph,
+            "tool_graph": graph, "timestamp": began - number,
         }  # fmt: skip
 
-    others = [{"outcome_id": f"x{n}", "task_id": f"x{n}", "success": True} for n in range(5)]
-    loops = LessonFilter(kind=LessonKind.LOOPS)
-    teach(store, [*others, *(ran(n, "next_page", {}) for n in range(5))])
-    assert lessons_of(store, wanted=loops) == []
-    teach(store, [ran(n, "search", {"words": "refund"}) for n in range(10, 15)])
-    assert [known.lesson.tools for known in lessons_of(store, wanted=loops)] == [("search",)]
+    def went_well(number):
+        return {
+            "outcome_id": f"x{number}", "task_id": f"t{number}", "success": True,
+            "tool_graph": [{"tool": "read", "ok": True}], "timestamp": began - number,
+        }  # fmt: skip
+
+    next_page = partial(ran, tool="next_page", args={})
+    search = partial(ran, tool="search", args={"words": "refund"})
+    teach(store, [each(n) for n in range(12) for each in (went_well, next_page)])
+    teach(store, [each(n) for n in range(20, 32) for each in (went_well, search)])
+    # The same runs tell of more, so that the loop may stand with another lesson.
+    lines = [
+        line
+        for known in lessons_of(store)
+        for line in (known.lesson.lines["en"], *known.lesson.also)
+        if "in a row with the same arguments" in line
+    ]
+    assert ["`search`" in line for line in lines] == [True]
 
 
 def test_an_unknown_id(store):

@@ -46,7 +46,8 @@ def entries(shown_store):
         project,
         [
             *(
-                outcome(n, days_ago=30 - n, patterns=["reads first"], source="ana",
+                outcome(n, days_ago=30 - n, patterns=["reads first"],
+                        source="ana" if n % 2 else "dora", outcome_source="tests",
                         criteria={"polite": "helpful", "a/b?c#d %25": "harmful"})
                 for n in range(8)
             ),
