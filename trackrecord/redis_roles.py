@@ -132,7 +132,8 @@ def acl_file(prefix: str) -> str:
 
     Redis refuses the file until a password stands in the place of each `#…_PASSWORD`.
     """
-    lines = ["user default reset off"]
+    # Nobody can be this user. It has every right, since Redis reads its append-only file as it.
+    lines = ["user default reset off ~* &* +@all"]
     lines += [
         f"user {name} on #{name.upper()}_PASSWORD {role.rules(prefix)}"
         for name, role in ROLES.items()
@@ -165,5 +166,10 @@ READER: Final = _role(("%R~{prefix}:*",), _READING)
 ROLES: Final = {"agent": AGENT, "worker": WORKER, "reader": READER}
 ADMIN_RULES: Final = "~* &* +@all"
 # Agents, workers and commands of the person whose home the server is in. The command that forgets
-# there takes the admin's password, which stands beside.
-EMBEDDED: Final = LEARNER._replace(keys=("~*",))
+# there takes the admin's password, which stands beside. It is the default user, who from Redis 7.0
+# on needs the right to every command of the append-only file: what stands in a transaction there
+# is left out without it when the server starts again, entries that are pending among it.
+EMBEDDED_RULES: Final = " ".join(
+    ["~*", "resetchannels", "+@all", "-@admin", "-@dangerous"]
+    + [f"+{name}" for name in LEARNER.commands]
+)

@@ -158,7 +158,7 @@ def test_redis_has_the_users_that_are_shipped(compose):
         password = PASSWORDS[f"REDIS_{role}_PASSWORD"]
         shipped = [line.replace(f"#{role}_PASSWORD", f">{password}") for line in shipped]
     assert compose["configs"][users["source"]]["content"].splitlines() == shipped
-    assert shipped[0] == "user default reset off"
+    assert shipped[0] == "user default reset off ~* &* +@all"
 
 
 def test_ports_are_on_loopback_only(compose):

@@ -225,3 +225,26 @@ def test_passwords_are_made_once(home: Path) -> None:
     second = passwords()
     assert not set(first) & set(second)
     assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+
+
+def test_a_restart_forgets_neither_what_is_pending_nor_when_keys_expire(
+    home: Path, settings: Settings
+) -> None:
+    """Redis carries out its file as the default user: what stands in a transaction there, too."""
+    with EmbeddedRedis(home / "redis", home / "redis.sock") as server:
+        with agent_client(settings) as client:
+            for number in range(3):
+                client.xadd("trackrecord:outcomes", {"v": str(number)})
+            client.xgroup_create("trackrecord:outcomes", "g", "0")
+            client.xreadgroup("g", "c", {"trackrecord:outcomes": ">"}, count=3)
+            with client.pipeline(transaction=True) as pipe:
+                pipe.set("trackrecord:k", "v", ex=1000)
+                pipe.expire("trackrecord:k", 500)
+                pipe.execute()
+        server.kill()
+        server.start()
+        with agent_client(settings) as client:
+            assert client.xpending("trackrecord:outcomes", "g")["pending"] == 3
+            assert 0 < client.ttl("trackrecord:k") <= 500
+        with server.client() as admin:
+            assert [entry["object"] for entry in admin.acl_log() if "x" in entry["object"]] == []

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from trackrecord.redis_client import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis_roles import ADMIN_RULES, EMBEDDED
+from trackrecord.redis_roles import ADMIN_RULES, EMBEDDED_RULES
 
 _FILE = "users.acl"
 _PASSWORD_BYTES = 32
@@ -32,7 +32,7 @@ def write_users(folder: Path, *, has_port: bool) -> Path:
     file = folder / _FILE
     _write(
         file,
-        f"user {DEFAULT_USER} reset on {entrance} {EMBEDDED.rules('')}\n"
+        f"user {DEFAULT_USER} reset on {entrance} {EMBEDDED_RULES}\n"
         f"user {ADMIN_USER} reset on {_digest(admin)} {ADMIN_RULES}\n",
     )
     return file
