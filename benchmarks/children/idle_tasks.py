@@ -3,7 +3,12 @@
 from celery import Celery
 
 app = Celery("idle_tasks")
-app.conf.update(task_ignore_result=True, broker_connection_retry_on_startup=True)
+app.conf.update(
+    task_ignore_result=True,
+    broker_connection_retry_on_startup=True,
+    # As our own workers, which have no right to channels.
+    worker_enable_remote_control=False,
+)
 
 
 @app.task(name="nothing")
