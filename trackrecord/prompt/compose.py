@@ -1,10 +1,11 @@
 """The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
@@ -130,7 +131,7 @@ def compose(
             memory_rules,
             rules.mask_past_tasks,
             hints=hints,
-            **_drawn(handing, wanted),
+            draws=_draws(handing, wanted),
         )
         learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
     most_own = rules.max_candidates if rules.enabled else len(own)
@@ -151,11 +152,9 @@ def compose(
     )
 
 
-def _drawn(handing: Handing, wanted: WantedSections) -> dict[str, Any]:
-    """Return what is drawn for patterns; nothing for a text without them, which tries none."""
-    if not wanted.has("patterns") or "patterns" not in handing.rates:
-        return {}
-    return {"drawn": handing.rates["patterns"], "on_trial": handing.tried["patterns"]}
+def _draws(handing: Handing, wanted: WantedSections) -> Mapping[str, Draw]:
+    """Return what is drawn of entries that are wanted: a text without patterns tries none."""
+    return {name: draw for name, draw in handing.draws.items() if wanted.has(name)}
 
 
 def _shared(

@@ -1,13 +1,13 @@
 """What a task is handed: which arm it is in, what is tried on it, and what is recorded of it."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from trackrecord.learning.advice.assignment import Assignment, assign
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
-from trackrecord.learning.advice.exploring import Prospect, drawn_rates, promising, tried
+from trackrecord.learning.advice.exploring import Draw, Prospect, promising
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
@@ -24,8 +24,6 @@ TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": "(值
 _LONGEST_ID: Final = 256
 _LEAST_MASS: Final = 1e-3
 
-_Entry = TypeVar("_Entry")
-
 
 @dataclass(frozen=True)
 class Handing:
@@ -35,33 +33,23 @@ class Handing:
         project: the task's project.
         task_id: the task; None where nothing is recorded.
         assignment: what was drawn for the task.
-        rates: by field of the rankings, the rates of entries by id: drawn, or the mean of those
-            that were not drawn; empty where nothing is tried.
-        tried: by field, the ids of the entries that are tried.
+        draws: by field of the rankings, what is drawn of its entries; empty where nothing is tried.
         withdrawn: the ids of entries that are handed out no more.
     """
 
     project: str = ""
     task_id: str | None = None
     assignment: Assignment = field(default=Assignment())
-    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    tried: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    draws: Mapping[str, Draw] = field(default_factory=dict)
     withdrawn: frozenset[str] = frozenset()
 
-    def in_order(self, name: str, entries: Sequence[_Entry]) -> Sequence[_Entry]:
-        """Return a field's entries in the order that was drawn; as they are where none was."""
-        rates = self.rates.get(name)
-        if not rates:
-            return entries
-        return sorted(entries, key=lambda each: -_drawn_score(each, rates))
-
-    def score(self, name: str, entry: Any) -> float:  # noqa: ANN401 - of any field
-        """Return what an entry is ranked by."""
-        return _drawn_score(entry, self.rates.get(name, {}))
+    def tried(self, name: str) -> frozenset[str]:
+        """Return the ids of the little known entries of a field that are tried."""
+        return self.draws[name].tried if name in self.draws else frozenset()
 
     def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
         """Return the line of an entry that is tried, which says so."""
-        is_little_known = entry_id in self.tried.get(name, ())
+        is_little_known = entry_id in self.tried(name)
         return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
 
@@ -100,12 +88,11 @@ def handing_of(
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
         return Handing(project, task_id, assignment, withdrawn=withdrawn)
-    rates, on_trial = {}, {}
-    for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items():
-        drawn = drawn_rates(prospects, assignment.seed, assignment.sharpness)
-        on_trial[name] = tried(prospects, drawn)
-        rates[name] = {**means, **drawn}
-    return Handing(project, task_id, assignment, rates, on_trial, withdrawn)
+    draws = {
+        name: Draw(prospects, means, assignment.seed, assignment.sharpness)
+        for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
+    }
+    return Handing(project, task_id, assignment, draws, withdrawn)
 
 
 def exposure_of(
@@ -197,12 +184,3 @@ def _counted(name: str, successes: float, failures: float) -> Prospect:
 def _estimated(name: str, expected: Expected) -> Prospect:
     # Nothing is drawn from a distribution without mass, as another version may have written it.
     return Prospect(name, max(expected.a, _LEAST_MASS), max(expected.b, _LEAST_MASS))
-
-
-def _drawn_score(entry: Any, rates: Mapping[str, float]) -> float:  # noqa: ANN401 - of any field
-    rate = rates.get(entry.id)
-    if rate is None:
-        return float(entry.score)
-    if isinstance(entry, RankedCompetence):  # a third of its score is what the rate stands for
-        return float(entry.score + (rate - entry.expected_success) / 3)
-    return rate

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.conditions import (
     UNKNOWN,
     Fit,
@@ -46,8 +47,7 @@ class KnownDocuments:
         language: of the lines.
         memory_rules: how memories are ranked for a task.
         masks: whether past tasks' texts are masked.
-        drawn: the rates that were drawn for patterns, by id; empty where nothing is tried.
-        on_trial: the ids of the little known patterns that the draw puts forward.
+        draws: by field, what is drawn of its entries; empty where nothing is tried.
         hints: what is known of the task beside its text.
         memo: what one section has found out and another needs.
     """
@@ -58,8 +58,7 @@ class KnownDocuments:
     language: Language
     memory_rules: MemoryRules
     masks: bool = True
-    drawn: Mapping[str, float] = field(default_factory=dict)
-    on_trial: frozenset[str] = frozenset()
+    draws: Mapping[str, Draw] = field(default_factory=dict)
     hints: Hints = NO_HINTS
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -122,6 +121,11 @@ class KnownDocuments:
     def can_tell(self) -> bool:
         """Whether similar past tasks say what has to do with the task."""
         return self.advice is not None and bool(self.expectation.similar)
+
+    @property
+    def draw(self) -> Draw | None:
+        """What is drawn of patterns; None where none is tried."""
+        return self.draws.get("patterns")
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:

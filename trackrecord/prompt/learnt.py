@@ -114,11 +114,12 @@ def learnt_of(
     for feed in FEEDS:
         if feed.field not in offers:
             continue
-        found = _drawn(_handed_out(offers[feed.field], feed, known), feed, handing)
-        found = _by_conditions(found, offered[feed.field])
+        found = _by_conditions(_handed_out(offers[feed.field], feed, known), offered[feed.field])
         limit = _most(feed, most, known)
         competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
-        tried = offered[feed.field].tried | handing.tried.get(feed.field, frozenset())
+        tried = offered[feed.field].tried
+        if competing:
+            tried |= handing.tried(feed.field)
         if offered[feed.field].fits:
             competing = [
                 _with_conditions(each, offered[feed.field], known, rules) for each in competing
@@ -176,19 +177,6 @@ def is_withdrawn(known: KnownDocuments, section: Section, entry_id: str) -> bool
     return name_of(section, entry_id) in known.withdrawn
 
 
-def _drawn(offers: Sequence[Offer], feed: Feed, handing: Handing) -> Sequence[Offer]:
-    """Return offers by the rates that were drawn for them; as they are where none were."""
-    if feed.field not in handing.rates:
-        return offers
-    drawn = [
-        msgspec.structs.replace(
-            offer, value=offer.relevance * handing.score(feed.field, offer.entry)
-        )
-        for offer in offers
-    ]
-    return sorted(drawn, key=lambda each: (-each.value, each.entry.id))
-
-
 def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]:
     """Return offers with those first whose conditions agree with the task's."""
     if not offered.fits:
@@ -224,9 +212,7 @@ def _with_conditions(
 
 
 def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
-    candidate = msgspec.structs.replace(each.scored.candidate, text=text)
-    (scored,) = score_all([candidate], rules)
-    return Competing(each.offer, scored.at(each.scored.score), each.feed)
+    return Competing(each.offer, each.scored.reworded(text, rules), each.feed)
 
 
 def _most(feed: Feed, most: int | None, known: KnownDocuments) -> int | None:

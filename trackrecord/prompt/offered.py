@@ -1,5 +1,6 @@
 """Offers: entries that compete, with how much they have to do with the task."""
 
+from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -62,4 +63,16 @@ def offers_of(entries: Iterable[Any]) -> list[Offer]:
 
 def best_first(offers: Iterable[Offer]) -> list[Offer]:
     """Return offers by their value, equal ones by id."""
-    return sorted(offers, key=lambda each: (-each.value, each.entry.id))
+    return sorted(offers, key=_best_first)
+
+
+def with_offers(offers: Sequence[Offer], added: Iterable[Offer]) -> list[Offer]:
+    """Return offers, which are in order, with a few others in their places."""
+    found = list(offers)
+    for each in added:
+        insort(found, each, key=_best_first)
+    return found
+
+
+def _best_first(offer: Offer) -> tuple[float, str]:
+    return -offer.value, offer.entry.id

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+import msgspec
+
+from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.competences.signatures import tools_of
 
 from .advice_document import AdviceDocument, LessonEntry
@@ -150,13 +153,23 @@ def competences_for(known: KnownDocuments) -> Offered:
         "competences", _held_competences, kind=known.kind
     )
     refuted, kept = held.refuted, held.kept
-    if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted, fits=known.fits_of(kept))
-    offers = _competences_by_words(known, held)
-    if known.hints.meaning is not None:
+    offers = _competences_by_words(known, held) if known.task else offers_of(kept)
+    if known.task and known.hints.meaning is not None:
         offers = best_first([*_by_meaning(kept, known.hints.meaning), *offers])
     fits = known.fits_of(offer.entry for offer in offers)
+    draw = known.draws.get("competences")
+    if draw is not None:
+        offers = best_first(
+            msgspec.structs.replace(each, value=each.relevance * _drawn_score(each.entry, draw))
+            for each in offers
+        )
     return Offered(offers, pool=pool, refuted=refuted, fits=fits)
+
+
+def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
+    """Return a record's score with its rate as drawn, which a third of it stands for."""
+    expected = record.expected_success
+    return record.score + (draw.rate(record.id, expected) - expected) / 3
 
 
 def _competences_by_words(known: KnownDocuments, held: "_Held[RankedCompetence]") -> list[Offer]:

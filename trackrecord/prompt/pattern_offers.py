@@ -7,7 +7,8 @@ also put forward what is not recommended, while little is known of it.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Final, Literal
 
 import msgspec
 
@@ -18,13 +19,14 @@ from trackrecord.learning.text.language import Language
 from .advice_document import Expected
 from .document import RankedPattern
 from .known import LEAST_RELEVANCE, KnownDocuments
-from .offered import FEW, Offer, Offered, best_first
+from .offered import FEW, Offer, Offered, best_first, with_offers
 
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
 # Of the patterns that are not recommended, no more are tried on one task.
 _MOST_TRIED: Final = 2
 _TRIALS: Final = "trials"
+_Part = Literal["recommended", "held back"]
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
@@ -59,6 +61,10 @@ class _Patterns:
     refuted: frozenset[str]
     beside: tuple[RankedPattern, ...] = ()
 
+    def part(self, name: _Part) -> _Offers:
+        """Return those that are recommended, or those that are held back."""
+        return self.recommended if name == "recommended" else self.held_back
+
 
 def warnings_for(known: KnownDocuments) -> Offered:
     """Offer warnings by the kinds of task that their patterns were seen in."""
@@ -78,19 +84,19 @@ def patterns_for(known: KnownDocuments) -> Offered:
     tried = frozenset(each.entry.id for each in trials)
     refuted = made.refuted - tried
     everything = made.recommended.everything
+    if known.draw is not None and not known.can_tell:
+        everything = with_offers(_all_as_drawn(known, "recommended"), trials)
     if not known.task or known.advice is None:
-        return Offered([*everything, *trials], (), made.entries, refuted, tried, made.beside)
+        return Offered(everything, (), made.entries, refuted, tried, made.beside)
     related = _related(known, made.recommended)
     if known.can_tell:
-        related = [*related, *trials]
-    elif known.drawn:
-        everything = _as_drawn(known, [*everything, *trials])
+        related = _as_drawn(known, [*related, *trials])
     return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
 
 
 def _trials(known: KnownDocuments) -> Sequence[Offer]:
     """Return the few patterns that are tried on the task although nobody is recommended them."""
-    if not known.drawn:
+    if known.draw is None:
         return ()
     if _TRIALS not in known.memo:
         known.memo[_TRIALS] = _found_trials(known)
@@ -103,11 +109,8 @@ def _found_trials(known: KnownDocuments) -> list[Offer]:
 
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
     """
-    made = _made_once(known, "patterns")
-    drawn, recommended = (
-        _as_drawn(known, _related(known, each) if known.can_tell else each.everything)
-        for each in (made.held_back, made.recommended)
-    )
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    drawn, recommended = (_drawn(known, name) for name in ("held back", "recommended"))
     first = (
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
@@ -117,15 +120,48 @@ def _found_trials(known: KnownDocuments) -> list[Offer]:
         offer
         for offer in drawn
         if offer is first
-        or (offer.entry.id in known.on_trial and f"anti-{offer.entry.id}" not in standing)
+        or (offer.entry.id in known.draw.tried and f"anti-{offer.entry.id}" not in standing)
     ][:_MOST_TRIED]
 
 
-def _as_drawn(known: KnownDocuments, offers: Iterable[Offer]) -> list[Offer]:
-    return best_first(
-        msgspec.structs.replace(
-            offer, value=offer.relevance * known.drawn.get(offer.entry.id, offer.value)
+def _drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
+    """Return what has to do with the task of one part of the patterns, as it is drawn."""
+    if known.can_tell:
+        made = _made_once(known, "patterns")
+        return _as_drawn(known, _related(known, made.part(name)))
+    return _all_as_drawn(known, name)
+
+
+def _all_as_drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
+    """Return one part of the patterns as it is drawn.
+
+    Few are drawn for a task; the others are put in order once.
+    """
+    made = f"{name} patterns"
+    if made not in known.memo:
+        undrawn, prospects = known.once_for_both(
+            f"{made} by their means", partial(_by_their_means, name=name), kind=known.kind
         )
+        known.memo[made] = with_offers(undrawn, _as_drawn(known, prospects))
+    found: list[Offer] = known.memo[made]
+    return found
+
+
+def _by_their_means(known: KnownDocuments, name: _Part) -> tuple[list[Offer], list[Offer]]:
+    """Return the patterns whose rates are never drawn, best first, and the others."""
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    ids = {each.id for each in known.draw.prospects}
+    everything = _made_once(known, "patterns").part(name).everything
+    undrawn = _as_drawn(known, (each for each in everything if each.entry.id not in ids))
+    return undrawn, [each for each in everything if each.entry.id in ids]
+
+
+def _as_drawn(known: KnownDocuments, offers: Iterable[Offer]) -> list[Offer]:
+    if known.draw is None:
+        return list(offers)
+    rate = known.draw.rate
+    return best_first(
+        msgspec.structs.replace(offer, value=offer.relevance * rate(offer.entry.id, offer.value))
         for offer in offers
         if offer.entry.id not in known.withdrawn
     )

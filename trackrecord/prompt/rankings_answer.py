@@ -165,7 +165,7 @@ def answer_from(
     wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
     question = rules, most, budget, language, wanted
     # Without a task all follows from the documents, which seldom change between two prompts.
-    is_usual = not (task or handing.rates or handing.tried or hints.conditions is not None)
+    is_usual = not (task or handing.draws or hints.conditions is not None)
     seen = made if is_usual else None
     found = None if seen is None else seen.get(question)
     if found is None:

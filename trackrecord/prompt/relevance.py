@@ -108,8 +108,8 @@ def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
     asked = _asked_remembered(task)
     found = []
     for each in entries:
-        words = _words_remembered(each.text)
-        if not asked.isdisjoint(words):
-            found.append((each, overlap(asked, words)))
+        relevance = overlap(asked, _words_remembered(each.text))
+        if relevance:
+            found.append((each, relevance))
     best = max((relevance for _, relevance in found), default=1.0)
     return [(each, relevance / best) for each, relevance in found]

@@ -9,6 +9,8 @@ by finding the best later.
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from heapq import nlargest
 from math import sqrt
 from typing import Final, NamedTuple
@@ -54,6 +56,38 @@ class Prospect(NamedTuple):
         total = self.a + self.b
         spread = sqrt(self.a * self.b / (total * total * (total + 1.0)))
         return min(1.0, self.mean + _STANDARD_DEVIATIONS * spread)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is drawn of entries for one task, once somebody asks.
+
+    Attributes:
+        prospects: the entries that are drawn, with distinct ids.
+        means: the rates of all entries, by id.
+        seed: of the draw.
+        sharpness: as if this many times as much were known of each.
+    """
+
+    prospects: Sequence[Prospect]
+    means: Mapping[str, float]
+    seed: int
+    sharpness: float = 1.0
+
+    @cached_property
+    def rates(self) -> dict[str, float]:
+        """The rates that are drawn, by id."""
+        return drawn_rates(self.prospects, self.seed, self.sharpness)
+
+    @cached_property
+    def tried(self) -> frozenset[str]:
+        """The ids of the little known entries that the draw puts forward."""
+        return tried(self.prospects, self.rates)
+
+    def rate(self, name: str, default: float) -> float:
+        """Return an entry's rate: drawn, or the mean of one that is not; else the default."""
+        drawn = self.rates.get(name)
+        return self.means.get(name, default) if drawn is None else drawn
 
 
 def promising(prospects: Iterable[Prospect], most: int = MOST_DRAWN) -> list[Prospect]:

@@ -16,6 +16,8 @@ from .read import Given, read_candidates
 from .rules import ContextRules
 
 _BY_ORDER: Final = attrgetter("order")
+# The rule that characters of each kind of text count by.
+_RATIOS: Final[dict[ContentType, str]] = {kind: f"{kind}_ratio" for kind in get_args(ContentType)}
 
 # What is taken last comes last; then by score and by priority, both descending, then by id. An
 # agent's own candidate and a learnt one of another kind may have one id.
@@ -46,6 +48,12 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
         is_last, _, priority, name, kind = self.order
         order = (is_last, -score, priority, name, kind)
         return Scored(self.candidate, score, self.tokens, order, self.section)
+
+    def reworded(self, text: str, rules: ContextRules) -> "Scored":
+        """Return it with another text, in the same place."""
+        candidate = msgspec.structs.replace(self.candidate, text=text)
+        tokens = tokens_of(candidate, rules)
+        return Scored(candidate, self.score, tokens, self.order, self.section)
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,7 @@ def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scor
         score = scorer.score(each)
         section = each.section or each.kind
         order = (section in LAST, -score, -each.priority, each.id, each.kind)
-        scored.append(Scored(each, score, scorer.tokens(each), order, section))
+        scored.append(Scored(each, score, tokens_of(each, rules), order, section))
     return scored
 
 
@@ -118,16 +126,13 @@ class Scorer:
     """What candidates are worth, and what they count for.
 
     Args:
-        rules: the weights and ratios.
+        rules: the weights.
     """
 
     def __init__(self, rules: ContextRules) -> None:
         self._rules = rules
         self._learnt: dict[str, float] = {
             kind: getattr(rules, weight) for kind, weight in WEIGHTS.items()
-        }
-        self._ratios: dict[str, float] = {
-            kind: getattr(rules, f"{kind}_ratio") for kind in get_args(ContentType)
         }
 
     def score(self, each: Candidate) -> float:
@@ -165,11 +170,13 @@ class Scorer:
             total += rules.evidence_presence_weight
         return total
 
-    def tokens(self, each: Candidate) -> int:
-        """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
-        if each.tokens is not None:
-            return each.tokens
-        return ceil(len(each.text) * self._ratios[each.content_type])
+
+def tokens_of(each: Candidate, rules: ContextRules) -> int:
+    """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
+    if each.tokens is not None:
+        return each.tokens
+    ratio: float = getattr(rules, _RATIOS[each.content_type])
+    return ceil(len(each.text) * ratio)
 
 
 def age_factor(age_hours: float, rules: ContextRules) -> float:
