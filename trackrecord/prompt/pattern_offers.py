@@ -7,7 +7,7 @@ also put forward what is not recommended, while little is known of it.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, Literal
 
 import msgspec
@@ -41,6 +41,11 @@ class _Offers:
 
     everything: Sequence[Offer] = ()
     by_kind: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids of all of them."""
+        return frozenset(each.entry.id for each in self.everything)
 
 
 @dataclass(frozen=True)
@@ -83,15 +88,16 @@ def patterns_for(known: KnownDocuments) -> Offered:
     made, trials = _made_once(known, "patterns"), _trials(known)
     tried = frozenset(each.entry.id for each in trials)
     refuted = made.refuted - tried
-    everything = made.recommended.everything
-    if known.draw is not None and not known.can_tell:
-        everything = with_offers(_all_as_drawn(known, "recommended"), trials)
+    everything = related = made.recommended.everything
+    if known.draw is not None:
+        related = with_offers(_drawn(known, "recommended"), trials)
+    elif known.can_tell:
+        related = _related(known, made.recommended)
     if not known.task or known.advice is None:
-        return Offered(everything, (), made.entries, refuted, tried, made.beside)
-    related = _related(known, made.recommended)
+        return Offered(related, (), made.entries, refuted, tried, made.beside)
     if known.can_tell:
-        related = _as_drawn(known, [*related, *trials])
-    return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
+        return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
+    return Offered((), related[:FEW], made.entries, refuted, tried, made.beside)
 
 
 def _trials(known: KnownDocuments) -> Sequence[Offer]:
@@ -114,37 +120,32 @@ def _found_trials(known: KnownDocuments) -> list[Offer]:
     first = (
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
-    warned = {each.entry.id for each in _made_once(known, "anti_patterns").recommended.everything}
-    standing = warned - known.withdrawn
+    warned = _made_once(known, "anti_patterns").recommended.ids - known.withdrawn
     return [
         offer
         for offer in drawn
         if offer is first
-        or (offer.entry.id in known.draw.tried and f"anti-{offer.entry.id}" not in standing)
+        or (offer.entry.id in known.draw.tried and f"anti-{offer.entry.id}" not in warned)
     ][:_MOST_TRIED]
 
 
 def _drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
     """Return what has to do with the task of one part of the patterns, as it is drawn."""
-    if known.can_tell:
-        made = _made_once(known, "patterns")
-        return _as_drawn(known, _related(known, made.part(name)))
-    return _all_as_drawn(known, name)
-
-
-def _all_as_drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
-    """Return one part of the patterns as it is drawn.
-
-    Few are drawn for a task; the others are put in order once.
-    """
-    made = f"{name} patterns"
-    if made not in known.memo:
-        undrawn, prospects = known.once_for_both(
-            f"{made} by their means", partial(_by_their_means, name=name), kind=known.kind
-        )
-        known.memo[made] = with_offers(undrawn, _as_drawn(known, prospects))
-    found: list[Offer] = known.memo[made]
+    memo = f"{name} patterns"
+    if memo not in known.memo:
+        known.memo[memo] = _found_drawn(known, name)
+    found: list[Offer] = known.memo[memo]
     return found
+
+
+def _found_drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
+    if known.can_tell:
+        return _as_drawn(known, _related(known, _made_once(known, "patterns").part(name)))
+    # Few are drawn for a task; the others are put in order once.
+    undrawn, prospects = known.once_for_both(
+        f"{name} patterns by their means", partial(_by_their_means, name=name), kind=known.kind
+    )
+    return with_offers(undrawn, _as_drawn(known, prospects))
 
 
 def _by_their_means(known: KnownDocuments, name: _Part) -> tuple[list[Offer], list[Offer]]:
