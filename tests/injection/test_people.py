@@ -140,11 +140,18 @@ def http(learnt) -> Iterator[httpx.Client]:
 
 
 def of_templates() -> set[tuple[str, str]]:
-    """Return the elements that our templates write, without attributes."""
-    texts = [
-        each.read_text() for each in Path(page_package.__file__).parent.glob("templates/*.html")
+    """Return the elements that our templates write, with their attributes."""
+    folder = Path(page_package.__file__).parent / "templates"
+    written = [
+        found
+        for each in folder.glob("*.html")
+        for found in re.findall(
+            r"<([a-z0-9]+)((?:[^<>{}]|\{\{.*?\}\}|\{%.*?%\})*)>", each.read_text()
+        )
     ]
-    return {(tag, "") for text in texts for tag in re.findall(r"<([a-z0-9]+)[ >]", text)}
+    return {
+        (tag, name) for tag, rest in written for name in ("", *re.findall(r" ([a-z-]+)=", rest))
+    }
 
 
 DRAWN = frozenset(
