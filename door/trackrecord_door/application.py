@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 from starlette.applications import Starlette
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -32,6 +33,15 @@ from .sessions import Sessions
 from .tokens import Tokens
 
 _log = structlog.get_logger(__name__)
+
+
+class _AnyText(PathConvertor):
+    """The rest of a path, whatever an agent named its run: also with line ends, unlike `.*`."""
+
+    regex = r"(?s:.*)"
+
+
+register_url_convertor("path", _AnyText())
 
 
 def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlette:

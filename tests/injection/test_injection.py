@@ -5,16 +5,20 @@ letters. Where an outsider chooses the words (errors, results of tools, triggers
 no more than ten of the corpus may; what agents write themselves stands quoted as an agent's.
 """
 
+import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from functools import partial
+from uuid import uuid4
 
 import msgspec
 import pytest
-from corpus import Injection, can_be_read, genuine, held_out, injections, letters
+from corpus import Injection, can_be_read, genuine, held_out, letters
+from paths import AGENTS, CORPUS, OUTSIDERS, PATHS, markers, project_of, projects_of
+from taught import Learnt, recorded, until
 
+import trackrecord
 from trackrecord.artifacts.contents import KeptPart
 from trackrecord.artifacts.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
@@ -22,35 +26,38 @@ from trackrecord.inflight.retry_text import error_lines, retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.failures import error_template
 from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.texts import Went, found_task_line
+from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
+from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.search_words import in_common
+from trackrecord.prompt import client as rankings_client
 from trackrecord.prompt.client import RankingsReader, given_readers
-from trackrecord.queries.news import News, NewsKind
-from trackrecord.settings import Settings, load_settings
+from trackrecord.prompt.sections import SECTIONS
+from trackrecord.settings import Settings
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import as_facts
-from trackrecord_cli.main import run as run_command
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
-from trackrecord_worker import jobs
+from trackrecord_producers import inflight_reader
+from trackrecord_producers.inflight_reader import InFlightReader
 from trackrecord_worker.app import create_app
-from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.notify.message import encode_message
 from trackrecord_worker.services import Services
 
-CORPUS = injections()
 MOST_READABLE = 10
-# As many entries of each kind as a project's rankings hold.
-CHUNK = 90
-CHUNKS = range(0, len(CORPUS), CHUNK)
-NO_LIMIT = 1_000_000
 CONTROL = re.compile(
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]|[\U000e0000-\U000e0fff]"
 )
 # What a template of chats, a renderer of Markdown or HTML, or a heading of ours would act on.
 STRUCTURE = re.compile(r"<\||\|>|<[A-Za-z/!?]|\[/?INST\]|!\[|\]\(|```|https?://")
-OWN_LINE = re.compile(r"## |- |\Z|Based on past failures, avoid these strategies:\Z")
-AGENTS = ("codex", "claude-code", "opencode")
+HEADINGS = frozenset(
+    {
+        *(each.headings["en"].partition("\n")[0] for each in SECTIONS.values()),
+        "## Strategies That Failed",
+    }
+)
+NUMBERS = range(len(CORPUS))
 
 
 def tell(figure: str) -> None:
@@ -74,7 +81,7 @@ def as_artifact(text: str) -> str:
 
 RULES = ErrorRules()
 # By path: how a string that an outsider chose is shown to an agent.
-PATHS: dict[str, Callable[[str], str]] = {
+SHOWN: dict[str, Callable[[str], str]] = {
     "an error in a lesson": lambda text: error_text(error_template(text)),
     "an error as it was before it is a template": error_text,
     "error_context: message": lambda text: retry_text(of_error(text), RULES),
@@ -87,16 +94,20 @@ PATHS: dict[str, Callable[[str], str]] = {
     ),
     "the output of a tool": as_artifact,
     "a name": identifier,
+    "a condition": lambda text: under_other_conditions([(text, text)]),
+    "a similar task": lambda text: found_task_line(
+        in_common(text, "repair the pump of the old mill"), Went(1, 1, (text,), error_text(text))
+    ),
 }
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", SHOWN)
 def test_of_what_an_outsider_chooses_hardly_an_order_can_be_read(path):
     """Of more than 300 strings, and of those that no rule was tuned on."""
     assert len(CORPUS) >= 300
     assert len(held_out()) >= 100
     for strings in (CORPUS, held_out()):
-        found = readable(PATHS[path], strings)
+        found = readable(SHOWN[path], strings)
         count = len(found)
         tell(f"{path}: {count} of {len(strings)} readable")
         assert count <= MOST_READABLE
@@ -127,110 +138,22 @@ def test_of_genuine_errors_the_part_that_tells_stays(shown, most_lost):
         assert len(lost) <= most, [each.text for each in lost]
 
 
-def outcomes_of(path: str, number: int, text: str) -> Iterator[dict[str, object]]:
-    """Yield the bodies of outcomes that bring a string in by a path, as several agents report."""
-    for n, agent in enumerate(AGENTS):
-        yield {
-            "task_id": f"{path}-{number}-{n}",
-            "source": agent,
-            **BODIES[path](number, text, n),
-        }
-
-
-BODIES: dict[str, Callable[[int, str, int], dict[str, object]]] = {
-    "error": lambda number, text, n: {
-        "success": False,
-        "tool_graph": [{"tool": f"tool_{number}", "ok": False, "error": text}],
-    },
-    "tool": lambda number, text, n: {
-        "success": False,
-        "tool_graph": [{"tool": text, "ok": False, "actor": text, "error": "not found"}],
-    },
-    "trigger": lambda number, text, n: {
-        "success": True,
-        "trigger": {"signal": text[:1024], "conditions": {text[:40]: text}},
-        "tool_graph": [{"tool": "read", "ok": True}, {"tool": f"edit_{number}", "ok": True}],
-    },
-    # Every third task goes without, and fails: what others do better with is recommended.
-    "strategy": lambda number, text, n: (
-        {"success": True, "patterns": [f"{number} {text}"]} if n else {"success": False}
-    ),
-    "warning": lambda number, text, n: {"success": False, "patterns": [f"{number} {text}"]},
-}
-OUTSIDERS = ("error", "tool", "trigger")
-LESSON = r"- `[^`]+`(?:, called by [^,]+,)? (?:failed|never|succeeded) .*"
-QUOTED = r'"[^"]*"'
 # By path, each line that an agent may be shown: what agents wrote stands quoted, and is theirs.
+LESSON = r"- `[^`]+`(?:, called by [^,]+,)? (?:failed|never|succeeded) .*|- runs .*"
+QUOTED = r'"[^"]*"'
 TRIED = r"(?: \((?:little known, )?worth trying\))?"
-ENTRY = {
-    "error": re.compile(rf"{LESSON}|- runs .*|- tool_[0-9]+ \[.*\]"),
-    "tool": re.compile(rf"{LESSON}|- runs .*|- [^\[\]\"]+ \[.*\]"),
-    "trigger": re.compile(
-        rf"- (?:when {QUOTED}: )?read → edit_[0-9]+ \[[^\[\]]*\]{TRIED}|- runs .*"
-    ),
-    "strategy": re.compile(rf"- an agent's strategy {QUOTED} \[[^\[\]]*\]{TRIED}"),
-    "warning": re.compile(
-        rf"- (?:AVOID: )?an agent's strategy {QUOTED}"
-        rf"(?:\. Failed [0-9/]+ times \(.*| \[[^\[\]]*\]{TRIED})"
-    ),
-    "memory": re.compile(rf"- an agent noted: {QUOTED} \[confidence [0-9.]+\]"),
-}
+PROCEDURE = rf"- (?:when {QUOTED}: )?[^\[\]\"]+ \[[^\[\]]*\]{TRIED}"
+PAST_TASK = rf"- {QUOTED} \[[^\[\]]*\](?: ×[0-9]+)?"
+STRATEGY = (
+    rf"- (?:AVOID: )?an agent's strategy {QUOTED}"
+    rf"(?:\. Failed [0-9/]+ times \(.*| \[[^\[\]]*\]{TRIED})"
+)
+MEMORY = rf"- an agent noted: {QUOTED} \[confidence [0-9.]+\]"
+OF_OUTSIDERS = re.compile(f"{LESSON}|{PROCEDURE}|{PAST_TASK}")
+OF_AGENTS = re.compile(f"{LESSON}|{PROCEDURE}|{PAST_TASK}|{STRATEGY}|{MEMORY}")
 
 
-def project_of(path: str, number: int) -> str:
-    return f"{path}-{number // CHUNK}"
-
-
-def fill(client, settings: Settings) -> list[str]:
-    """Put the corpus onto the stream, by each path; return the projects."""
-    with client.pipeline(transaction=False) as pipe:
-        for number, each in enumerate(CORPUS):
-            for path in BODIES:
-                project = project_of(path, number)
-                for body in outcomes_of(path, number, each.text):
-                    data = msgspec.json.encode(body | {"project": project})
-                    pipe.xadd(settings.keys.outcomes, {"v": "1", "body": data})
-            memory = {"text": each.text, "project": project_of("memory", number), "source": "codex"}
-            pipe.xadd(settings.keys.outcomes, {"v": "1", "memory": msgspec.json.encode(memory)})
-        pipe.execute()
-    return sorted({project_of(path, n) for path in ENTRY for n in range(len(CORPUS))})
-
-
-# --- everything that a worker learns, and what agents and people are shown of it
-
-
-@pytest.fixture(scope="module")
-def learnt() -> Iterator[Settings]:
-    """A trackrecord that has learnt the whole corpus by each path, 90 strings to a project."""
-    with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        settings = load_settings(
-            home=home,
-            drain_block_s=0.01,
-            hooks={"session_tokens": 2000, "prompt_tokens": 2000},
-        )
-        with (
-            EmbeddedRedis(home / "redis", settings.embedded_redis_socket) as server,
-            server.client() as client,
-        ):
-            worker = Services(settings, create_app(settings))
-            projects = fill(client, settings)
-            worker.drain.run()
-            while client.xlen(settings.keys.outcomes):
-                worker.drain.run()
-            assert client.xlen(settings.keys.dead) == 0
-            jobs.consolidate_all_projects(worker)
-            for project in projects:
-                worker.adviser.advise(project)
-                worker.refresher.refresh(project)
-            yield settings
-            worker.redis.close()
-            worker.engine.dispose()
-
-
-def shown_by_project(read: Callable[[str], str], path: str) -> dict[str, str]:
-    """Return what is read of each project of a path."""
-    return {project: read(project) for project in {project_of(path, n) for n in range(len(CORPUS))}}
+# --- everything that a worker learns, and what agents are shown of it
 
 
 def as_prompt(settings: Settings) -> Callable[[str], str]:
@@ -248,37 +171,151 @@ def as_session_start(settings: Settings) -> Callable[[str], str]:
     return read
 
 
-def as_recalled(settings: Settings) -> Callable[[str], str]:
-    def read(project: str) -> str:
-        with given_readers.within(RankingsReader(settings)):
-            said = calls.recall(project, RecallArguments(task="the task", budget=8_000), None, "")
-        return f"{said.text}\n{msgspec.json.encode(said.document).decode()}"
+# What an agent is handed that asks for nothing: the rankings of a whole project.
+PUSHED = {"rankings()": as_prompt, "SessionStart": as_session_start}
+# Where a string's line is known again in a project's rankings.
+ROW = {
+    "error": r"- `tool_([0-9]+)` failed in all 3 calls",
+    "trigger": r"read → edit_([0-9]+) \[",
+    "strategy": r"- an agent's strategy \"([0-9]+)[ \"]",
+    "warning": r"- AVOID: an agent's strategy \"([0-9]+)[ \"]",
+}
+# What is nothing about a project as a whole: a task finds it, or its retry does.
+ASKED_FOR = ("task", "other", "flight", "transcript", "traces")
+LEARNT = tuple(path for path in PATHS if path not in ASKED_FOR)
 
-    return read
 
-
-READERS = {"rankings()": as_prompt, "SessionStart": as_session_start, "MCP": as_recalled}
-
-
-@pytest.mark.parametrize("path", ENTRY)
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("path", LEARNT)
+@pytest.mark.parametrize("reader", PUSHED)
 def test_what_was_learnt_of_strangers_words_gives_no_orders(learnt, reader, path):
-    """Of every string, by every path, in whatever an agent is handed."""
-    shown = shown_by_project(READERS[reader](learnt), path)
-    lines = [line for text in shown.values() for line in text.splitlines()]
+    """Of every string, by every path, in whatever an agent is handed without asking."""
+    read = PUSHED[reader](learnt.settings)
+    shown = {project: read(project) for project in projects_of(path)}
+    assert all("- " in text for text in shown.values())
+    if reader == "rankings()":
+        of_project = {
+            project: sum(project_of(path, n) == project for n in NUMBERS) for project in shown
+        }
+        assert {name: text.count("\n- ") for name, text in shown.items()} == of_project
+        if path in ROW:
+            rows = re.findall(ROW[path], "\n".join(shown.values()))
+            assert set(map(int, rows)) == set(NUMBERS)
+    check(path, reader, [shown[project_of(path, number)] for number in NUMBERS])
+
+
+def check(path: str, reader: str, shown: Sequence[str]) -> None:
+    """Of what an agent reads of each string: hardly an order, no structure, and our lines alone."""
+    assert len(shown) == len(CORPUS)
     found = [
         each.order
-        for number, each in enumerate(CORPUS)
-        if can_be_read(each.order, shown[project_of(path, number)])
+        for each, text in zip(CORPUS, shown, strict=True)
+        if can_be_read(each.order, text)
     ]
+    lines = sorted({line for text in shown for line in text.splitlines()})
     tell(f"{path} in {reader}: {len(found)} of {len(CORPUS)} readable, in {len(lines)} lines")
-    assert all("- " in text for text in shown.values())
-    assert len(found) <= (MOST_READABLE if path in OUTSIDERS else len(CORPUS))
+    assert len(found) <= (MOST_READABLE if path in OUTSIDERS else len(CORPUS)), found
     # A secret is replaced by these words of ours.
     shown_lines = [line.replace("<secret>", "") for line in lines]
     assert [line for line in shown_lines if CONTROL.search(line) or STRUCTURE.search(line)] == []
-    entries = [line for line in shown_lines if line.startswith("- ")]
-    assert [line for line in entries if not ENTRY[path].fullmatch(line)] == []
+    if "Chinese" in reader:
+        return
+    own = OF_OUTSIDERS if path in OUTSIDERS else OF_AGENTS
+    entries = [line for line in shown_lines if line.startswith(("- ", "#"))]
+    assert [line for line in entries if not own.fullmatch(line) and line not in HEADINGS] == []
+
+
+def ask_rankings(learnt: Learnt, language: Language = "en") -> Callable[[str, str], str]:
+    reader = RankingsReader(learnt.settings)
+
+    def ask(project: str, task: str) -> str:
+        return reader.read(project=project, task=task, budget=None, lang=language).prompt
+
+    return ask
+
+
+def ask_context(learnt: Learnt) -> Callable[[str, str], str]:
+    reader = RankingsReader(learnt.settings)
+
+    def ask(project: str, task: str) -> str:
+        with given_readers.within(reader):
+            return trackrecord.context(project, task, budget=None).prompt
+
+    return ask
+
+
+def ask_hook(learnt: Learnt) -> Callable[[str, str], str]:
+    settings = learnt.settings
+    answers = HookAnswers(settings, settings.hooks, lambda folder: folder[1:], lambda _: None)
+
+    def ask(project: str, task: str) -> str:
+        asked = HookQuestion("UserPromptSubmit", uuid4().hex, f"/{project}", prompt=task)
+        return answers.answer("codex", asked)
+
+    return ask
+
+
+def ask_mcp(learnt: Learnt) -> Callable[[str, str], str]:
+    reader = RankingsReader(learnt.settings)
+
+    def ask(project: str, task: str) -> str:
+        with given_readers.within(reader):
+            said = calls.recall(project, RecallArguments(task=task, budget=8_000), None, "")
+        return f"{said.text}\n{msgspec.json.encode(said.document).decode()}"
+
+    return ask
+
+
+ASKED = {
+    "rankings(task)": ask_rankings,
+    "rankings(task) in Chinese": partial(ask_rankings, language="zh"),
+    "context(task)": ask_context,
+    "UserPromptSubmit": ask_hook,
+    "MCP": ask_mcp,
+}
+
+
+@pytest.mark.parametrize("path", [path for path in ASKED_FOR if path != "flight"])
+@pytest.mark.parametrize("reader", ASKED)
+def test_what_a_task_finds_of_strangers_words_gives_no_orders(learnt, reader, path):
+    """For each string the task that it came in with is asked for; the answer is about it."""
+    ask = ASKED[reader](learnt)
+    shown = [ask(project_of(path, number), f"please {markers(number)}") for number in NUMBERS]
+    assert all(markers(number) in shown[number] for number in NUMBERS)
+    check(path, reader, shown)
+
+
+@pytest.mark.parametrize("path", LEARNT)
+@pytest.mark.parametrize("reader", ASKED)
+def test_what_holds_for_every_task_gives_no_orders(learnt, reader, path):
+    """Of what is known of a project as a whole, as much as there is room for."""
+    ask = ASKED[reader](learnt)
+    shown = {project: ask(project, "the task") for project in projects_of(path)}
+    assert all("- " in text for text in shown.values())
+    check(path, reader, [shown[project_of(path, number)] for number in NUMBERS])
+
+
+def test_the_errors_of_a_task_in_flight_give_no_orders(learnt, monkeypatch):
+    """A retry is told that there was an error, in words of ours and a few of its own."""
+    own = {os.getpid(): InFlightReader(learnt.settings)}
+    monkeypatch.setattr(inflight_reader, "_readers", own)
+    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): RankingsReader(learnt.settings)})
+    retries, contexts = [], []
+    for number in NUMBERS:
+        project, task_id = project_of("flight", number), f"flight-{number}"
+        retries.append(trackrecord.error_context(task_id, project=project))
+        contexts.append(trackrecord.context(project, task_id=task_id, budget=None).prompt)
+    assert [text for text in (*retries, *contexts) if text.count("\n") < 2] == []
+    for reader, texts in (("error_context()", retries), ("context()", contexts)):
+        found = [
+            each.order
+            for each, text in zip(CORPUS, texts, strict=True)
+            if can_be_read(each.order, text)
+        ]
+        tell(f"flight in {reader}: {len(found)} of {len(CORPUS)} readable")
+        assert len(found) <= MOST_READABLE
+        assert [
+            t for t in texts if CONTROL.search(t) or STRUCTURE.search(t.replace("<secret>", ""))
+        ] == []
 
 
 def test_a_session_starts_without_the_words_that_one_agent_reported(learnt):
@@ -300,47 +337,23 @@ def test_a_session_starts_without_the_words_that_one_agent_reported(learnt):
                 for n, agent in enumerate(agents)
             ],
         )
-    start, prompt = as_session_start(learnt), as_prompt(learnt)
+    start, prompt = as_session_start(learnt.settings), as_prompt(learnt.settings)
     assert lone in start("one-agent").splitlines()
     assert both in start("two-agents").splitlines()
     assert both in prompt("one-agent").splitlines()
 
 
-def teach(settings: Settings, project: str, bodies: list[dict[str, object]]) -> None:
-    """Have a worker learn outcomes, and count its advice."""
-    worker = Services(settings, create_app(settings))
+def teach(learnt: Learnt, project: str, bodies: list[dict[str, object]]) -> None:
+    """Have the workers learn outcomes, and count their advice."""
+    worker = Services(learnt.settings, create_app(learnt.settings))
     for body in bodies:
         data = msgspec.json.encode(body | {"project": project})
-        worker.redis.xadd(settings.keys.outcomes, {"v": "1", "body": data})
-    worker.drain.run()
+        worker.redis.xadd(learnt.settings.keys.outcomes, {"v": "1", "body": data})
+    until(lambda: recorded(worker, project) == len(bodies))
     worker.adviser.advise(project)
+    worker.refresher.refresh(project)
     worker.redis.close()
     worker.engine.dispose()
-
-
-LISTS = ("patterns", "memories", "lessons", "competences", "runs")
-
-
-@pytest.mark.parametrize("kind", LISTS)
-def test_a_list_for_a_terminal_or_a_table_keeps_its_rows(learnt, capfd, monkeypatch, kind):
-    """One line for each entry, with as many cells as the heading, and nothing that steers."""
-    monkeypatch.setenv("TRACKRECORD_HOME", str(learnt.home))
-    rows = 0
-    for path in ENTRY:
-        run_command([kind, "list", "--project", project_of(path, 0)])
-        heading, *lines = capfd.readouterr().out.splitlines() or [""]
-        rows += len(lines)
-        assert {line.count("\t") for line in lines} <= {heading.count("\t")}
-        assert [line for line in lines if CONTROL.search(line.replace("\t", ""))] == []
-    assert rows >= 20
-
-
-def test_a_notification_is_one_json_document_whatever_it_quotes():
-    """The text of a string arrives as data."""
-    for each in CORPUS:
-        news = News(NewsKind.PROVEN, 1.0, each.text, each.text, each.text, {})
-        data = msgspec.json.decode(encode_message(news))["data"]
-        assert data.keys() == {"text", "project", "subject", "numbers"}
 
 
 def test_the_name_of_a_project_gives_no_orders():

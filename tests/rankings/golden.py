@@ -69,8 +69,8 @@ def past_task(name, text, *, success=True):
         id=name, task_id=name, text=text, success=success, verdict="helpful", ended_at=1.0,
         score=0.0,
         lines={
-            "en": f"- {text} [{'succeeded' if success else 'failed'}]",
-            "zh": f"- {text} [{'成功' if success else '失败'}]",
+            "en": f'- "{text}" [{"succeeded" if success else "failed"}]',
+            "zh": f'- "{text}" [{"成功" if success else "失败"}]',
         },
     )  # fmt: skip
 

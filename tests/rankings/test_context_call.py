@@ -63,7 +63,7 @@ def memory(name, text, score=0.5):
 def past_task(name, text):
     return RankedTask(
         id=name, task_id=name, text=text, success=True, verdict="helpful", ended_at=1.0, score=0.0,
-        lines={"en": f"- worked: {text}", "zh": f"- 成功: {text}"},
+        lines={},
     )  # fmt: skip
 
 
@@ -161,7 +161,7 @@ def test_memories_and_past_tasks_that_fit_the_task_compete():
     answer = composed(REMEMBERED, task="the build is red")
     assert set(ids(answer.taken)) == {"m1", "task:o1"}
     assert "## Similar Past Tasks" in answer.prompt
-    assert "- worked: Repair the red build" in answer.prompt
+    assert '- "… the red build" [succeeded]' in answer.prompt
     assert (answer.left_out, answer.not_competing) == ((), 0)
     weighed = composed(REMEMBERED, task="the build is red", rules=replace(RULES, memory_weight=0.0))
     assert {each.score for each in weighed.taken} == {0.0}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line, past_task_line
 from trackrecord.learning.text.masking import masked
+from trackrecord.learning.text.search_words import in_common
 from trackrecord.prompt.document import (
     RankedMemory,
     RankedTask,
@@ -79,7 +80,7 @@ def test_with_a_task():
     assert found.prompt == (
         "## Memories\n\n- an agent noted, known as a pitfall: "
         '"The login test hides errors" [confidence 0.5]\n\n'
-        '## Similar Past Tasks and How They Ended\n\n- "Fix the login test" [succeeded]'
+        '## Similar Past Tasks and How They Ended\n\n- "… the login test" [succeeded]'
     )
     assert found.left_out == 0
 
@@ -94,7 +95,7 @@ def test_in_chinese():
     )
     assert found.prompt == (
         "## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]\n\n"
-        '## 类似的过往任务及其结果\n\n- "清理构建缓存" [失败]'
+        '## 类似的过往任务及其结果\n\n- "清理 … 缓存" [失败]'
     )
 
 
@@ -127,8 +128,8 @@ def test_the_budget_holds(texts, budget, language):
         past_tasks=past_tasks,
     )
     assert ceil(len(found.prompt) * 0.30) <= found.tokens <= budget
-    # Past tasks that differ in a number or an id alone are one line: both are masked.
-    different = len({masked(past.lines["en"].rpartition(" [")[0]) for past in past_tasks})
+    # Past tasks that share the same words with the task are one line.
+    different = len({in_common(masked(past.text), "x y z") for past in past_tasks})
     assert found.left_out == (len(texts) + different - len(found.memories) - len(found.past_tasks))
 
 

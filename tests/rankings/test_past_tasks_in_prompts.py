@@ -1,5 +1,7 @@
 """Past tasks in a prompt: few, each line once, and never instead of what was learnt from them."""
 
+from itertools import permutations
+
 import pytest
 from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
 from hypothesis import given
@@ -28,12 +30,12 @@ def asked(parts, *, own=(), rules=RULES, **more):
 
 def test_at_most_three_stand_in_a_prompt():
     """The most similar ones; the others are counted as left out."""
-    modules = [first + second for first in "abcdefgh" for second in "stuvw"]
-    many = tuple(past_task(f"o{n}", f"Fix the login test of module {n}") for n in modules)
+    shared = permutations(("login", "test", "fails", "session", "change"), 3)
+    many = tuple(past_task(f"o{n}", " ".join(words)) for n, words in enumerate(shared))
     answer, context = asked({"past_tasks": many})
     assert len(answer.past_tasks) == 3
     assert answer.prompt.count("\n- ") == 3
-    assert answer.left_out == context.not_competing == 37
+    assert answer.left_out == context.not_competing == 57
     assert context.prompt == answer.prompt
 
 
@@ -48,15 +50,15 @@ def test_equal_ones_are_one_line_with_their_count():
         == context.prompt
         == (
             "## Similar Past Tasks and How They Ended\n\n"
-            "- Fix the login test [succeeded] ×60\n"
-            "- Fix the login test [failed] ×2\n"
-            "- Change the session test [succeeded]"
+            '- "… the login test" [succeeded] ×60\n'
+            '- "… the login test" [failed] ×2\n'
+            '- "Change the session test" [succeeded]'
         )
     )
     assert {each.lines["zh"] for each in answer.past_tasks} == {
-        "- Fix the login test [成功] ×60",
-        "- Fix the login test [失败] ×2",
-        "- Change the session test [成功]",
+        '- "… the login test" [成功] ×60',
+        '- "… the login test" [失败] ×2',
+        '- "Change the session test" [成功]',
     }
     assert (answer.left_out, context.not_competing) == (0, 0)
 

@@ -295,7 +295,10 @@ def test_the_texts_of_past_tasks_are_masked():
     """Unless the setting says otherwise."""
     tasks = {"I am Anya Garcia, refund order 4711": ([(("look",), 0, 2)], "no such order")}
     plain = ContextRules(mask_past_tasks=False)
-    assert '"refund order {n}" [0 of 2 succeeded' in asked(advice(tasks), "refund the order").prompt
+    assert (
+        '"… {name}, refund order {n}" [0 of 2 succeeded'
+        in asked(advice(tasks), "refund the order").prompt
+    )
     assert (
         "Anya Garcia, refund order 4711"
         in asked(advice(tasks), "refund the order", rules=plain).prompt

@@ -43,7 +43,7 @@ def test_a_pattern_rises_and_falls(worker, client, news):
     learn(worker, client, *(body(n) for n in range(6)))
     (proven,) = news(start)
     assert proven.kind is NewsKind.PROVEN
-    assert "'Split by feature' became proven (6 helpful, 0 harmful)." in proven.text
+    assert '"Split by feature" became proven (6 helpful, 0 harmful).' in proven.text
     assert (proven.project, proven.numbers["helpful"]) == ("default", 6)
     middle = time.time()
     learn(

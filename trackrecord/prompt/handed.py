@@ -16,11 +16,12 @@ from .advice_document import AdviceDocument, Expected
 from .document import RankedCompetence, RankedPattern, RankingsDocument
 from .known import made_once
 
+# The blank in front: behind a label in brackets it would be a link in Markdown.
 TRIED: Final[dict[Language, str]] = {
     "en": " (little known, worth trying)",
-    "zh": "(所知甚少,值得一试)",
+    "zh": " (所知甚少,值得一试)",
 }
-TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": "(值得一试)"}
+TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": " (值得一试)"}
 _LONGEST_ID: Final = 256
 _LEAST_MASS: Final = 1e-3
 

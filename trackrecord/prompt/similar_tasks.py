@@ -19,6 +19,7 @@ from trackrecord.learning.advice.texts import (
     similar_task_line,
 )
 from trackrecord.learning.text.masking import masked
+from trackrecord.learning.text.search_words import in_common
 
 from .advice_document import NO_PROCEDURE, AdviceDocument
 from .document import RankedTask
@@ -57,7 +58,7 @@ def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[Rank
         if known.hints.past_tasks is not None:
             return _found(known, ())
         found = similar_past_tasks(known.document.past_tasks, known.task)
-        return _merged(found, masks=known.masks)
+        return _merged(known, found)
     telling = sorted(_of_advice(known, known.advice, told), key=_best_first)
     # Of equally similar ones those first that tell what made the difference.
     return sorted((*telling, *_found(known, telling)), key=_best_first)
@@ -79,17 +80,17 @@ def _found(known: KnownDocuments, telling: Sequence[RankedTask]) -> list[RankedT
     for each in known.hints.past_tasks or ():
         if each.similarity > least:
             equal.setdefault(each.record.text, []).append(each)
-    texts = {each.text for each in telling}
+    told = {_shown(known, each.text) for each in telling}
     alike: dict[str, list[FoundTask]] = {}
     for text, same in islice(equal.items(), _MOST_MASKED):
-        told = _masked_text(text) if known.masks else text
-        if told not in texts:
-            alike.setdefault(told, []).extend(same)
-    return [_told(text, same) for text, same in islice(alike.items(), _MOST_SHOWN)]
+        shown = _shown(known, _text(known, text))
+        if shown not in told:
+            alike.setdefault(shown, []).extend(same)
+    return [_told(known, shown, same) for shown, same in islice(alike.items(), _MOST_SHOWN)]
 
 
-def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
-    """Return past tasks with one text as one, the last of which stands for all."""
+def _told(known: KnownDocuments, shown: str, same: Sequence[FoundTask]) -> RankedTask:
+    """Return past tasks that are shown alike as one, the last of which stands for all."""
     newest_first = sorted((each.record for each in same), key=lambda each: -each.ended_at)
     last = newest_first[0]
     won = [each for each in newest_first if each.success]
@@ -100,12 +101,12 @@ def _told(text: str, same: Sequence[FoundTask]) -> RankedTask:
     return RankedTask(
         id=last.id,
         task_id=last.task_id,
-        text=text,
+        text=_text(known, last.text),
         success=last.success,
         verdict=last.verdict,
         ended_at=last.ended_at,
         score=same[0].similarity,
-        lines={language: found_task_line(text, went, language) for language in _LANGUAGES},
+        lines={language: found_task_line(shown, went, language) for language in _LANGUAGES},
     )
 
 
@@ -149,9 +150,8 @@ def _task_of(
         difference = difference._replace(ending="")
     if not (difference.with_success or difference.with_failure or difference.ending):
         return None
-    text = _text_of(advice, similar.position)[:LONGEST_TOLD]
-    if known.masks:
-        text = _masked_text(text)
+    text = _text(known, _text_of(advice, similar.position)[:LONGEST_TOLD])
+    shown = _shown(known, text)
     return RankedTask(
         id=blake2b(text.encode(), digest_size=_ID_BYTES).hexdigest(),
         task_id="",
@@ -160,7 +160,7 @@ def _task_of(
         verdict="",
         ended_at=ended_at,
         score=similar.cosine,
-        lines={language: similar_task_line(text, difference, language) for language in _LANGUAGES},
+        lines={language: similar_task_line(shown, difference, language) for language in _LANGUAGES},
     )
 
 
@@ -226,25 +226,25 @@ def _only(advice: AdviceDocument, these: Iterable[int], those: Iterable[int]) ->
     )
 
 
-def _masked(task: RankedTask) -> RankedTask:
-    lines = {language: _masked_line(line) for language, line in task.lines.items()}
-    return msgspec.structs.replace(task, text=_masked_text(task.text), lines=lines)
-
-
-@lru_cache(maxsize=2048)
-def _masked_line(line: str) -> str:
-    """Return a past task's line with its text masked; the label at its end stays."""
-    text, bracket, label = line.rpartition(" [")
-    return _masked_text(text) + bracket + label if bracket else _masked_text(line)
-
-
-def _merged(entries: Iterable[RankedTask], *, masks: bool) -> list[RankedTask]:
+def _merged(known: KnownDocuments, entries: Iterable[RankedTask]) -> list[RankedTask]:
     """Return the first of each group of entries with equal lines, with the count in its lines."""
     alike: dict[tuple[str, ...], list[RankedTask]] = {}
-    for entry in entries:
-        lines: Iterable[str] = entry.lines.values()
-        alike.setdefault(tuple(map(_masked_line, lines) if masks else lines), []).append(entry)
-    return [_counted(_masked(same[0]) if masks else same[0], len(same)) for same in alike.values()]
+    for each in entries:
+        text = _text(known, each.text)
+        shown, went = _shown(known, text), Went(int(each.success), int(not each.success))
+        lines = {language: found_task_line(shown, went, language) for language in _LANGUAGES}
+        entry = msgspec.structs.replace(each, text=text, lines=lines)
+        alike.setdefault(tuple(lines.values()), []).append(entry)
+    return [_counted(same[0], len(same)) for same in alike.values()]
+
+
+def _text(known: KnownDocuments, text: str) -> str:
+    return _masked_text(text) if known.masks else text
+
+
+def _shown(known: KnownDocuments, text: str) -> str:
+    """Return what an agent reads of a text: nothing that somebody else put into a task."""
+    return in_common(text, known.task) if known.masks else text
 
 
 def _counted(entry: RankedTask, count: int) -> RankedTask:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.inert import one_line, quoted
 from trackrecord.prompt.appeared_lessons import appeared_lessons
 from trackrecord.store.competences.run_leases import run_lease_name
 from trackrecord.store.competences.unfinished_runs import failed_runs
@@ -114,7 +114,7 @@ def _of_patterns(project: str, transitions: list[RecentTransition]) -> Iterator[
                 "neutral": change.neutral,
                 "harmful": change.harmful,
             }
-            text = f"The pattern {_shown(change.content)!r} {what}."
+            text = f"The pattern {quoted(change.content)} {what}."
             yield News(kind, change.at, text, project, change.slug, numbers)
 
 

@@ -6,7 +6,9 @@ import threading
 from typing import IO, Any
 
 import msgspec
-import structlog
+
+from trackrecord.learning.text.inert import visible
+from trackrecord.logs import terminal_renderer
 
 _BAD = ("error", "critical")
 # The last line of a traceback, or an error from Celery's command line.
@@ -28,7 +30,7 @@ class LogRelay:
         self._source = source
         self._target = target
         self._renders = target is None and sys.stderr.isatty()
-        self._render = structlog.dev.ConsoleRenderer(pad_event_to=24)
+        self._render = terminal_renderer()
         self._complaint = ""
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
@@ -53,14 +55,19 @@ class LogRelay:
             if self._target is not None:
                 self._target.write(line)
                 self._target.flush()
-            elif self._renders and entry is not None:
-                sys.stderr.write(str(self._render(None, "", entry)) + "\n")
+            elif self._renders:
+                sys.stderr.write(f"{self._rendered(line, entry)}\n")
             else:
                 sys.stderr.buffer.write(line)
                 sys.stderr.buffer.flush()
         except (OSError, ValueError):
             # The log has no reader any more. A full pipe must not block the child.
             return
+
+    def _rendered(self, line: bytes, entry: dict[str, Any] | None) -> str:
+        if entry is None:
+            return visible(line.decode(errors="replace").rstrip("\r\n"))
+        return str(self._render(None, "", entry))
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

@@ -25,7 +25,8 @@ class ContextRules:
         learnt_tokens: budget of `rankings()` in tokens where the caller gives none, and the most
             that all learnt entries together take of the budget of `context()`.
         mask_past_tasks: whether names, ids, addresses and numbers are replaced by placeholders in
-            what the texts and errors of past tasks tell other agents.
+            what the texts and errors of past tasks tell other agents, and no more of such a text
+            stands in a prompt than the words that the task at hand has, too.
         include: the sections of what is learnt that prompts have, for example
             `["lessons", "memories"]`. If empty, all.
         exclude: the sections of what is learnt that prompts do not have.

@@ -1,0 +1,16 @@
+"""What all tests of this folder ask: one trackrecord that has learnt the whole corpus."""
+
+from pathlib import Path
+
+import pytest
+from folder_scope import shared_in
+from taught import Learnt, learning_everything
+
+_HERE = Path(__file__).parent
+_KEY = pytest.StashKey[Learnt]()
+
+
+@pytest.fixture(scope="module")
+def learnt(request: pytest.FixtureRequest) -> Learnt:
+    """A trackrecord that has learnt the whole corpus by each path."""
+    return shared_in(_HERE, request, _KEY, learning_everything)
