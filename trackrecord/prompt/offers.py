@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
+from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
 from trackrecord.learning.competences.signatures import tools_of
 
-from .advice_document import AdviceDocument, LessonEntry
+from .advice_document import AdviceDocument
 from .document import RankedCompetence, RankedFailure
 from .hints import Meaning
 from .known import LEAST_PROBABLE, LEAST_RELEVANCE, KnownDocuments
@@ -24,8 +25,7 @@ _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
-# A lesson about a whole procedure, and not about its first tool alone.
-_ABOUT_PROCEDURES: Final = "never-succeeds"
+_PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
 _CHANCE: Final = 0.01
@@ -47,7 +47,7 @@ class _Held(Generic[_Entry]):
 
 
 def lessons_for(known: KnownDocuments) -> Offered:
-    """Offer lessons by how probable it is that the task uses their tools."""
+    """Offer lessons that the task's own words name, then those whose tools it probably uses."""
     if _LESSONS not in known.memo:
         known.memo[_LESSONS] = _lessons_for(known)
     found: Offered = known.memo[_LESSONS]
@@ -58,29 +58,34 @@ def _lessons_for(known: KnownDocuments) -> Offered:
     if known.advice is None:
         return Offered()
     pool = known.advice.lessons
+    living = known.once("lesson offers", _living)["all"]
     if not known.task:
-        return Offered(known.once("lesson offers", _living)["all"], pool=pool)
-    found = []
-    for tool, probable in known.expectation.tools.items():
-        if probable >= LEAST_RELEVANCE:
-            for lesson in known.lessons_by_tool.get(tool, ()):
-                relevance = _relevance_of(lesson, known)
-                if relevance * lesson.score >= _LEAST_WORTH:
-                    found.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
-    general = [] if known.can_tell else known.once("lesson offers", _living)["all"][:FEW]
-    return Offered(best_first(found), general, pool)
+        return Offered(living, pool=pool)
+    # Imported with the first task: it takes an agent's memory.
+    from .lesson_words import lessons_named
+
+    named = lessons_named(known)
+    found, likely = [], []
+    for lesson in (each.entry for each in living):
+        fit = named.get(lesson.id)
+        tools = subject_tools(lesson.kind, lesson.tools)
+        relevance = known.expectation.probability_of(tools, lesson.usual) if fit is None else 1.0
+        if relevance * lesson.score < _LEAST_WORTH:
+            continue
+        if fit is not None:
+            found.append(Offer(lesson, 1.0, fit + lesson.score, "words"))
+        elif relevance > _PROBABLE:
+            likely.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
+    likely = best_first(likely)
+    if not known.can_tell:
+        # Where nothing at all tells, a few about what most of the project's runs use stand in.
+        likely = [] if found else likely[:FEW]
+    return Offered(best_first([*found, *likely]), pool=pool)
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
     living = (each for each in advice.lessons if each.state != "faded")
     return {"all": best_first(offers_of(living))}
-
-
-def _relevance_of(lesson: LessonEntry, known: KnownDocuments) -> float:
-    probable = known.expectation.tools
-    if lesson.kind != _ABOUT_PROCEDURES:
-        return probable[lesson.tools[0]]
-    return min(probable.get(tool, 0.0) for tool in lesson.tools)
 
 
 def failing_for(known: KnownDocuments) -> Offered:
@@ -124,7 +129,9 @@ def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
 def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
     assert known.advice is not None  # noqa: S101 - for type checkers
     return frozenset(
-        frozenset(each.tools) for each in known.advice.lessons if each.kind == _ABOUT_PROCEDURES
+        frozenset(each.tools)
+        for each in known.advice.lessons
+        if each.kind == LessonKind.NEVER_SUCCEEDS
     )
 
 
@@ -209,8 +216,8 @@ def memories_for(known: KnownDocuments) -> Offered:
 
 
 def similar_tasks_for(known: KnownDocuments) -> Offered:
-    """Offer similar past tasks: how they ended, and what made the difference."""
-    if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
+    """Offer similar past tasks of which it is known what made the difference."""
+    if not known.task or known.advice is None:
         return Offered()
     from .similar_tasks import past_tasks_for
 
