@@ -99,7 +99,7 @@ def _runs_of_texts(runs_of, endings, repositories):
                         instruction=text,
                         repository=repositories.get(text, ""),
                         steps=tuple(steps),
-                    )  # fmt: skip
+                    )
                 )
     return made
 

@@ -367,7 +367,7 @@ def test_what_is_told_of_past_tasks_counts_all_that_are_alike():
 
 
 def test_how_a_past_task_ended_says_nothing_by_itself():
-    """Without a difference, or with one that may be chance, or in a task that resembles it little."""
+    """Without a difference, or with one that may be chance, or where little is alike."""
     same = {f"Refund order {number}": [(("look", "refund"), 1, 0)] for number in range(38)}
     same |= {f"Refund order {number}": [(("look", "refund"), 0, 1)] for number in range(38, 60)}
     assert asked(advice(same), "refund order 99").past_tasks == ()

@@ -116,7 +116,7 @@ def test_recommended_procedures_count_what_similar_tasks_used(tasks, task, langu
 
 _ways = st.sets(st.sampled_from(["get", "search", "cancel", "book"]), min_size=1, max_size=3)
 _often = st.lists(
-    st.tuples(_ways.map(lambda tools: tuple(sorted(tools))), st.integers(0, 20), st.integers(0, 20)),
+    st.tuples(_ways.map(lambda ways: tuple(sorted(ways))), st.integers(0, 20), st.integers(0, 20)),
     min_size=2, max_size=3,
 )  # fmt: skip
 _repeated = st.dictionaries(

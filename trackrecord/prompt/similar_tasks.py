@@ -9,7 +9,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from trackrecord.learning.advice.task_finding import LEAST_SIMILAR
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.masking import masked
@@ -21,6 +20,8 @@ from .known import KnownDocuments
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 _ID_BYTES: Final = 8
 _REPOSITORY: Final = "repository"
+# Less similar tasks have little to do with each other.
+_LEAST_SIMILAR: Final = 0.3
 
 # The same past tasks are similar to one task after another.
 _masked_text = lru_cache(maxsize=2048)(masked)
@@ -41,7 +42,7 @@ def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[Rank
     by_text = known.once("differences by text", _by_text)
     found: dict[int, tuple[float, DifferenceEntry]] = {}
     for each in known.expectation.similar:
-        if each.cosine >= LEAST_SIMILAR:
+        if each.cosine >= _LEAST_SIMILAR:
             for place, entry in by_text.get(each.position, ()):
                 found.setdefault(place, (each.cosine, entry))
     return [

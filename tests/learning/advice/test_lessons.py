@@ -185,7 +185,7 @@ def test_what_a_tool_needs_first():
 
 @pytest.mark.parametrize(("tool", "usually"), [("refund", 0.7), ("pytest", 0.2)])
 def test_what_needs_nothing(tool, usually):
-    """A tool that mostly works without the other call, and a check that passes once work is done."""
+    """What mostly works without the other call, and a check that passes once work is done."""
     chance = random.Random(1)
     runs = []
     for n in range(400):

@@ -1,4 +1,4 @@
-"""What made the difference among past runs of one text: told where it is so, and hardly by chance."""
+"""What made the difference among past runs of one text: told where it is so, not by chance."""
 
 import random
 from math import comb
@@ -55,8 +55,10 @@ def test_a_permuted_history_says_nothing():
 def test_what_is_planted_is_found():
     """The tool that helps is named for most texts, and hardly ever another one."""
     named = [
-        each.fact.tool for seed in range(10) for each in past_differences(orders(random.Random(seed), helps=0.7))
-    ]  # fmt: skip
+        each.fact.tool
+        for seed in range(10)
+        for each in past_differences(orders(random.Random(seed), helps=0.7))
+    ]
     assert len(named) >= 80
     assert named.count("ask") >= 0.95 * len(named)
 
@@ -71,15 +73,14 @@ def test_neither_order_nor_repetition_matters():
 
 def test_a_check_explains_nothing():
     """Success was read from it: that it passed, that it ran and which error it met."""
-    runs = [
-        told("repair order 7", number, "look", *(["pytest"] if number % 2 else ["pytest!no such id"]),
-             success=number % 2 == 1)
-        for number in range(40)
-    ]  # fmt: skip
-    assert past_differences(runs) == []
-    (found,) = past_differences(
-        [structs.replace(each, steps=(*each.steps, *run(0, "ask").steps * each.success)) for each in runs]
-    )  # fmt: skip
+
+    def checked(number, *calls):
+        success = number % 2 == 1
+        check = "pytest" if success else "pytest!no such id"
+        return told("repair order 7", number, "look", check, *calls[:success], success=success)
+
+    assert past_differences([checked(number) for number in range(40)]) == []
+    (found,) = past_differences([checked(number, "ask") for number in range(40)])
     assert (found.fact, found.with_runs, found.with_successes) == (RunFact("ask"), 20, 20)
 
 

@@ -17,9 +17,8 @@ from .attempts import attempts_of
 from .lessons.chance import discoveries
 from .lessons.errors import may_fail
 from .lessons.wording import error_text
-from .past_tasks import group_of, text_of
+from .past_tasks import LONGEST_TOLD, group_of, text_of
 from .runs import Run
-from .task_finding import LONGEST_TOLD
 
 _LEVEL: Final = 0.05
 # Of too many facts of one group the commonest are tested.

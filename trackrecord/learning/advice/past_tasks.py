@@ -9,10 +9,11 @@ from typing import Final
 from ..numbers.decay import moment_of
 from ..text.masking import masked
 from .runs import Run
-from .task_finding import LONGEST_TOLD
 from .votes import Tally
 
-# Only this much of an instruction tells one text from another.
+# Only this much of an instruction is told.
+LONGEST_TOLD: Final = 160
+# Only this much of it tells one text from another.
 LONGEST_TEXT: Final = 300
 MOST_TEXTS: Final = 10_000
 
@@ -115,9 +116,3 @@ def _add(task: RunsOfText, run: Run) -> None:
 def _newness(run: Run) -> tuple[float, str, str, str]:
     # Not by its row, which depends on the order of arrival.
     return run.ended_at, run.task_id, run.trigger, run.repository
-
-
-def ending_of(run: Run) -> str:
-    """Return what a failed run ended in: its last error, else its failure mode; "" if unknown."""
-    errors = (step.error for step in reversed(run.steps) if step.error)
-    return next(errors, run.failure_mode)
