@@ -146,6 +146,6 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
                 successes=16,
                 ended_at=_NOW,
             )
-            for place, text in enumerate(texts[::10])
+            for place, text in list(enumerate(texts))[::10]
         ),
     )

@@ -229,6 +229,16 @@ def test_a_word_of_an_error_is_not_its_name():
         assert ids(asked(counted, task).lessons) == named, task
 
 
+def test_a_tool_is_named_by_the_words_that_other_tasks_lack():
+    """Where all tasks are about reservations, "book" tells which tool is meant."""
+    texts = {f"{verb} my reservation": [(("look",), 9, 0)] for verb in ["cancel", "move", "show"]}
+    paid = lesson("paid", "book_reservation", words=("add", "amount", "payment"), usual=0.1)
+    counted = advice(texts, lessons=(paid,))
+    assert ids(asked(counted, "book a flight and a hotel").lessons) == ["paid"]
+    assert ids(asked(counted, "give me my reservation").lessons) == []
+    assert ids(asked(counted, "cancel my reservation").lessons) == []
+
+
 def test_an_error_is_told_once():
     """That it made the difference to a similar task is not said where a lesson names it."""
     red = {"repair the red build": ([(("read_log",), 9, 9)], "no such module")}

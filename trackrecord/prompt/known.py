@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .expectation import Expectation
 
 _Made = TypeVar("_Made")
-_Key = TypeVar("_Key", str, int)
+_Key = TypeVar("_Key", str, int, tuple[str, ...])
 _Any = TypeVar("_Any")
 
 # What is made for a kind of task takes an agent's memory.

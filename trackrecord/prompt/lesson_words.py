@@ -1,8 +1,8 @@
 """Which lessons the words of a task name: by a tool, by a name, or by most of an error's words."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
 
@@ -11,73 +11,103 @@ from trackrecord.learning.advice.task_index import idf
 from trackrecord.learning.text.names import names_in
 from trackrecord.learning.text.words import words_of
 
-from .advice_document import AdviceDocument, LessonEntry
+from .advice_document import AdviceDocument
 from .known import KnownDocuments
 
-# More than half of what an error says.
-_MOST_OF_AN_ERROR: Final = 0.5
+# More than half of the words of an error, or of a tool's name.
+_MOST: Final = 0.5
+# A word that more lessons or tools have tells none of them apart.
+_MOST_HOLDERS: Final = 100
 # Of what a shell runs, the command is what a task names.
 _SHELL: Final = "shell:"
-_WORD: Final = re.compile(r"[^\W_]+")
-# Spaces around a name of one word.
-_ONE_WORD: Final = 2
+
+# For each word, what it stands in, each with the word's part of the weight of all its words.
+_Parts = dict[str, list[tuple[str, float]]]
 
 
-@dataclass(frozen=True)
-class _LessonWords:
-    """What a lesson can be named by.
+@dataclass
+class _LessonIndex:
+    """What lessons can be named by.
 
     Attributes:
-        tools: the words of its tools' names, in their order.
-        error: the words of its error that are not the tools', each with its weight: the fewer
-            lessons have it, the more.
-        names: its names.
+        errors: the words of their errors that are not their tools', by lesson; a word counts the
+            more, the fewer lessons have it.
+        tools: the words of their tools' names, by tool; a word counts the more, the fewer tasks'
+            texts have it.
+        names: the lessons that have a name.
+        of_tool: the lessons about a tool.
     """
 
-    tools: tuple[str, ...]
-    error: Mapping[str, float]
-    names: frozenset[str]
+    errors: _Parts = field(default_factory=lambda: defaultdict(list))
+    tools: _Parts = field(default_factory=lambda: defaultdict(list))
+    names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    of_tool: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def lessons_named(known: KnownDocuments) -> dict[str, float]:
     """Return the lessons that a task's own words name, by id, each with how well they name it.
 
-    A lesson is named by its tool, as in "npm install fails"; by a name that it shares with the task
-    (`ERESOLVE`, `vite.config.ts`); or by more than half of the words of its error. A tool whose
-    name is a single word, as "edit" or "find", is named only where a word of its error is, too.
+    A lesson is named by its tool, as in "npm install fails" or "book a flight" for
+    `book_reservation`; by a name that it shares with the task (`ERESOLVE`, `vite.config.ts`); or by
+    more than half of the words of its error, where rare words count more. A tool whose name is a
+    single word, as "edit" or "find", is named only where a word of its error is, too.
     """
-    words, names = words_of(known.task), names_in(known.task)
-    text = _in_order(known.task)
-    found = {}
-    by_lesson: dict[str, _LessonWords] = known.once("lesson words", _by_lesson)
-    for lesson_id, each in by_lesson.items():
-        covered = fsum(weight for word, weight in each.error.items() if word in words)
-        share = covered / fsum(each.error.values()) if covered else 0.0
-        shared = len(each.names & names)
-        tools = sum(tool in text for tool in each.tools if share or tool.count(" ") > _ONE_WORD)
-        if tools or shared or share > _MOST_OF_AN_ERROR:
-            found[lesson_id] = tools + shared + share
+    index = known.once("lesson index", _index)["all"]
+    words = words_of(known.task)
+    errors, tools = _covered(index.errors, words), _covered(index.tools, words)
+    found = {lesson: share for lesson, share in errors.items() if share > _MOST}
+    for tool, share in tools.items():
+        if share > _MOST:
+            is_one_word = len(words_of(_command(tool))) == 1
+            for lesson in index.of_tool[tool]:
+                if not is_one_word or lesson in errors:
+                    found[lesson] = 1.0 + errors.get(lesson, 0.0)
+    for name in names_in(known.task):
+        for lesson in index.names.get(name, ()):
+            found[lesson] = 1.0 + found.get(lesson, errors.get(lesson, 0.0))
     return found
 
 
-def _in_order(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
+def _covered(
+    parts: Mapping[str, list[tuple[str, float]]], words: Iterable[str]
+) -> dict[str, float]:
+    """Return how much of the words of each lesson or tool stands among others."""
+    found: dict[str, float] = {}
+    for word in sorted(words):
+        holders = parts.get(word, ())
+        if len(holders) <= _MOST_HOLDERS:
+            for holder, part in holders:
+                found[holder] = found.get(holder, 0.0) + part
+    return found
 
 
-def _by_lesson(advice: AdviceDocument) -> dict[str, _LessonWords]:
-    lessons = advice.lessons
-    counts: dict[str, int] = {}
+def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
+    lessons, texts = advice.lessons, advice.past_tasks.index
+    counts: dict[str, int] = defaultdict(int)
     for lesson in lessons:
         for word in lesson.words:
-            counts[word] = counts.get(word, 0) + 1
-    return {lesson.id: _words(lesson, counts, len(lessons)) for lesson in lessons}
+            counts[word] += 1
+    index = _LessonIndex()
+    for lesson in lessons:
+        own: set[str] = set()
+        for tool in subject_tools(lesson.kind, lesson.tools):
+            own |= words_of(tool)
+            index.of_tool[tool].append(lesson.id)
+        error = {word: idf(counts[word], len(lessons)) for word in lesson.words if word not in own}
+        _add(index.errors, lesson.id, error)
+        for name in lesson.names:
+            index.names[name].append(lesson.id)
+    for tool in index.of_tool:
+        _add(index.tools, tool, {word: texts.rarity(word) for word in words_of(_command(tool))})
+    return {"all": index}
 
 
-def _words(lesson: LessonEntry, counts: Mapping[str, int], size: int) -> _LessonWords:
-    tools = subject_tools(lesson.kind, lesson.tools)
-    own = frozenset[str]().union(*map(words_of, tools))
-    return _LessonWords(
-        tuple(_in_order(tool.removeprefix(_SHELL)) for tool in tools if _WORD.search(tool)),
-        {word: idf(counts[word], size) for word in lesson.words if word not in own},
-        frozenset(lesson.names),
-    )
+def _command(tool: str) -> str:
+    return tool.removeprefix(_SHELL)
+
+
+def _add(parts: _Parts, holder: str, weights: Mapping[str, float]) -> None:
+    total = fsum(weights.values())
+    for word, weight in weights.items():
+        if weight:
+            parts[word].append((holder, weight / total))

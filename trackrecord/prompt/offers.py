@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
 from trackrecord.learning.competences.signatures import tools_of
 
-from .advice_document import AdviceDocument
+from .advice_document import AdviceDocument, LessonEntry
 from .document import RankedCompetence, RankedFailure
 from .hints import Meaning
 from .known import LEAST_PROBABLE, LEAST_RELEVANCE, KnownDocuments
@@ -58,24 +58,27 @@ def _lessons_for(known: KnownDocuments) -> Offered:
     if known.advice is None:
         return Offered()
     pool = known.advice.lessons
-    living = known.once("lesson offers", _living)["all"]
     if not known.task:
-        return Offered(living, pool=pool)
+        return Offered(known.once("lesson offers", _living)["all"], pool=pool)
     # Imported with the first task: it takes an agent's memory.
     from .lesson_words import lessons_named
 
     named = lessons_named(known)
-    found, likely = [], []
-    for lesson in (each.entry for each in living):
-        fit = named.get(lesson.id)
-        tools = subject_tools(lesson.kind, lesson.tools)
-        relevance = known.expectation.probability_of(tools, lesson.usual) if fit is None else 1.0
-        if relevance * lesson.score < _LEAST_WORTH:
-            continue
-        if fit is not None:
-            found.append(Offer(lesson, 1.0, fit + lesson.score, "words"))
-        elif relevance > _PROBABLE:
-            likely.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
+    likely: list[Offer] = []
+    for tools, lessons in known.once("lessons by tools", _by_tools).items():
+        relevance = known.expectation.probability_of(tools, lessons[0].usual)
+        if relevance > _PROBABLE:
+            likely += [
+                Offer(lesson, relevance, relevance * lesson.score, "tools")
+                for lesson in lessons
+                if lesson.id not in named and relevance * lesson.score >= _LEAST_WORTH
+            ]
+    by_id = known.once("lessons by id", _by_id)
+    found = [
+        Offer(lesson, 1.0, named[lesson.id] + lesson.score, "words")
+        for lesson in (by_id[name] for name in named if name in by_id)
+        if lesson.score >= _LEAST_WORTH
+    ]
     likely = best_first(likely)
     if not known.can_tell:
         # Where nothing at all tells, a few about what most of the project's runs use stand in.
@@ -84,8 +87,18 @@ def _lessons_for(known: KnownDocuments) -> Offered:
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
-    living = (each for each in advice.lessons if each.state != "faded")
-    return {"all": best_first(offers_of(living))}
+    return {"all": best_first(offers_of(_by_id(advice).values()))}
+
+
+def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:
+    return {each.id: each for each in advice.lessons if each.state != "faded"}
+
+
+def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]]:
+    found: dict[tuple[str, ...], list[LessonEntry]] = {}
+    for each in _by_id(advice).values():
+        found.setdefault(subject_tools(each.kind, each.tools), []).append(each)
+    return found
 
 
 def failing_for(known: KnownDocuments) -> Offered:
