@@ -212,6 +212,27 @@ def test_lessons_by_the_words_of_the_task(store):
     assert told(store, "Add the map library").prompt.count("vitest") == 0
 
 
+def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(store):
+    """Every task uses it, one in eight meets the error, and nothing mends it."""
+    full = {
+        "tool": "ship_order",
+        "ok": False,
+        "error": "no carrier available for oversized parcels",
+    }
+    teach(
+        store,
+        [
+            reported(number, success=True, instruction=f"Handle order {number}",
+                     tool_graph=[full if number % 8 == 0 else {"tool": "ship_order"}, LOOK])
+            for number in range(80)
+        ],
+    )  # fmt: skip
+    assert told(store, "Handle order 99").lessons == ()
+    (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
+    assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
+    assert [each.id for each in told(store, None).lessons] == [lesson.id]
+
+
 def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
     """A task like no other is told what most tasks use, and such as use another tool that one."""
     rare = {"tool": "deploy", "ok": False, "error": "permission denied for this cluster"}

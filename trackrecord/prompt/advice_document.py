@@ -116,6 +116,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         usual: the share of the project's runs that use its tools.
         words: the words of the error that it is about.
         names: the names in what it is about, of tools, errors, files and packages, case folded.
+        is_occasional: whether its tool mostly works and nothing is known that mends the failure.
     """
 
     id: str
@@ -132,6 +133,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     usual: float = 0.0
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    is_occasional: bool = False
 
     @property
     def label(self) -> str:

@@ -71,7 +71,8 @@ def _lessons_for(known: KnownDocuments) -> Offered:
             likely += [
                 Offer(lesson, relevance, relevance * lesson.score, "tools")
                 for lesson in lessons
-                if lesson.id not in named and relevance * lesson.score >= _LEAST_WORTH
+                if not (lesson.is_occasional or lesson.id in named)
+                and relevance * lesson.score >= _LEAST_WORTH
             ]
     by_id = known.once("lessons by id", _by_id)
     found = [

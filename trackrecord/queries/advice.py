@@ -12,7 +12,12 @@ from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates,
 from trackrecord.learning.advice.estimates.posterior import posterior_of
 from trackrecord.learning.advice.lessons.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
-from trackrecord.learning.advice.lessons.lesson import LessonState, subject_tools
+from trackrecord.learning.advice.lessons.lesson import (
+    Lesson,
+    LessonKind,
+    LessonState,
+    subject_tools,
+)
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past_tasks import RunsOfText, past_tasks_of, tallies_of
@@ -108,12 +113,19 @@ def _lessons(
             usual=_share(used, subject_tools(lesson.kind, lesson.tools)),
             words=tuple(sorted(telling_words(lesson.example))),
             names=tuple(sorted(telling_names(lesson.example, lesson.tools))),
+            is_occasional=_is_occasional(lesson),
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
         if lesson.state is not LessonState.FADED
         and not lesson.is_of_one
         and lesson.id not in dismissed
     )
+
+
+def _is_occasional(lesson: Lesson) -> bool:
+    # What mends a failure is told with it, by the name of the tool that does.
+    is_alone = lesson.kind is LessonKind.FAILS and len(lesson.tools) == 1
+    return is_alone and 2 * lesson.failing_calls < lesson.calls
 
 
 def _share(used: Sequence[frozenset[str]], wanted: tuple[str, ...]) -> float:
