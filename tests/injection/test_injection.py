@@ -250,8 +250,13 @@ def as_session_start(settings: Settings) -> Callable[[str], str]:
 
 def as_recalled(settings: Settings) -> Callable[[str], str]:
     def read(project: str) -> str:
-        with given_readers.within(RankingsReader(settings)):
-            said = calls.recall(project, RecallArguments(task="the task", budget=8_000), None, "")
+        reader = RankingsReader(settings)
+        # Lessons are told where a task names their tools.
+        advice = reader.cached(project).advice
+        tools = [] if advice is None else [each.tools[0] for each in advice.lessons]
+        task = f"the task: {' '.join(tools)}"[:4000]
+        with given_readers.within(reader):
+            said = calls.recall(project, RecallArguments(task=task, budget=8_000), None, "")
         return f"{said.text}\n{msgspec.json.encode(said.document).decode()}"
 
     return read
