@@ -31,7 +31,6 @@ BENCHMARKS = (
     "selection",
     "long_past",
     "memories",
-    "past_tasks",
     "lessons",
     "estimates",
     "artifacts",

@@ -5,10 +5,10 @@ from array import array
 from typing import Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.past_tasks import alike
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.prompt.advice_document import (
     AdviceDocument,
+    DifferenceEntry,
     Expected,
     ExpectedInKind,
     KindEntry,
@@ -118,16 +118,9 @@ def _procedures(chance: random.Random, tools: list[str]) -> list[ProcedureEntry]
 
 def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
     texts = sorted(texts)
-    ends, end = array("I"), 0
-    for text in texts:
-        end += len(text)
-        ends.append(end)
     return PastTasks(
         index=build_index(texts),
-        texts="".join(texts).encode(),
-        ends=ends.tobytes(),
         kinds=array("I", [chance.randrange(_KINDS) for _ in texts]).tobytes(),
-        alike=array("I", alike(texts)).tobytes(),
         runs=tuple(
             tuple(
                 (
@@ -141,5 +134,18 @@ def _past_tasks(chance: random.Random, texts: list[str]) -> PastTasks:
             )
             for _ in texts
         ),
-        endings=tuple(f"no such table as table {n % 50}" for n, _ in enumerate(texts)),
+        # As many as a large project may have.
+        differences=tuple(
+            DifferenceEntry(
+                texts=(place,),
+                example=text,
+                error=f"no such table as table {place % 50}",
+                with_runs=12,
+                with_successes=1,
+                runs=30,
+                successes=16,
+                ended_at=_NOW,
+            )
+            for place, text in list(enumerate(texts))[::10]
+        ),
     )

@@ -18,7 +18,6 @@ class Scale:
         old_episodes: episodes that were consolidated before.
         observations: observations of the one pattern that is explained.
         memories: memories in the project that is remembered into and recalled from.
-        past_tasks: past tasks among which the right one is to be found.
         processes: fresh processes whose first publish is timed.
         memory_first: outcomes after which a worker's memory is first looked at.
         memory_last: outcomes after which it is looked at again.
@@ -37,7 +36,6 @@ class Scale:
     old_episodes: int
     observations: int
     memories: int
-    past_tasks: int
     processes: int
     memory_first: int
     memory_last: int
@@ -57,7 +55,6 @@ FULL = Scale(
     old_episodes=1_000_000,
     observations=1_000_000,
     memories=100_000,
-    past_tasks=100_000,
     processes=20,
     memory_first=100_000,
     memory_last=1_000_000,
@@ -76,7 +73,6 @@ QUICK = Scale(
     old_episodes=100_000,
     observations=100_000,
     memories=20_000,
-    past_tasks=20_000,
     processes=5,
     memory_first=50_000,
     memory_last=200_000,

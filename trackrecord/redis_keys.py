@@ -82,22 +82,6 @@ class Keys:
         """Return the cached rankings of a project."""
         return f"{self.prefix}:rankings:{project}"
 
-    def past_tasks(self, project: str) -> str:
-        """Return the records of the past tasks of a project that are found at prompt time."""
-        return f"{self.prefix}:past-tasks:{project}"
-
-    def past_task_words(self, project: str) -> str:
-        """Return which of these past tasks have which words."""
-        return f"{self.prefix}:past-task-words:{project}"
-
-    def past_task_order(self, project: str) -> str:
-        """Return the numbers of these past tasks, the oldest first."""
-        return f"{self.prefix}:past-task-order:{project}"
-
-    def past_task_lock(self, project: str) -> str:
-        """Return the lock of whoever writes these three."""
-        return f"{self.prefix}:past-task-lock:{project}"
-
     def task_vectors(self, project: str) -> str:
         """Return the embeddings of a project's tasks, for those that are asked for again."""
         return f"{self.prefix}:task-vectors:{project}"
@@ -132,9 +116,6 @@ class Keys:
         """Return the keys whose content is computed, so that it is made again; rankings first."""
         return (
             self.rankings(project),
-            self.past_tasks(project),
-            self.past_task_words(project),
-            self.past_task_order(project),
             self.task_vectors(project),
             self.known_lessons(project),
         )

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from benchmarks.worlds.handed import handed, standing_of_counts
 from trackrecord.learning.advice.estimates.estimates import estimate
-from trackrecord.learning.advice.past_tasks import alike
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.advice.runs import Run
 from trackrecord.learning.advice.task_index import build_index
@@ -88,10 +87,6 @@ def _documents(
         anti_patterns=tuple(warnings),
         others=tuple(others),
     )
-    ends, end = array("I"), 0
-    for text in texts:
-        end += len(text)
-        ends.append(end)
     kinds = [found.kinds.position_for(text, trigger=text) for text in texts]
     advice = AdviceDocument(
         project=project,
@@ -104,12 +99,8 @@ def _documents(
         ),
         past_tasks=PastTasks(
             index=build_index(texts),
-            texts="".join(texts).encode(),
-            ends=ends.tobytes(),
             kinds=array("I", kinds).tobytes(),
-            alike=array("I", alike(texts)).tobytes(),
             runs=tuple(() for _ in texts),
-            endings=("",) * len(texts),
         ),
     )
     return rankings, advice

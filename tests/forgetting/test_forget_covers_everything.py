@@ -17,8 +17,6 @@ OF_ALL_PROJECTS = {
 }  # fmt: skip
 # Keys of one task each, which are found by way of the project's index.
 OF_A_TASK = {"task_in_flight", "retry"}
-# Keys that hold nothing but who works.
-LOCKS = {"past_task_lock"}
 LISTS = {"computed", "indexes"}
 
 
@@ -39,6 +37,6 @@ def test_every_key_of_redis_is_forgotten_with_its_project() -> None:
     """A key that is in none of the lists is one that forget would leave behind."""
     keys = Keys("t")
     public = {name for name in dir(keys) if not name.startswith("_")}
-    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - OF_CHANNELS - LISTS - LOCKS - {"prefix"}
+    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - OF_CHANNELS - LISTS - {"prefix"}
     covered = {*keys.computed("p"), *keys.indexes("p")}
     assert {getattr(keys, name)("p") for name in of_project} == covered

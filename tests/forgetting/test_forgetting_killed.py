@@ -81,8 +81,6 @@ def test_killed_anywhere_the_same_again_finishes(
         after = whole(engine, project, at=NOW + 2 * HOUR)
         if exit_code != 0:
             killed += 1
-            # The lock of the dead expires by itself, which takes longer than a test should.
-            client.delete(settings.keys.past_task_lock(project))
             assert after == before or not mentions(after, "bob")
             again = Forgetter(
                 engine, client, settings, Subject("source", project, "bob"), warn=print

@@ -8,7 +8,9 @@ import msgspec
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.advice_document import decode_advice, encode_advice
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.advice import build_advice
+from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
@@ -68,9 +70,7 @@ def test_advice_is_counted_from_all_runs(store):
         "find": (20, 20),
     }
     assert [entry.slug for entry in found.patterns] == ["ask-first"]
-    assert found.past_tasks.texts.decode() == "".join(sorted(TEXTS))
     (booking, _), *_ = found.past_tasks.index.similar("book a flight", most=3)
-    assert found.past_tasks.endings[booking] == "no seat <n>"
     assert sum(successes for _, successes, *_ in found.past_tasks.runs[booking]) == 6
     assert len(found.kinds) > max(found.past_tasks.kinds[::4])
 
@@ -116,3 +116,139 @@ def test_only_the_newest_runs_count(store):
     few = replace(RULES, advice=replace(RULES.advice, max_runs=5))
     with reading(store) as connection:
         assert build_advice(connection, "default", few, now=NOW).runs == 5
+
+
+def told(store, task, **more):
+    """What an agent is told of a task."""
+    with reading(store) as connection:
+        document = build_document(connection, "default", RULES, most=100, now=NOW)
+    return answer_from(
+        document, project="default", problem=None, task=task, limit=None, language="en", now=NOW,
+        memory_rules=RULES.memories, advice=advice(store), **{"budget": 400, **more},
+    )  # fmt: skip
+
+
+def reported(number, *, success, task_id=None, **more):
+    """An outcome; those of higher numbers ended later."""
+    scorer, at = scorer_of(RULES), NOW - 1000 + number
+    body = encode_body(
+        {
+            "outcome_id": f"o{number}", "task_id": task_id or f"t{number}", "project": "default",
+            "success": success, "timestamp": at, **more,
+        }
+    )  # fmt: skip
+    return scorer.score(decode_outcome(body), body, received_at=at, outcome_id="none")
+
+
+def test_similar_past_tasks_are_counted_as_a_whole(store):
+    """Thirty-eight successes, then twenty-two failures: told with what differed, without a mask."""
+    teach(
+        store,
+        [
+            reported(
+                number, success=number < 38, instruction=f"Refund order {number}",
+                tool_graph=[{"tool": "find_order"}, {"tool": "refund" if number < 38 else "drop"}],
+            )
+            for number in range(60)
+        ],
+    )  # fmt: skip
+    answer = told(store, "Refund order 4711")
+    (entry,) = answer.past_tasks
+    assert entry.lines["en"] == (
+        '- "Refund order …" [38 of 60 succeeded: with refund 38 of 38, without 0 of 22]'
+    )
+    assert entry.lines["en"] in answer.prompt
+    assert "{" not in answer.prompt
+
+
+def test_how_similar_past_tasks_ended_is_not_told(store):
+    """Where nothing differed, what others ended in says nothing of the next one."""
+    teach(
+        store,
+        [
+            reported(
+                number, success=number < 38, instruction=f"Refund order {number}",
+                tool_graph=[{"tool": "find_order"}, {"tool": "refund"}],
+            )
+            for number in range(60)
+        ],
+    )  # fmt: skip
+    assert told(store, "Refund order 4711").past_tasks == ()
+
+
+LOOK = {"tool": "look"}
+
+
+def web_app():
+    """Tasks of a web shop: many run vitest, which is not found; some install with npm."""
+    failing = {"ok": False, "error": "sh: vitest: command not found"}
+    unresolved = {"ok": False, "error": "npm ERR! code ERESOLVE: unable to resolve dependency tree"}
+    for number in range(60):
+        if number % 6:
+            calls = [{"tool": "shell:npx vitest", **failing}, {"tool": "shell:npm test"}, LOOK]
+            text = f"Fix the {['cart', 'page', 'form', 'menu', 'list'][number % 5]} of the shop"
+        else:
+            calls = [
+                {"tool": "shell:npm install", **unresolved},
+                {"tool": "shell:pnpm install"},
+                LOOK,
+            ]
+            text = f"Add the {['chart', 'map', 'table'][number // 6 % 3]} library"
+        yield reported(number, success=True, instruction=text, tool_graph=calls)
+
+
+def test_lessons_by_the_words_of_the_task(store):
+    """What it names is told, with what then worked, and not what most other tasks meet."""
+    teach(store, list(web_app()))
+    for task in (
+        "npm install fails with ERESOLVE",
+        "Fix npm install on the page of the shop: it fails with ERESOLVE",
+    ):
+        answer = told(store, task, budget=80)
+        assert "`shell:npm install`" in answer.lessons[0].lines["en"]
+        assert "`shell:pnpm install`, which took its place in 10 runs" in answer.prompt
+        assert "vitest" not in answer.lessons[0].lines["en"]
+    assert "vitest" in told(store, "Fix the menu of the shop").prompt
+    assert told(store, "Add the map library").prompt.count("vitest") == 0
+
+
+def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(store):
+    """Every task uses it, one in eight meets the error, and nothing mends it."""
+    full = {
+        "tool": "ship_order",
+        "ok": False,
+        "error": "no carrier available for oversized parcels",
+    }
+    teach(
+        store,
+        [
+            reported(number, success=True, instruction=f"Handle order {number}",
+                     tool_graph=[full if number % 8 == 0 else {"tool": "ship_order"}, LOOK])
+            for number in range(80)
+        ],
+    )  # fmt: skip
+    assert told(store, "Handle order 99").lessons == ()
+    (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
+    assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
+    assert [each.id for each in told(store, None).lessons] == [lesson.id]
+
+
+def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
+    """A task like no other is told what most tasks use, and such as use another tool that one."""
+    rare = {"tool": "deploy", "ok": False, "error": "permission denied for this cluster"}
+    teach(
+        store,
+        [
+            reported(number, success=True, instruction=f"Deploy the {['shop', 'blog'][number % 2]}",
+                     tool_graph=[rare, {"tool": "look"}])
+            for number in range(8)
+        ]
+        + [
+            reported(number, success=True, instruction="Answer the question of a customer",
+                     tool_graph=[{"tool": "look"}])
+            for number in range(8, 40)
+        ],
+    )  # fmt: skip
+    assert [each.tools for each in told(store, "Deploy the blog").lessons] == [("deploy",)]
+    assert told(store, "Write a hello world program").lessons == ()
+    assert told(store, "Answer the customer").lessons == ()

@@ -4,7 +4,8 @@ from array import array
 
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.past_tasks import alike
+from trackrecord.learning.advice.past_differences import past_differences
+from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
@@ -17,6 +18,7 @@ from trackrecord.prompt.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
+from trackrecord.queries.advice import difference_entry
 
 NOW = 1_800_000_000.0
 
@@ -28,12 +30,12 @@ def expected(successes=1, failures=1, **more):
     return Expected(a, b, a / (a + b), 0.0, 1.0, **{"order_key": a / (a + b), **known, **more})
 
 
-def lesson(name, *tools, score=0.9, kind="fails", state="established", said=None):
+def lesson(name, *tools, score=0.9, kind="fails", state="established", said=None, **more):
     """A lesson about tools."""
     said = said or f"`{tools[0]}` failed in 9 of 9 calls, in 5 tasks: {name}"
     return LessonEntry(
         id=name, kind=kind, tools=tools, state=state, score=score, runs=9, tasks=5, last_seen=NOW,
-        lines={"en": said, "zh": f"{said} (zh)"},
+        lines={"en": said, "zh": f"{said} (zh)"}, **more,
     )  # fmt: skip
 
 
@@ -43,17 +45,14 @@ def advice(tasks, *, estimates=None, **more):
     runs_of = {
         text: tasks[text] if isinstance(tasks[text], list) else tasks[text][0] for text in texts
     }
-    endings = tuple("" if isinstance(tasks[text], list) else tasks[text][1] for text in texts)
+    endings = {text: "" if isinstance(tasks[text], list) else tasks[text][1] for text in texts}
+    repositories = more.pop("repositories", {})
     orders = {
         signature_of(tuple(sorted(tools))): tuple(tools)
         for runs in runs_of.values()
         for tools, *_ in runs
     }
     signatures = sorted(orders)
-    ends, end = array("I"), 0
-    for text in texts:
-        end += len(text.encode())
-        ends.append(end)
     kinds = more.pop("task_kinds", {})
     return AdviceDocument(
         project="p",
@@ -69,15 +68,40 @@ def advice(tasks, *, estimates=None, **more):
         ),
         past_tasks=PastTasks(
             index=build_index(texts),
-            texts="".join(texts).encode(),
-            ends=ends.tobytes(),
             kinds=array("I", [kinds.get(text, 0) for text in texts]).tobytes(),
-            alike=array("I", alike(texts)).tobytes(),
             runs=tuple(_tallies(runs_of[text], signatures) for text in texts),
-            endings=endings,
+            differences=tuple(
+                difference_entry(each, {text: place for place, text in enumerate(texts)})
+                for each in past_differences(_runs_of_texts(runs_of, endings, repositories))
+            ),
+            is_mixed=len(set(repositories.values())) > 1,
         ),
         **more,
     )
+
+
+def _runs_of_texts(runs_of, endings, repositories):
+    """Runs as the tallies say, each of a task of its own; failures end in their text's error."""
+    made = []
+    for text, tallies in runs_of.items():
+        for tools, successes, failures in tallies:
+            for number in range(successes + failures):
+                is_won = number < successes
+                steps = [RunStep(tool) for tool in tools]
+                if endings[text] and not is_won:
+                    steps[-1] = RunStep(tools[-1], endings[text])
+                made.append(
+                    Run(
+                        outcome=len(made),
+                        task_id=f"t{len(made)}",
+                        ended_at=NOW,
+                        success=is_won,
+                        instruction=text,
+                        repository=repositories.get(text, ""),
+                        steps=tuple(steps),
+                    )
+                )
+    return made
 
 
 def _tallies(runs, signatures):

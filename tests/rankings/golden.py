@@ -21,7 +21,6 @@ from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
     RankedPattern,
-    RankedTask,
     RankingsDocument,
 )
 from trackrecord.prompt.learnt import patterns_text
@@ -64,17 +63,6 @@ def memory(name, text, score, kind="memory"):
     )  # fmt: skip
 
 
-def past_task(name, text, *, success=True):
-    return RankedTask(
-        id=name, task_id=name, text=text, success=success, verdict="helpful", ended_at=1.0,
-        score=0.0,
-        lines={
-            "en": f'- "{text}" [{"succeeded" if success else "failed"}]',
-            "zh": f'- "{text}" [{"成功" if success else "失败"}]',
-        },
-    )  # fmt: skip
-
-
 FULL = {
     "anti_patterns": (
         pattern("big-bang", "deprecated", 0.86, is_negative=True),
@@ -96,14 +84,6 @@ FULL = {
         memory("m1", "KNOWN PITFALL: the login test hides errors", 0.7, "anti-pattern"),
         memory("m3", "Sessions expire at midnight", 0.3),
     ),
-    "past_tasks": (
-        past_task("o1", "Fix the login test"),
-        past_task("o2", "Fix the session change of the login page", success=False),
-        past_task("o3", "Repair the test of the session"),
-        past_task("o4", "Change the login"),
-        past_task("o5", "Change the login"),
-        past_task("o6", "Write release notes"),
-    ),
     "beyond": {"patterns": 3, "anti_patterns": 0, "competences": 0, "memories": 7},
 }  # fmt: skip
 DOCUMENTS = {
@@ -111,7 +91,7 @@ DOCUMENTS = {
     "empty": {},
     "full": FULL,
     "patterns": {"patterns": FULL["patterns"]},
-    "memories": {"memories": FULL["memories"], "past_tasks": FULL["past_tasks"]},
+    "memories": {"memories": FULL["memories"]},
     "another-version": {
         "patterns": (
             pattern("known", "proven", 1.0),

@@ -26,7 +26,6 @@ from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
-    RankedTask,
     RankingsDocument,
 )
 from trackrecord.prompt.presentation import present_pattern
@@ -60,20 +59,12 @@ def memory(name, text, score=0.5):
     )  # fmt: skip
 
 
-def past_task(name, text):
-    return RankedTask(
-        id=name, task_id=name, text=text, success=True, verdict="helpful", ended_at=1.0, score=0.0,
-        lines={},
-    )  # fmt: skip
-
-
 def document(project="p", **parts):
     return RankingsDocument(project=project, revision=1, computed_at=time.time(), **parts)
 
 
 REMEMBERED = document(
     memories=(memory("m1", "The build cache must be cleared", 0.9), memory("m2", "Use port 5432")),
-    past_tasks=(past_task("o1", "Repair the red build"), past_task("o2", "Write release notes")),
     beyond={"memories": 7},
 )
 
@@ -156,12 +147,10 @@ def test_memories_compete_by_their_confidence_and_no_past_task_without_a_task():
     assert answer.not_competing == 7
 
 
-def test_memories_and_past_tasks_that_fit_the_task_compete():
+def test_memories_that_fit_the_task_compete():
     """The rest has nothing to do with it, and is not counted as left out."""
     answer = composed(REMEMBERED, task="the build is red")
-    assert set(ids(answer.taken)) == {"m1", "task:o1"}
-    assert "## Similar Past Tasks" in answer.prompt
-    assert '- "… the red build" [succeeded]' in answer.prompt
+    assert set(ids(answer.taken)) == {"m1"}
     assert (answer.left_out, answer.not_competing) == ((), 0)
     weighed = composed(REMEMBERED, task="the build is red", rules=replace(RULES, memory_weight=0.0))
     assert {each.score for each in weighed.taken} == {0.0}

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
-from trackrecord.learning.memories.texts import memory_line, past_task_line
-from trackrecord.learning.text.masking import masked
-from trackrecord.learning.text.search_words import in_common
+from trackrecord.learning.memories.texts import memory_line
 from trackrecord.prompt.document import (
     RankedMemory,
-    RankedTask,
     RankingsDocument,
     decode_document,
     encode_document,
@@ -34,14 +32,6 @@ def memory(name, text, *, confidence=0.5, kind=MemoryType.MEMORY):
     )  # fmt: skip
 
 
-def past_task(name, text, *, success=True):
-    lines = {each: past_task_line(text, success=success, language=each) for each in LANGUAGES}
-    return RankedTask(
-        id=name, task_id=name, text=text, success=success, verdict="helpful", ended_at=1.0,
-        score=0.0, lines=lines,
-    )  # fmt: skip
-
-
 def answer(*, task=None, budget=2000, language="en", limit=None, **parts):
     document = RankingsDocument(project="p", revision=1, computed_at=time.time(), **parts)
     document = decode_document(encode_document(document))
@@ -53,14 +43,11 @@ def answer(*, task=None, budget=2000, language="en", limit=None, **parts):
 
 CACHE = memory("m1", "Clear the build cache first", confidence=0.9)
 PITFALL = memory("m2", "KNOWN PITFALL: The login test hides errors", kind=MemoryType.ANTI_PATTERN)
-FIXED = past_task("o1", "Fix the login test")
-NOTES = past_task("o2", "Write release notes", success=False)
 
 
 def test_without_a_task():
-    """Memories by effective confidence; no past task is similar to nothing."""
-    found = answer(memories=(PITFALL, CACHE), past_tasks=(FIXED,))
-    assert found.past_tasks == ()
+    """By effective confidence."""
+    found = answer(memories=(PITFALL, CACHE))
     assert found.prompt == (
         "## Memories\n\n"
         '- an agent noted: "Clear the build cache first" [confidence 0.9]\n'
@@ -70,17 +57,13 @@ def test_without_a_task():
 
 
 def test_with_a_task():
-    """What has words in common with it, and nothing else; how past tasks ended."""
-    found = answer(
-        task="the login test fails", memories=(CACHE, PITFALL), past_tasks=(FIXED, NOTES)
-    )
+    """What has words in common with it, and nothing else."""
+    found = answer(task="the login test fails", memories=(CACHE, PITFALL))
     assert [each.id for each in found.memories] == ["m2"]
     assert found.memories[0].score == pytest.approx(0.85)
-    assert [(each.id, each.score) for each in found.past_tasks] == [("o1", 1.0)]
     assert found.prompt == (
         "## Memories\n\n- an agent noted, known as a pitfall: "
-        '"The login test hides errors" [confidence 0.5]\n\n'
-        '## Similar Past Tasks and How They Ended\n\n- "… the login test" [succeeded]'
+        '"The login test hides errors" [confidence 0.5]'
     )
     assert found.left_out == 0
 
@@ -91,12 +74,8 @@ def test_in_chinese():
         task="清理缓存",
         language="zh",
         memories=(memory("m", "KNOWN PITFALL: 先清理缓存", kind=MemoryType.ANTI_PATTERN),),
-        past_tasks=(past_task("o", "清理构建缓存", success=False),),
     )
-    assert found.prompt == (
-        "## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]\n\n"
-        '## 类似的过往任务及其结果\n\n- "清理 … 缓存" [失败]'
-    )
+    assert found.prompt == ("## 记忆\n\n- 智能体记录,已知为陷阱:“先清理缓存” [置信度 0.5]")
 
 
 def test_limit_and_what_is_left_out():
@@ -106,31 +85,17 @@ def test_limit_and_what_is_left_out():
     assert answer(task="login", memories=(CACHE, PITFALL), beyond={"memories": 40}).left_out == 0
 
 
-def test_ids_of_different_kinds_do_not_meet():
-    """A memory and an outcome of one id are two entries."""
-    found = answer(
-        task="login test",
-        memories=(memory("x", "login test"),),
-        past_tasks=(past_task("x", "login"),),
-    )
-    assert (len(found.memories), len(found.past_tasks)) == (1, 1)
-
-
 @given(st.lists(st.text(max_size=80), max_size=12), st.integers(0, 200), st.sampled_from(LANGUAGES))
 def test_the_budget_holds(texts, budget, language):
     """Headings and separators included, whatever was written."""
-    past_tasks = tuple(past_task(f"o{n}", f"y {text}") for n, text in enumerate(texts))
     found = answer(
         task="x y z",
         budget=budget,
         language=language,
         memories=tuple(memory(f"m{n}", f"x {text}") for n, text in enumerate(texts)),
-        past_tasks=past_tasks,
     )
     assert ceil(len(found.prompt) * 0.30) <= found.tokens <= budget
-    # Past tasks that share the same words with the task are one line.
-    different = len({in_common(masked(past.text), "x y z") for past in past_tasks})
-    assert found.left_out == (len(texts) + different - len(found.memories) - len(found.past_tasks))
+    assert found.left_out == len(texts) - len(found.memories)
 
 
 @given(st.text())
@@ -139,7 +104,7 @@ def test_what_agents_wrote_stays_data(text):
     for line in (
         memory_line(text, MemoryType.MEMORY, confidence=0.5),
         memory_line(text, MemoryType.ANTI_PATTERN, confidence=0.5),
-        past_task_line(text, success=True),
+        similar_task_line(text, Difference(9, 5, 4, 4, tool=text)),
     ):
         assert len(line.splitlines()) == 1
         assert "```" not in line
@@ -149,4 +114,4 @@ def test_a_document_of_the_version_before():
     """Without memories, it is read all the same."""
     old = {"project": "p", "revision": 1, "computed_at": 2.0, "patterns": []}
     document = decode_document(msgspec.json.encode(old))
-    assert (document.memories, document.past_tasks) == ((), ())
+    assert document.memories == ()

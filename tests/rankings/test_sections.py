@@ -5,7 +5,7 @@ from typing import get_args
 
 import msgspec
 import pytest
-from golden import FULL, NOW, TASK, competence, memory, past_task, pattern
+from golden import FULL, NOW, TASK, competence, memory, pattern
 
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
@@ -162,14 +162,13 @@ def test_other_rules_for_the_same_document():
 
 
 def test_ids_that_did_not_fit_name_their_kind():
-    """A memory's and an outcome's id may be anything, also a pattern's."""
+    """A memory's id may be anything, also a pattern's."""
     given = document(
         patterns=(pattern("x", "proven", 1.0),),
         competences=(competence("c", "login", 0.5),),
         memories=(memory("x", "The login test", 0.5),),
-        past_tasks=(past_task("x", "Fix the login test"),),
     )
-    assert set(answered(given, budget=0).over_budget) == {"x", "c", "memory:x", "task:x"}
+    assert set(answered(given, budget=0).over_budget) == {"x", "c", "memory:x"}
 
 
 def test_patterns_as_a_text():

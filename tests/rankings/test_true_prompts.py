@@ -1,10 +1,9 @@
 """Each number and each claim of a prompt is read back from its text and held against the counts."""
 
 import re
-from array import array
 
 from advised import NOW, advice, expected, past_tasks, pattern_entry, texts
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.lessons.wording import error_text
@@ -52,8 +51,14 @@ COUNTED = {
     "zh": re.compile(r"(?P<tasks>\d+)个任务中(?P<won>\d+)个成功"),
 }
 ENDED = {
-    "en": re.compile(r"- (.*) \[(\d+) of (\d+) succeeded((?:; [^;\]]+)+)\]"),
-    "zh": re.compile(r"- (.*) \[(\d+)次中(\d+)次成功((?:;[^;\]]+)+)\]"),
+    "en": re.compile(
+        r"\[(?P<won>\d+) of (?P<total>\d+) succeeded: (?P<fact>(?:with|after) .+) (?P<w>\d+) of "
+        r"(?P<with>\d+), without (?P<o>\d+) of (?P<others>\d+)\]\Z"
+    ),
+    "zh": re.compile(
+        r"\[(?P<total>\d+)次中(?P<won>\d+)次成功:(?:用|遇到).+的(?P<with>\d+)次中(?P<w>\d+)次"
+        r",其余(?P<others>\d+)次中(?P<o>\d+)次\]\Z"
+    ),
 }
 
 
@@ -109,44 +114,54 @@ def test_recommended_procedures_count_what_similar_tasks_used(tasks, task, langu
         assert not failures or used / successes > used_by_failures / failures
 
 
-@given(past_tasks, texts, st.sampled_from(["en", "zh"]))
-def test_similar_tasks_say_what_made_the_difference(tasks, task, language):
-    """Counts of equal texts are added up; tools and errors are those of their runs alone."""
+_ways = st.sets(st.sampled_from(["get", "search", "cancel", "book"]), min_size=1, max_size=3)
+_often = st.lists(
+    st.tuples(_ways.map(lambda ways: tuple(sorted(ways))), st.integers(0, 20), st.integers(0, 20)),
+    min_size=2, max_size=3,
+)  # fmt: skip
+_repeated = st.dictionaries(
+    st.sampled_from(["cancel order 17", "cancel order 3", "book a flight", "cancel a flight"]),
+    _often | st.tuples(_often, st.sampled_from(["", "no seat", "<n> bags are too many"])),
+    min_size=1, max_size=4,
+)  # fmt: skip
+
+
+@given(_repeated, st.sampled_from(["cancel the order", "book the flight", "flight"]))
+@example({"cancel order 17": [(("get",), 20, 0), (("search",), 0, 20)]}, "cancel the order")
+@example({"cancel order 3": ([(("get",), 20, 9)], "no seat")}, "cancel the order")
+def test_similar_tasks_say_what_made_the_difference(tasks, task):
+    """All runs of all texts that are alike are counted, as they are in either language."""
     counted = advice(tasks)
-    answer = asked(EMPTY, counted, task, language)
-    assert len(answer.past_tasks) <= 3
-    lines = [line for line in answer.prompt.split("\n") if ENDED[language].fullmatch(line)]
-    assert len(lines) == len(answer.past_tasks)
-    for entry in answer.past_tasks:
-        line = entry.lines[language]
-        found = ENDED[language].fullmatch(line)
-        numbers = int(found[2]), int(found[3])
-        succeeded, total = numbers if language == "en" else numbers[::-1]
+    answers = {language: asked(EMPTY, counted, task, language) for language in ("en", "zh")}
+    found = answers["en"].past_tasks
+    assert [each.id for each in found] == [each.id for each in answers["zh"].past_tasks]
+    for entry in found:
         alike = [text for text in tasks if masked(text) == entry.text]
-        runs = [run for text in alike for run in runs_of(tasks, text)]
-        # Of many equal ones the closest are counted.
-        assert succeeded <= sum(run[1] for run in runs)
-        assert total <= sum(run[1] + run[2] for run in runs)
-        _check_difference(found[4], alike, runs, tasks, language)
+        runs = [(*run, text) for text in alike for run in runs_of(tasks, text)]
+        total, won = sum(run[1] + run[2] for run in runs), sum(run[1] for run in runs)
+        told = {language: ENDED[language].search(entry.lines[language]) for language in ENDED}
+        numbers = {
+            language: tuple(
+                int(each[name]) for name in ("won", "total", "w", "with", "o", "others")
+            )
+            for language, each in told.items()
+        }
+        assert numbers["en"] == numbers["zh"]
+        assert numbers["en"][:2] == (won, total)
+        having = [_having(told["en"]["fact"], run, tasks) for run in runs]
+        with_won, with_all = sum(each[0] for each in having), sum(map(sum, having))
+        assert numbers["en"][2:] == (with_won, with_all, won - with_won, total - with_all)
+        # No line without a difference.
+        assert with_won * (total - with_all) != (won - with_won) * with_all
 
 
-def _check_difference(said, alike, runs, tasks, language):
-    words = {
-        "en": ("only successes used ", "only failures used ", "a failure ended in: "),
-        "zh": ("只有成功的使用了", "只有失败的使用了", "一次失败的结尾:"),
-    }[language]
-    for part in re.split(r"; |;", said)[1:]:
-        word = next(word for word in words if part.startswith(word))
-        rest = part.removeprefix(word)
-        if word == words[2]:
-            endings = {tasks[text][1] for text in alike if not isinstance(tasks[text], list)}
-            assert rest in {error_text(each) for each in endings}
-            assert any(run[2] for run in runs)
-        elif len(alike) == 1:
-            mine, others = (1, 2) if word == words[0] else (2, 1)
-            for tool in rest.split(", "):
-                assert all(tool in run[0] for run in runs if run[mine])
-                assert not any(tool in run[0] for run in runs if run[others])
+def _having(fact, run, tasks):
+    """The successes and failures of runs of which a fact is so."""
+    tools, won, lost, text = run
+    if fact.startswith("with "):
+        return (won, lost) if fact.removeprefix("with ") in tools else (0, 0)
+    ending = "" if isinstance(tasks[text], list) else tasks[text][1]
+    return (0, lost) if ending and error_text(ending) == fact.removeprefix("after ") else (0, 0)
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.floats(0.01, 0.99), st.sampled_from(["en", "zh"]))
@@ -279,4 +294,3 @@ def test_the_same_documents_and_task_give_the_same_bytes(tasks, task, budget):
     assert first.tokens <= budget
     for personal in ("Anya Garcia", "mia_li_3668", "7H3"):
         assert personal not in first.prompt
-    assert len(array("I", counted.past_tasks.ends)) == len(tasks)

@@ -24,7 +24,7 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.intake.rebuild import rebuild_patterns
-from trackrecord.store.memories.past_tasks import index_past_tasks, newest_past_tasks
+from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
 from trackrecord.store.outcomes.commits import outcomes_of_commit
@@ -99,10 +99,6 @@ def answers(store, *, at=None, now=NOW + 300):
                 each.criterion: asdict(each.evidence)
                 for each in read_criteria(connection, project_id, CRITERIA, now=moment, at=at)
             },
-            "past tasks": sorted(
-                (each.task_id, each.success, each.ended_at, each.raw_score)
-                for each in newest_past_tasks(connection, project_id, limit=100, at=at)
-            ),
             "memories": {
                 each.id: (each.state.confidence, each.state.type)
                 for each in list_memories(connection, project_id, at=at)

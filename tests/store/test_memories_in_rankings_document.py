@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from teaching import DAY, NOW, RULES, outcome, teach
+from teaching import DAY, NOW, RULES
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.queries.prompt_document import build_document
@@ -11,7 +11,7 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import reset_clocks
 from trackrecord.store.memories.write import confirm, remember
 
-MEMORY_RULES = MemoryRules(max_ranked=2, max_past_tasks=2)
+MEMORY_RULES = MemoryRules(max_ranked=2)
 NAMES = ("ash leaves fall", "birch bark peels", "cedar wood smells", "elm roots spread")
 
 
@@ -44,23 +44,3 @@ def test_the_memories_that_count_most(store):
     # As of before anything was recalled or confirmed the oldest ids come first.
     assert [each.confidence for each in document(store, at=NOW + 1).memories] == [0.6, 0.5]
     assert document(store, at=NOW - 1).memories == ()
-
-
-def test_the_newest_past_tasks(store):
-    """With how they ended, each task once."""
-    teach(
-        store,
-        [
-            outcome(1, instruction="Oldest"),
-            outcome(2, instruction="Fix login", helpful=False),
-            outcome(3, instruction="x" * 5000),
-            outcome(4),
-        ],
-    )
-    built = document(store)
-    assert [(each.task_id, each.success) for each in built.past_tasks] == [
-        ("t3", True), ("t2", False),
-    ]  # fmt: skip
-    assert len(built.past_tasks[0].text) == 1000
-    assert '"Fix login" [failed]' in built.past_tasks[1].lines["en"]
-    assert document(store, at=NOW - 1).past_tasks == ()

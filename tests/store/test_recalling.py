@@ -7,7 +7,7 @@ from teaching import DAY, NOW, outcome, teach
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.past_tasks import index_past_tasks, newest_past_tasks, similar_tasks
+from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
 from trackrecord.store.memories.read import changes_of, find_memory
 from trackrecord.store.memories.recall import recall, reset_clocks
 from trackrecord.store.memories.write import reject, remember
@@ -289,8 +289,4 @@ def test_past_tasks_of_the_past(store):
     teach(store, [task(1, "Fix the flaky login test"), task(2, "Fix login", project="other")])
     teach(store, [task(3, "Fix the login page", received=NOW + DAY)], now=NOW + DAY)
     assert [each.task_id for each in similar(store, "login", at=NOW + 1)] == ["t1"]
-    with reading(store) as connection:
-        newest = newest_past_tasks(connection, 1, limit=9)
-        then = newest_past_tasks(connection, 1, limit=9, at=NOW + 1)
-    assert [each.task_id for each in newest] == ["t3", "t1"]
-    assert [each.task_id for each in then] == ["t1"]
+    assert [each.task_id for each in similar(store, "login")] == ["t3", "t1"]

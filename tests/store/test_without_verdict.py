@@ -18,7 +18,6 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import (
     index_past_tasks,
-    newest_past_tasks,
     similar_tasks,
 )
 from trackrecord.store.memories.read import find_memory
@@ -52,10 +51,6 @@ def answers(store):
             "criteria then": read_criteria(connection, 1, CRITERIA, now=NOW, at=NOW),
             "process": read_snapshot(connection, 1, RULES, now=NOW),
             "estimates": asdict(estimate(runs, now=NOW, half_life_days=90.0).project),
-            "past tasks": [
-                (each.outcome_id, each.success)
-                for each in newest_past_tasks(connection, 1, limit=9)
-            ],
             "similar": [
                 (each.outcome_id, each.success, each.relevance)
                 for each in similar_tasks(connection, 1, "flight to Oslo", most=50)

@@ -14,7 +14,6 @@ from working import body, process, publish, recorded_ids, until
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.prompt.cache import cached_ages, read_document
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.past_task_cache import find_tasks
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences.read import read_competences
@@ -150,21 +149,9 @@ def advice_is_counted(worker: Wakened) -> Callable[[], bool]:
 
     def counted() -> bool:
         advice = reader.cached("advised").advice
-        return advice is not None and advice.past_tasks.texts == b"book a flight"
+        return advice is not None and advice.past_tasks.index.size == 1
 
     return counted
-
-
-def past_tasks_are_found(worker: Wakened) -> Callable[[], bool]:
-    """A project has a past task that agents do not find yet."""
-    worker.learn(body(5, project="found", instruction="book a flight"))
-
-    def found() -> bool:
-        keys = worker.settings.keys
-        return bool(find_tasks(worker.client, keys, "found", "a flight to book"))
-
-    assert not found()
-    return found
 
 
 def _procedures(project: str) -> list[bytes]:
@@ -233,7 +220,6 @@ EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
     "trackrecord.claim": a_dead_workers_outcome_is_learnt,
     "trackrecord.forward": a_spooled_outcome_reaches_the_stream,
     "trackrecord.refresh": lost_rankings_are_cached_again,
-    "trackrecord.past_tasks": past_tasks_are_found,
     "trackrecord.advise": advice_is_counted,
     "trackrecord.consolidate": repeated_successes_become_a_record,
     "trackrecord.embed": a_records_text_is_embedded,

@@ -152,7 +152,6 @@ def test_agents_report_and_ask_and_workers_learn(
         until(lambda: client.xlen(worker.keys.dead) == 1)
         until(lambda: client.xlen(worker.keys.outcomes) == 0)
         until(lambda: client.exists(worker.keys.rankings("default")))
-        until(lambda: client.exists(worker.keys.past_tasks("default")))
         until(lambda: "Split by feature" in run(agent, ASK))
         until(lambda: client.xlen(worker.keys.outcomes) == 0)
         until(lambda: not any(client.llen(f"trackrecord:celery:{task}") for task in TASKS))
@@ -259,7 +258,7 @@ def test_an_agent_does_not_write_what_others_are_told(as_role: AsRole, client: r
         assert agent.hget(keys.rankings("default"), "a") == b"b"
         for attempt in (
             lambda: agent.hset(keys.rankings("default"), "a", "c"),
-            lambda: agent.delete(keys.past_tasks("default")),
+            lambda: agent.delete(keys.known_lessons("default")),
             lambda: agent.xadd(keys.dead, {"a": "b"}),
             lambda: agent.eval(f"redis.call('DEL', '{keys.rankings('default')}')", 0),
         ):

@@ -113,6 +113,10 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         lang: the language of its label and its gist.
         wordless_lines: where the words of an error in its line were reported by one agent alone,
             the line without them; empty for all others.
+        usual: the share of the project's runs that use its tools.
+        words: the words of the error that it is about.
+        names: the names in what it is about, of tools, errors, files and packages, case folded.
+        is_occasional: whether its tool mostly works and nothing is known that mends the failure.
     """
 
     id: str
@@ -126,6 +130,10 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     lines: dict[str, str]
     lang: str = "en"
     wordless_lines: dict[str, str] = {}
+    usual: float = 0.0
+    words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    is_occasional: bool = False
 
     @property
     def label(self) -> str:
@@ -190,29 +198,51 @@ class KindEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
     expected: Expected
 
 
+class DifferenceEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """What told the successes of past tasks from their failures, whose texts are alike.
+
+    Attributes:
+        texts: the positions of their texts.
+        example: the beginning of one of the texts, as it was reported.
+        repository: where they worked; "" if not reported.
+        tool: the tool that made the difference; "" if an error did.
+        error: what that error tells.
+        with_runs: the runs that used the tool or met the error.
+        with_successes: the successful ones among them.
+        runs: all runs.
+        successes: the successful ones among all.
+        ended_at: when the last run ended, seconds since the epoch.
+    """
+
+    texts: tuple[int, ...]
+    example: str
+    repository: str = ""
+    tool: str = ""
+    error: str = ""
+    with_runs: int
+    with_successes: int
+    runs: int
+    successes: int
+    ended_at: float
+
+
 class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """Past tasks, each text once, known by their position in the index.
 
     Attributes:
         index: finds texts that are similar to a task's.
-        texts: the beginnings of the texts, masked, in UTF-8, one after the other.
-        ends: where each text ends in `texts`: unsigned 32-bit integers.
         kinds: the position of each text's kind of task: unsigned 32-bit integers.
         runs: for each text, its runs by procedure: (position of the procedure, successes,
             failures, when the last one ended, the moment as of which the successes vote).
-        alike: for each text, the position of the first one that is equal when masked: unsigned
-            32-bit integers.
-        endings: for each text, how its failed runs mostly ended: the template of the last error,
-            or the failure mode; "" where that is not known.
+        differences: what told successes from failures, where that is known.
+        is_mixed: whether the runs worked in several repositories, or only some in a known one.
     """
 
     index: TaskIndex = TaskIndex()
-    texts: bytes = b""
-    ends: bytes = b""
     kinds: bytes = b""
-    alike: bytes = b""
     runs: tuple[tuple[tuple[int, int, int, float, float], ...], ...] = ()
-    endings: tuple[str, ...] = ()
+    differences: tuple[DifferenceEntry, ...] = ()
+    is_mixed: bool = False
 
 
 class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):

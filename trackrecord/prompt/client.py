@@ -31,9 +31,7 @@ from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
 from .document import RankingsDocument, decode_document
 from .handed import Handing, handing_of
 from .hints import Hints, Meaning
-from .past_task_cache import find_tasks
 from .rankings_answer import Compositions, Rankings, answer_from
-from .task_record import FoundTask
 from .wanted import WantedSections, usually_wanted
 
 if TYPE_CHECKING:
@@ -133,12 +131,10 @@ class RankingsReader:
         # While Redis is away nothing is asked of it.
         if not task or found.problem is not None or found.document is None:
             return Hints(conditions)
-        meaning, past_tasks = None, None
+        meaning = None
         if wanted is None or wanted.has("competences"):
             meaning = self._meaning(found, project, task)
-        if wanted is None or wanted.has("past_tasks"):
-            past_tasks = self._past_tasks(found.document, project, task)
-        return Hints(conditions, meaning, past_tasks)
+        return Hints(conditions, meaning)
 
     def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
         vectors, endpoint = found.vectors, self.settings.embeddings
@@ -151,25 +147,6 @@ class RankingsReader:
         if asked is None or len(asked) != vectors.dimensions:
             return None
         return Meaning(vectors.nearest(asked), vectors.compared, endpoint.least_similarity)
-
-    def _past_tasks(
-        self, document: RankingsDocument, project: str, task: str
-    ) -> tuple[FoundTask, ...] | None:
-        if self._client is None:
-            return None
-        try:
-            return find_tasks(
-                self._client,
-                self.settings.keys,
-                project,
-                task,
-                revision=document.revision,
-                newest=document.past_tasks,
-            )
-        except (redis.RedisError, OSError, ValueError):
-            # The rankings are fresh all the same; the next read says that Redis is away.
-            self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return None
 
     def _tasks(self) -> "TaskVectors":
         if self._task_vectors is None:

@@ -358,7 +358,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         failing: tool procedures that no task succeeded with, surest first.
         competences: records, best first.
         memories: those that count most and that no other has superseded, best first.
-        past_tasks: the newest ones whose text is known, for finding similar ones.
         beyond: how many of each kind there are beyond those in the document.
         holdout: the share of tasks that is withheld advice; None where nobody decided.
         withdrawn: the ids of entries that are handed out no more, because they hurt.
@@ -379,7 +378,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     failing: tuple[RankedFailure, ...] = ()
     competences: tuple[RankedCompetence, ...] = ()
     memories: tuple[RankedMemory, ...] = ()
-    past_tasks: tuple[RankedTask, ...] = ()
     beyond: dict[str, int] = {}
     holdout: float | None = None
     withdrawn: tuple[str, ...] = ()

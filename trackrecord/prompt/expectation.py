@@ -2,10 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
 
 from .advice_document import NO_PROCEDURE, AdviceDocument
@@ -41,12 +42,26 @@ class Expectation:
         tools: for each tool, how probable it is that the task uses it.
         kinds: for each kind of task, how probable it is that the task is of that kind.
         votes: what the successes of similar tasks speak for.
+        runs: the runs of the closest past texts.
     """
 
     similar: tuple[SimilarText, ...] = ()
     tools: Mapping[str, float] = field(default_factory=dict)
     kinds: Mapping[int, float] = field(default_factory=dict)
     votes: Recommendation = field(default=Recommendation())
+    runs: int = 0
+
+    def probability_of(self, tools: Iterable[str], usual: float) -> float:
+        """Return how probable it is that the task uses tools.
+
+        The less is known of similar tasks, the more counts what the project's runs do at large.
+
+        Args:
+            tools: the tools.
+            usual: the share of the project's runs that use them.
+        """
+        share = min((self.tools.get(tool, 0.0) for tool in tools), default=0.0)
+        return (share * self.runs + usual * PRIOR_STRENGTH) / (self.runs + PRIOR_STRENGTH)
 
     @property
     def kind(self) -> int | None:
@@ -75,7 +90,8 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
     similar = tuple(SimilarText(*each) for each in votes.similar if each[1] >= least)
     if not similar:
         return Expectation()
-    return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes)
+    runs = sum(won + lost for _, _, won, lost in runs_of(advice, similar))
+    return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes, runs)
 
 
 def runs_of(

@@ -8,7 +8,7 @@ from itertools import starmap
 from types import MappingProxyType
 
 from trackrecord.learning.memories.rules import MemoryType
-from trackrecord.learning.memories.texts import memory_line, past_task_line
+from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line
 from trackrecord.settings import Settings
@@ -21,7 +21,6 @@ from .document import (
     RankedCriterion,
     RankedMemory,
     RankedPattern,
-    RankedTask,
     RankingsDocument,
 )
 from .presentation import LANGUAGES
@@ -55,7 +54,6 @@ def rankings_of(
     anti_patterns: Iterable[RankedPattern | str] = (),
     competences: Iterable[RankedCompetence | str] = (),
     memories: Iterable[RankedMemory | str] = (),
-    past_tasks: Iterable[RankedTask | str] = (),
     criteria: Mapping[str, float] = MappingProxyType({}),
     project: str | None = None,
 ) -> Iterator[None]:
@@ -70,7 +68,6 @@ def rankings_of(
         anti_patterns: warnings, surest first.
         competences: competence records, best first.
         memories: memories, best first.
-        past_tasks: tasks that succeeded, of which those similar to the task at hand are found.
         criteria: the weight of each criterion, from 0 (deprecated) to 1.
         project: the project that they belong to, so that others have none; any when not given.
     """
@@ -82,7 +79,6 @@ def rankings_of(
         anti_patterns=tuple(_pattern(entry, is_negative=True) for entry in anti_patterns),
         competences=tuple(_competence(entry) for entry in competences),
         memories=tuple(starmap(_memory, enumerate(memories, start=1))),
-        past_tasks=tuple(starmap(_past_task, enumerate(past_tasks, start=1))),
         criteria=tuple(
             RankedCriterion(criterion=name, weight=weight, deprecated=not weight)
             for name, weight in sorted(criteria.items())
@@ -160,24 +156,6 @@ def _memory(number: int, entry: RankedMemory | str) -> RankedMemory:
             language: memory_line(
                 entry, MemoryType.MEMORY, confidence=_CONFIDENCE, language=language
             )
-            for language in LANGUAGES
-        },
-    )
-
-
-def _past_task(number: int, entry: RankedTask | str) -> RankedTask:
-    if isinstance(entry, RankedTask):
-        return entry
-    return RankedTask(
-        id=f"outcome-{number}",
-        task_id=f"task-{number}",
-        text=entry,
-        success=True,
-        verdict="helpful",
-        ended_at=time.time(),
-        score=0.0,
-        lines={
-            language: past_task_line(entry, success=True, language=language)
             for language in LANGUAGES
         },
     )

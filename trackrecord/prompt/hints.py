@@ -1,11 +1,8 @@
 """Hints: what is known of a task beside its text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-if TYPE_CHECKING:
-    from .task_record import FoundTask
+from typing import Any, Final, Literal
 
 ComparedBy = Literal["words", "embeddings"]
 
@@ -33,13 +30,10 @@ class Hints:
         conditions: the conditions under which it appeared, as in a trigger; None for none.
         meaning: how similar its embedding is to those of competence records; None where it is
             compared by words.
-        past_tasks: the past tasks that it is similar to, of all that are cached; None where only
-            those of the rankings are known.
     """
 
     conditions: Any = None
     meaning: Meaning | None = None
-    past_tasks: "Sequence[FoundTask] | None" = None
 
     def compared_by(self, task: str | None) -> ComparedBy | None:
         """Return how the task is compared with competence records; None without a task."""

@@ -17,7 +17,7 @@ from trackrecord.learning.competences.conditions import (
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .advice_document import AdviceDocument, LessonEntry, PatternEntry, ProcedureEntry
+from .advice_document import AdviceDocument, PatternEntry, ProcedureEntry
 from .document import RankedCompetence, RankingsDocument
 from .hints import NO_HINTS, Hints
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .expectation import Expectation
 
 _Made = TypeVar("_Made")
-_Key = TypeVar("_Key", str, int)
+_Key = TypeVar("_Key", str, int, tuple[str, ...])
 _Any = TypeVar("_Any")
 
 # What is made for a kind of task takes an agent's memory.
@@ -149,16 +149,6 @@ class KnownDocuments:
             "procedures", lambda advice: {each.signature: each for each in advice.procedures}
         )
 
-    @cached_property
-    def usual_tools(self) -> Mapping[str, float]:
-        """The share of the project's runs that use each tool."""
-        return self.once("usual tools", _usual_tools)
-
-    @cached_property
-    def lessons_by_tool(self) -> Mapping[str, list[LessonEntry]]:
-        """The lessons about each tool, strongest first; the faded ones are history."""
-        return self.once("lessons by tool", _lessons_by_tool)
-
     def once(
         self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
     ) -> dict[_Key, _Made]:
@@ -200,20 +190,3 @@ def made_once(
         made[kind] = make()
     found: _Any = made[kind]
     return found
-
-
-def _usual_tools(advice: AdviceDocument) -> dict[str, float]:
-    runs: dict[str, int] = {}
-    for entry in advice.procedures:
-        for tool in entry.order:
-            runs[tool] = runs.get(tool, 0) + entry.expected.runs
-    total = sum(entry.expected.runs for entry in advice.procedures) or 1
-    return {tool: count / total for tool, count in runs.items()}
-
-
-def _lessons_by_tool(advice: AdviceDocument) -> dict[str, list[LessonEntry]]:
-    lessons: dict[str, list[LessonEntry]] = {}
-    for lesson in advice.lessons:
-        if lesson.state != "faded" and lesson.tools:
-            lessons.setdefault(lesson.tools[0], []).append(lesson)
-    return lessons

@@ -10,7 +10,7 @@ import msgspec
 from trackrecord.learning.competences.conditions import Fit
 
 # What says that an entry has to do with a task.
-Basis = Literal["project", "tools", "kinds", "text", "meaning", "votes"]
+Basis = Literal["project", "words", "tools", "kinds", "text", "meaning", "votes"]
 # How many of a section stand in where nothing is related.
 FEW: Final = 3
 

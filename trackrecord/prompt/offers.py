@@ -7,6 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from trackrecord.learning.advice.exploring import Draw
+from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
 from trackrecord.learning.competences.signatures import tools_of
 
 from .advice_document import AdviceDocument, LessonEntry
@@ -27,8 +28,7 @@ _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
-# A lesson about a whole procedure, and not about its first tool alone.
-_ABOUT_PROCEDURES: Final = "never-succeeds"
+_PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
 _CHANCE: Final = 0.01
@@ -50,7 +50,7 @@ class _Held(Generic[_Entry]):
 
 
 def lessons_for(known: KnownDocuments) -> Offered:
-    """Offer lessons by how probable it is that the task uses their tools."""
+    """Offer lessons that the task's own words name, then those whose tools it probably uses."""
     if _LESSONS not in known.memo:
         known.memo[_LESSONS] = _lessons_for(known)
     found: Offered = known.memo[_LESSONS]
@@ -63,27 +63,46 @@ def _lessons_for(known: KnownDocuments) -> Offered:
     pool = known.advice.lessons
     if not known.task:
         return Offered(known.once("lesson offers", _living)["all"], pool=pool)
-    found = []
-    for tool, probable in known.expectation.tools.items():
-        if probable >= LEAST_RELEVANCE:
-            for lesson in known.lessons_by_tool.get(tool, ()):
-                relevance = _relevance_of(lesson, known)
-                if relevance * lesson.score >= _LEAST_WORTH:
-                    found.append(Offer(lesson, relevance, relevance * lesson.score, "tools"))
-    general = [] if known.can_tell else known.once("lesson offers", _living)["all"][:FEW]
-    return Offered(best_first(found), general, pool)
+    # Imported with the first task: it takes an agent's memory.
+    from .lesson_words import lessons_named
+
+    named = lessons_named(known)
+    likely: list[Offer] = []
+    for tools, lessons in known.once("lessons by tools", _by_tools).items():
+        relevance = known.expectation.probability_of(tools, lessons[0].usual)
+        if relevance > _PROBABLE:
+            likely += [
+                Offer(lesson, relevance, relevance * lesson.score, "tools")
+                for lesson in lessons
+                if not (lesson.is_occasional or lesson.id in named)
+                and relevance * lesson.score >= _LEAST_WORTH
+            ]
+    by_id = known.once("lessons by id", _by_id)
+    found = [
+        Offer(lesson, 1.0, named[lesson.id] + lesson.score, "words")
+        for lesson in (by_id[name] for name in named if name in by_id)
+        if lesson.score >= _LEAST_WORTH
+    ]
+    likely = best_first(likely)
+    if not known.can_tell:
+        # Where nothing at all tells, a few about what most of the project's runs use stand in.
+        likely = [] if found else likely[:FEW]
+    return Offered(best_first([*found, *likely]), pool=pool)
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
-    living = (each for each in advice.lessons if each.state != "faded")
-    return {"all": best_first(offers_of(living))}
+    return {"all": best_first(offers_of(_by_id(advice).values()))}
 
 
-def _relevance_of(lesson: LessonEntry, known: KnownDocuments) -> float:
-    probable = known.expectation.tools
-    if lesson.kind != _ABOUT_PROCEDURES:
-        return probable[lesson.tools[0]]
-    return min(probable.get(tool, 0.0) for tool in lesson.tools)
+def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:
+    return {each.id: each for each in advice.lessons if each.state != "faded"}
+
+
+def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]]:
+    found: dict[tuple[str, ...], list[LessonEntry]] = {}
+    for each in _by_id(advice).values():
+        found.setdefault(subject_tools(each.kind, each.tools), []).append(each)
+    return found
 
 
 def failing_for(known: KnownDocuments) -> Offered:
@@ -127,7 +146,9 @@ def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
 def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
     assert known.advice is not None  # noqa: S101 - for type checkers
     return frozenset(
-        frozenset(each.tools) for each in known.advice.lessons if each.kind == _ABOUT_PROCEDURES
+        frozenset(each.tools)
+        for each in known.advice.lessons
+        if each.kind == LessonKind.NEVER_SUCCEEDS
     )
 
 
@@ -222,8 +243,8 @@ def memories_for(known: KnownDocuments) -> Offered:
 
 
 def similar_tasks_for(known: KnownDocuments) -> Offered:
-    """Offer similar past tasks: how they ended, and what made the difference."""
-    if not known.task or not (known.advice or known.hints.past_tasks or known.document.past_tasks):
+    """Offer similar past tasks of which it is known what made the difference."""
+    if not known.task or known.advice is None:
         return Offered()
     from .similar_tasks import past_tasks_for
 

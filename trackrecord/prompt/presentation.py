@@ -20,7 +20,7 @@ from trackrecord.learning.memories.rules import (
     MemoryState,
     effective_confidence,
 )
-from trackrecord.learning.memories.texts import memory_line, past_task_line
+from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity, base_score
 from trackrecord.learning.patterns.reasons import reason_of
@@ -44,7 +44,6 @@ from .document import (
     RankedFailure,
     RankedMemory,
     RankedPattern,
-    RankedTask,
 )
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -221,40 +220,6 @@ def present_memory(
         score=effective,
         lines={
             language: memory_line(text, state.type, confidence=state.confidence, language=language)
-            for language in LANGUAGES
-        },
-    )
-
-
-def present_past_task(
-    outcome_id: str,
-    task_id: str,
-    instruction: str,
-    *,
-    success: bool,
-    verdict: str,
-    ended_at: float,
-) -> RankedTask:
-    """Return a past task as it is shown; what it scores depends on the task it is compared with.
-
-    Args:
-        outcome_id: the outcome that says how it ended.
-        task_id: the task.
-        instruction: the beginning of its text.
-        success: whether it reached its goal.
-        verdict: what its score stands for.
-        ended_at: when it ended, seconds since the epoch.
-    """
-    return RankedTask(
-        id=outcome_id,
-        task_id=task_id,
-        text=instruction,
-        success=success,
-        verdict=verdict,
-        ended_at=ended_at,
-        score=0.0,
-        lines={
-            language: past_task_line(instruction, success=success, language=language)
             for language in LANGUAGES
         },
     )

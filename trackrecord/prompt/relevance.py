@@ -90,15 +90,6 @@ def fitting_memories(
     )
 
 
-def similar_past_tasks(tasks: Iterable[RankedTask], task: str) -> list[RankedTask]:
-    """Return past tasks that share words with a task, the most similar first."""
-    found = (
-        (msgspec.structs.replace(each, score=relevance), relevance)
-        for each, relevance in _related(tasks, task)
-    )
-    return [each for each, _ in _ranked(found)]
-
-
 def _ranked(entries: Iterable[tuple[_Entry, float]]) -> list[tuple[_Entry, float]]:
     return sorted(entries, key=lambda each: (-each[0].score, each[0].id))
 

@@ -185,6 +185,7 @@ _ROWS: Final = (
             "memory_weight",
             0.25,
             similar_tasks_for,
+            is_of_advice=True,
             at_most=3,
         ),
         is_last=True,

@@ -10,6 +10,7 @@ from .offered import Basis
 BASES: Final[dict[Language, dict[Basis, str]]] = {
     "en": {
         "project": "holds for the project as a whole",
+        "words": "the task's own words name what it is about",
         "tools": "such tasks use its tools with a probability of {:.0%}",
         "kinds": "seen in tasks of this kind, relevance {:.0%}",
         "text": "its text fits the task, similarity {:.0%}",
@@ -18,6 +19,7 @@ BASES: Final[dict[Language, dict[Basis, str]]] = {
     },
     "zh": {
         "project": "适用于整个项目",
+        "words": "任务文字提到了它所说的内容",
         "tools": "此类任务使用其工具的概率为{:.0%}",
         "kinds": "见于此类任务,相关度{:.0%}",
         "text": "文字与任务相符,相似度{:.0%}",

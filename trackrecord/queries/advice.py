@@ -10,15 +10,24 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.estimates.posterior import posterior_of
+from trackrecord.learning.advice.lessons.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
-from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.past_tasks import RunsOfText, alike, past_tasks_of, tallies_of
+from trackrecord.learning.advice.lessons.lesson import (
+    Lesson,
+    LessonKind,
+    LessonState,
+    subject_tools,
+)
+from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.past_differences import PastDifference, past_differences
+from trackrecord.learning.advice.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
+    DifferenceEntry,
     Expected,
     ExpectedInKind,
     KindEntry,
@@ -70,6 +79,7 @@ def build_advice(
         kinds=_kinds(found_estimates),
         past_tasks=_past_tasks(
             past_tasks_of(runs),
+            runs,
             positions,
             found_estimates.kind_of_runs,
             rules.decay.half_life_days,
@@ -87,6 +97,7 @@ def _lessons(
 ) -> tuple[LessonEntry, ...]:
     """Return the lessons that stand: neither faded nor dismissed, nor of one source alone."""
     dismissed = dismissed_lessons(connection, project_id, at=at)
+    used = [run.tools for run in runs if run.steps]
     return tuple(
         LessonEntry(
             id=lesson.id,
@@ -99,12 +110,26 @@ def _lessons(
             last_seen=lesson.last_seen,
             lines=lesson.lines,
             wordless_lines={} if lesson.sources > 1 else lesson.wordless_lines,
+            usual=_share(used, subject_tools(lesson.kind, lesson.tools)),
+            words=tuple(sorted(telling_words(lesson.example))),
+            names=tuple(sorted(telling_names(lesson.example, lesson.tools))),
+            is_occasional=_is_occasional(lesson),
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
         if lesson.state is not LessonState.FADED
         and not lesson.is_of_one
         and lesson.id not in dismissed
     )
+
+
+def _is_occasional(lesson: Lesson) -> bool:
+    # What mends a failure is told with it, by the name of the tool that does.
+    is_alone = lesson.kind is LessonKind.FAILS and len(lesson.tools) == 1
+    return is_alone and 2 * lesson.failing_calls < lesson.calls
+
+
+def _share(used: Sequence[frozenset[str]], wanted: tuple[str, ...]) -> float:
+    return sum(tools.issuperset(wanted) for tools in used) / len(used)
 
 
 def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEntry, ...]:
@@ -187,6 +212,7 @@ def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
 
 def _past_tasks(
     tasks: Sequence[RunsOfText],
+    runs: Sequence[Run],
     positions: Mapping[str, int],
     kind_of_runs: Mapping[int, int],
     half_life_days: float,
@@ -196,20 +222,27 @@ def _past_tasks(
         return positions.get(signature_of(order), NO_PROCEDURE)
 
     texts = [task.text for task in tasks]
-    encoded = [text.encode() for text in texts]
-    ends, end = array("I"), 0
-    for text in encoded:
-        end += len(text)
-        ends.append(end)
+    places = {text: place for place, text in enumerate(texts)}
     return PastTasks(
         index=build_index(texts),
-        texts=b"".join(encoded),
-        ends=ends.tobytes(),
         kinds=array("I", (kind_of_runs[task.newest.outcome] for task in tasks)).tobytes(),
-        alike=array("I", alike(texts)).tobytes(),
         runs=tuple(tallies_of(task, position_of, half_life_days) for task in tasks),
-        endings=tuple(
-            min(task.endings, key=lambda said: (-task.endings[said], said), default="")
-            for task in tasks
-        ),
+        differences=tuple(difference_entry(each, places) for each in past_differences(runs)),
+        is_mixed=len({run.repository for run in runs}) > 1,
+    )
+
+
+def difference_entry(found: PastDifference, places: Mapping[str, int]) -> DifferenceEntry:
+    """Return what made a difference as it is cached; texts are known by their places."""
+    return DifferenceEntry(
+        texts=tuple(places[text] for text in found.texts if text in places),
+        example=found.example,
+        repository=found.repository,
+        tool=found.fact.tool,
+        error=error_text(found.fact.error) if found.fact.error else "",
+        with_runs=found.with_runs,
+        with_successes=found.with_successes,
+        runs=found.runs,
+        successes=found.successes,
+        ended_at=found.last_at,
     )

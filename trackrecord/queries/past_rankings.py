@@ -9,11 +9,9 @@ from trackrecord.learning.text.language import Language
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.rankings_answer import Rankings, answer_from
-from trackrecord.prompt.task_record import FoundTask
 from trackrecord.prompt.wanted import WantedSections
 
 from .advice import build_advice
-from .past_tasks import find_tasks_at
 from .project_rows import project_row
 from .prompt_document import build_document
 
@@ -82,25 +80,5 @@ def answer_at(
         memory_rules=settings.memories,
         advice=build_advice(connection, project, settings.rules, now=now, at=at),
         wanted=wanted,
-        hints=Hints(conditions, past_tasks=past_tasks_at(connection, document, task, at)),
+        hints=Hints(conditions),
     )
-
-
-def past_tasks_at(
-    connection: Connection, document: RankingsDocument, task: str | None, at: float
-) -> tuple[FoundTask, ...] | None:
-    """Return the past tasks that an agent would have found at a moment; None without a task.
-
-    Args:
-        connection: a reading transaction.
-        document: the project's rankings of that moment.
-        task: the text of the task at hand.
-        at: the moment.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    if not task:
-        return None
-    newest = document.past_tasks
-    return find_tasks_at(connection, document.project, task, newest=newest, at=at)

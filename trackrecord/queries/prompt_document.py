@@ -37,7 +37,7 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
 
-from .prompt_memories import ranked_memories, ranked_past_tasks
+from .prompt_memories import ranked_memories
 
 _Entry = TypeVar("_Entry", RankedPattern, RankedCompetence)
 
@@ -92,7 +92,6 @@ def build_document(
         failing=tuple(present_failing(found.name, found.failures) for found in failing),
         competences=tuple(competences[:most]),
         memories=memories,
-        past_tasks=ranked_past_tasks(connection, project_id, rules.memories, at=at),
         beyond={
             "patterns": max(0, len(patterns) - most),
             "anti_patterns": max(0, len(anti_patterns) - most),

@@ -1,11 +1,10 @@
-"""The memories and past tasks that rankings carry: few, and those that count most."""
+"""The memories that rankings carry: few, and those that count most."""
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.document import RankedMemory, RankedTask
-from trackrecord.prompt.presentation import present_memory, present_past_task
-from trackrecord.store.memories.past_tasks import newest_past_tasks
+from trackrecord.prompt.document import RankedMemory
+from trackrecord.prompt.presentation import present_memory
 from trackrecord.store.memories.read import Memory, count_memories, strongest_memories
 from trackrecord.store.memories.write import list_memories
 
@@ -44,20 +43,3 @@ def _standing(
         return strongest_memories(connection, project_id, limit=rules.max_ranked)
     then = list_memories(connection, project_id, at=at)
     return [memory for memory in then if memory.superseded_by is None]
-
-
-def ranked_past_tasks(
-    connection: Connection, project_id: int, rules: MemoryRules, *, at: float | None
-) -> tuple[RankedTask, ...]:
-    """Return the newest past tasks whose text is known, each once."""
-    return tuple(
-        present_past_task(
-            task.outcome_id,
-            task.task_id,
-            task.instruction,
-            success=task.success,
-            verdict=task.verdict,
-            ended_at=task.ended_at,
-        )
-        for task in newest_past_tasks(connection, project_id, limit=rules.max_past_tasks, at=at)
-    )

@@ -40,11 +40,6 @@ def refresh_caches(stages: Services) -> None:
     stages.reminder.remind()
 
 
-def cache_past_tasks(stages: Services) -> None:
-    """Let agents find the past tasks that are new in the store."""
-    stages.past_tasks.update_due()
-
-
 def renew_advice(stages: Services) -> None:
     """Count the advice of projects with new runs again."""
     stages.adviser.advise_due()

@@ -20,8 +20,7 @@ TASKS: Final = (
     *(
         f"trackrecord.{name}"
         for name in (
-            "advise", "catch_up", "claim", "consolidate", "embed", "forward", "news",
-            "past_tasks", "refresh",
+            "advise", "catch_up", "claim", "consolidate", "embed", "forward", "news", "refresh",
         )
     ),
 )  # fmt: skip
@@ -29,7 +28,6 @@ TASKS: Final = (
 _DRAIN_EVERY_S = 1.0
 _FORWARD_EVERY_S = 2.0
 _REFRESH_EVERY_S = 5.0
-_PAST_TASKS_EVERY_S = 5.0
 _ADVISE_EVERY_S = 2.0
 _EMBED_EVERY_S = 5.0
 _NEWS_EVERY_S = 5.0
@@ -93,7 +91,6 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
         "drain": _every(DRAIN_TASK, _DRAIN_EVERY_S),
         "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
         "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
-        "past-tasks": _every("trackrecord.past_tasks", _PAST_TASKS_EVERY_S),
         "advise": _every("trackrecord.advise", _ADVISE_EVERY_S),
         "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
         "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),

@@ -21,7 +21,6 @@ from .drain import Drain
 from .error_entries import ErrorRecorder
 from .notify.look import NewsLooker
 from .outage import DatabaseOutage, RedisOutage
-from .past_tasks import PastTaskIndexer
 from .rebuild_reminder import RebuildReminder
 from .record_vectors import RecordVectors
 from .refresh import RankingsRefresher
@@ -65,11 +64,6 @@ class Services:
     def refresher(self) -> RankingsRefresher:
         """The writer of rankings to the cache."""
         return RankingsRefresher(self.engine, self.redis, self.settings)
-
-    @cached_property
-    def past_tasks(self) -> PastTaskIndexer:
-        """The writer of the past tasks that agents find."""
-        return PastTaskIndexer(self.engine, self.redis, self.settings)
 
     @cached_property
     def adviser(self) -> Adviser:

@@ -14,12 +14,10 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.dead_letter_stream import ADDED, CUT
-from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
-from trackrecord.prompt.past_task_cache import alone_with_tasks
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis_keys import CONSUMER_GROUP
@@ -34,7 +32,6 @@ _PAGE: Final = 500
 _DELETED_AT_ONCE: Final = 500
 # What is computed from the store before it forgot is written to the cache by then.
 _LATE_S: Final = 60
-_PATIENCE_S: Final = 60.0
 # The fields of an entry that hold no report.
 _BESIDE: Final = frozenset({b"v", *ADDED})
 _BODY: Final = b"body"
@@ -153,11 +150,7 @@ class RedisPlace:
         """Put what the store says now in the place of what was computed from it before."""
         project = self._goes.subject.project
         rankings, *others = self._keys.computed(project)
-        with alone_with_tasks(self._client, self._keys, project, wait_s=_PATIENCE_S) as is_alone:
-            if not is_alone:
-                message = "a worker is writing the cached past tasks; the same again finishes"
-                raise ServerUnavailable(message)
-            self._client.unlink(*others)
+        self._client.unlink(*others)
         if self._goes.subject.what != "project":
             self._write(engine, now)
             return

@@ -145,14 +145,13 @@ def _learnt(
     from trackrecord.prompt.client import Cached, RankingsReader
     from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import past_tasks_at, rankings_at
+    from trackrecord.queries.past_rankings import rankings_at
 
     if at is not None:
         with read_store(project) as (connection, _, name):
             document = rankings_at(connection, settings, name, at)
             advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
-            past_tasks = past_tasks_at(connection, document, task, at)
-        return Cached(document, advice), Hints(conditions, past_tasks=past_tasks)
+        return Cached(document, advice), Hints(conditions)
     with open_redis(settings):
         reader = RankingsReader(settings)
         found = reader.cached(project)

@@ -183,6 +183,31 @@ def test_what_a_tool_needs_first():
     assert found.interval[0] > 0.2
 
 
+@pytest.mark.parametrize(("tool", "usually"), [("refund", 0.7), ("pytest", 0.2)])
+def test_what_needs_nothing(tool, usually):
+    """What mostly works without the other call, and a check that passes once work is done."""
+    chance = random.Random(1)
+    runs = []
+    for n in range(400):
+        verified = n % 2 == 0
+        worked = chance.random() < (0.97 if verified else usually)
+        call = tool if worked else f"{tool}!code {'abcdefgh'[n % 8] * 9} {'xyz'[n % 3] * 9}"
+        runs.append(run(n, *(["verify"] if verified else []), call, "close"))
+    assert not [each for each in lessons(runs) if each.kind is LessonKind.NEEDS_FIRST]
+
+
+def test_a_tool_that_fails_at_times_for_no_reason_that_is_told():
+    """Says nothing to act on; one that mostly fails is told all the same."""
+    said = [
+        [each.lines["en"] for each in lessons(runs)]
+        for share in (8, 2)
+        for runs in [
+            [run(n, "push!gtn fhwq uvn" if n % share == 0 else "push", "close") for n in range(80)]
+        ]
+    ]
+    assert said == [[], ["`push` failed in 40 of 80 calls, in 40 tasks"]]
+
+
 def stuck_at_times(seed, *, harm):
     """Tasks of four runs each; hard tasks get stuck more often, and being stuck may do harm."""
     chance = random.Random(seed)

@@ -1,7 +1,7 @@
 """Past tasks: each text once, with how often which procedure succeeded."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -9,10 +9,11 @@ from typing import Final
 from ..numbers.decay import moment_of
 from ..text.masking import masked
 from .runs import Run
-from .task_finding import LONGEST_TOLD
 from .votes import Tally
 
-# Only this much of an instruction tells one text from another.
+# Only this much of an instruction is told.
+LONGEST_TOLD: Final = 160
+# Only this much of it tells one text from another.
 LONGEST_TEXT: Final = 300
 MOST_TEXTS: Final = 10_000
 
@@ -46,7 +47,6 @@ class RunsOfText:
         text: the beginning of the instruction, or else the trigger, spaces evened out.
         last_at: when the last run ended.
         orders: its runs by the tools that they used, in order.
-        endings: how failed runs ended, counted.
         newest: its newest run.
     """
 
@@ -54,16 +54,13 @@ class RunsOfText:
     newest: Run
     last_at: float = 0.0
     orders: dict[tuple[str, ...], RunsOfOrder] = field(default_factory=dict)
-    endings: Counter[str] = field(default_factory=Counter)
 
 
 def past_tasks_of(runs: Iterable[Run]) -> list[RunsOfText]:
     """Return the texts of runs, sorted; of too many, those that ended last."""
     found: dict[str, RunsOfText] = {}
     for run in runs:
-        # An agent that reports no instruction may say what set the task off.
-        text = " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
-        if text:
+        if text := text_of(run):
             _add(found.setdefault(text, RunsOfText(text, run)), run)
     newest = sorted(found.values(), key=lambda task: (-task.last_at, task.text))[:MOST_TEXTS]
     return sorted(newest, key=lambda task: task.text)
@@ -94,17 +91,17 @@ def tallies_of(
     )
 
 
-def alike(texts: Sequence[str]) -> list[int]:
-    """Return, for each text, the position of the first one that is equal when masked."""
-    first: dict[str, int] = {}
-    return [
-        first.setdefault(_masked(text[:LONGEST_TOLD]), position)
-        for position, text in enumerate(texts)
-    ]
+def text_of(run: Run) -> str:
+    """Return the text that a run is found by; "" if there is none."""
+    # An agent that reports no instruction may say what set the task off.
+    return " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
 
 
 # Most texts are there again when advice is next counted; of the longest ones this holds 8 MB.
-_masked = lru_cache(maxsize=MOST_TEXTS)(masked)
+@lru_cache(maxsize=MOST_TEXTS)
+def group_of(text: str) -> str:
+    """Return what texts have in common that differ in names and numbers alone."""
+    return masked(text[:LONGEST_TOLD])
 
 
 def _add(task: RunsOfText, run: Run) -> None:
@@ -112,8 +109,6 @@ def _add(task: RunsOfText, run: Run) -> None:
     runs = task.orders.setdefault(run.order, RunsOfOrder(last_at=run.ended_at))
     runs.add(RunsOfOrder(ended, int(not run.success), run.ended_at))
     task.last_at = max(task.last_at, run.ended_at)
-    if not run.success:
-        task.endings[ending_of(run)] += 1
     if _newness(run) > _newness(task.newest):
         task.newest = run
 
@@ -121,9 +116,3 @@ def _add(task: RunsOfText, run: Run) -> None:
 def _newness(run: Run) -> tuple[float, str, str, str]:
     # Not by its row, which depends on the order of arrival.
     return run.ended_at, run.task_id, run.trigger, run.repository
-
-
-def ending_of(run: Run) -> str:
-    """Return what a failed run ended in: its last error, else its failure mode; "" if unknown."""
-    errors = (step.error for step in reversed(run.steps) if step.error)
-    return next(errors, run.failure_mode)

@@ -44,6 +44,12 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
     norms: bytes = b""
     common: tuple[str, ...] = ()
 
+    def rarity(self, word: str) -> float:
+        """Return how much a word counts: the rarer the more, and nothing if most texts have it."""
+        if word in self.common:
+            return 0.0
+        return idf(len(self.words.get(word, b"")) // _POSITION_BYTES, self.size)
+
     def is_usual(self, text: str) -> bool:
         """Return whether a text has a word that more than half of the texts have."""
         return not index_words(text).isdisjoint(self.common)

@@ -9,12 +9,13 @@ from ..text.language import Language
 
 _TASK_LIMIT: Final = 100
 _MOST_STEPS: Final = 8
-_MOST_NAMED: Final = 3
 # A beginning that only says who asks.
 _WHO: Final = re.compile(
     r"\A(?:You are|I am|My name is) \{(?:name|id)\}(?: ?\([a-zA-Z ]{0,20}:? ?\{id\}\))?[.,;:]?"
     r"(?: and\b)?\W*"
 )
+# What was masked is left out, with the marks that stood around it.
+_MASK: Final = re.compile(r"#?\{(?:name|id|n|mail|url|path)\}")
 
 
 class ProcedureUsage(NamedTuple):
@@ -48,37 +49,23 @@ class Gain(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What told the successful runs of a task from the failed ones.
+    """What told the successful runs of like tasks from the failed ones.
 
     Attributes:
-        successes: the runs that succeeded.
-        failures: the runs that failed.
-        with_success: the tools that only successful runs used.
-        with_failure: the tools that only failed runs used.
-        ending: what a failed run ended in, as lessons name errors; "" if unknown.
+        runs: all runs.
+        successes: the successful ones among them.
+        with_runs: the runs that used the tool or met the error.
+        with_successes: the successful ones among these.
+        tool: the tool; "" if an error made the difference.
+        error: what the error tells, as lessons name errors.
     """
 
+    runs: int
     successes: int
-    failures: int
-    with_success: tuple[str, ...] = ()
-    with_failure: tuple[str, ...] = ()
-    ending: str = ""
-
-
-class Went(NamedTuple):
-    """How past tasks with one text went.
-
-    Attributes:
-        successes: those that succeeded.
-        failures: those that failed.
-        steps: the tools of a success, in their order.
-        ending: what a failure ended in, as lessons name errors; "" if unknown.
-    """
-
-    successes: int
-    failures: int
-    steps: tuple[str, ...] = ()
-    ending: str = ""
+    with_runs: int
+    with_successes: int
+    tool: str = ""
+    error: str = ""
 
 
 def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Language = "en") -> str:
@@ -137,85 +124,52 @@ def compared_line(line: str, effect: float, language: Language = "en") -> str:
 
 
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
-    """Return the line of a similar past task: how often it succeeded, and what told the difference.
+    """Return the line of similar past tasks: how often they succeeded, and with what.
 
     Args:
-        text: the beginning of its instruction, masked if need be.
-        difference: what told its successes from its failures.
+        text: the beginning of the instruction of one of them, masked if need be.
+        difference: what told their successes from their failures.
         language: of the text.
     """
     told = (_told_zh if language == "zh" else _told_en)(difference)
     return f"- {_task_text(text)} [{told}]"
 
 
-def found_task_line(text: str, went: Went, language: Language = "en") -> str:
-    """Return the line of past tasks with one text: how they ended, and by what or in what.
-
-    Args:
-        text: the beginning of the instruction, masked if need be.
-        went: how they went.
-        language: of the text.
-    """
-    return f"- {_task_text(text)} [{(_went_zh if language == 'zh' else _went_en)(went)}]"
-
-
-def _went_en(went: Went) -> str:
-    if went.successes + went.failures == 1:
-        said = "succeeded" if went.successes else "failed"
-    else:
-        said = f"{went.successes} of {went.successes + went.failures} succeeded"
-    if went.steps:
-        said += f": {_steps(went.steps)}"
-    return f"{said}; a failure ended in: {went.ending}" if went.ending else said
-
-
-def _went_zh(went: Went) -> str:
-    if went.successes + went.failures == 1:
-        said = "成功" if went.successes else "失败"
-    else:
-        said = f"{went.successes + went.failures}次中{went.successes}次成功"
-    if went.steps:
-        said += f":{_steps(went.steps)}"
-    return f"{said};一次失败的结尾:{went.ending}" if went.ending else said
-
-
 # A line is written in each language, and of the same texts and tools for one task after another.
 @lru_cache(maxsize=1024)
 def _task_text(text: str) -> str:
     # Imported with the first text: it takes an agent's memory.
-    from ..text.inert import one_line, quoted
+    from ..text.inert import ELLIPSIS, one_line, quoted
 
-    return quoted(_WHO.sub("", one_line(text, 4 * _TASK_LIMIT)), _TASK_LIMIT)
+    shown = _MASK.sub(ELLIPSIS, _WHO.sub("", one_line(text, 4 * _TASK_LIMIT)))
+    if len(shown) > _TASK_LIMIT:
+        # Cut between words; a text without spaces is cut where it must be.
+        shown = (
+            shown[: _TASK_LIMIT - 2].rpartition(" ")[0] or shown[: _TASK_LIMIT - 2]
+        ) + f" {ELLIPSIS}"
+    return quoted(shown, _TASK_LIMIT)
 
 
 def _told_en(told: Difference) -> str:
-    parts = [f"{told.successes} of {told.successes + told.failures} succeeded"]
-    if told.with_success:
-        parts.append(f"only successes used {_listed(told.with_success)}")
-    if told.with_failure:
-        parts.append(f"only failures used {_listed(told.with_failure)}")
-    if told.ending:
-        parts.append(f"a failure ended in: {told.ending}")
-    return "; ".join(parts)
+    with_it = f"with {_name(told.tool)}" if told.tool else f"after {told.error}"
+    others, others_won = told.runs - told.with_runs, told.successes - told.with_successes
+    return (
+        f"{told.successes} of {told.runs} succeeded: {with_it} {told.with_successes} of "
+        f"{told.with_runs}, without {others_won} of {others}"
+    )
 
 
 def _told_zh(told: Difference) -> str:
-    parts = [f"{told.successes + told.failures}次中{told.successes}次成功"]
-    if told.with_success:
-        parts.append(f"只有成功的使用了{_listed(told.with_success)}")
-    if told.with_failure:
-        parts.append(f"只有失败的使用了{_listed(told.with_failure)}")
-    if told.ending:
-        parts.append(f"一次失败的结尾:{told.ending}")
-    return ";".join(parts)
+    with_it = f"用{_name(told.tool)}" if told.tool else f"遇到{told.error}"
+    others, others_won = told.runs - told.with_runs, told.successes - told.with_successes
+    return (
+        f"{told.runs}次中{told.successes}次成功:{with_it}的{told.with_runs}次中"
+        f"{told.with_successes}次,其余{others}次中{others_won}次"
+    )
 
 
 def _steps(tools: Sequence[str]) -> str:
     return " → ".join(_names(tools[:_MOST_STEPS])) + (" → …" if len(tools) > _MOST_STEPS else "")
-
-
-def _listed(tools: Sequence[str]) -> str:
-    return ", ".join(_names(tools[:_MOST_NAMED]))
 
 
 def _names(tools: Sequence[str]) -> list[str]:

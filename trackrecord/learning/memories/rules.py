@@ -49,10 +49,6 @@ class MemoryRules:
         max_candidates: maximum number of memories that are compared with a task. Words that more
             memories hold are left out if the task has rarer ones.
         max_ranked: maximum number of memories in a project's cached rankings.
-        max_past_tasks: maximum number of past tasks in a project's cached rankings.
-        max_found_tasks: maximum number of past tasks of a project that agents find while they
-            write a prompt, the newest ones; 0 for none but those in its cached rankings. Each
-            takes about half a kilobyte of Redis's memory, and two at most.
     """
 
     confidence: float = 0.5
@@ -68,8 +64,6 @@ class MemoryRules:
     max_text_chars: int = 2000
     max_candidates: int = 500
     max_ranked: int = 100
-    max_past_tasks: int = 100
-    max_found_tasks: int = 100_000
 
     def __post_init__(self) -> None:
         require(0 < self.min_confidence < 1, "min_confidence must lie between 0 and 1")
@@ -90,8 +84,6 @@ class MemoryRules:
         require(1 <= self.max_text_chars <= 100_000, "max_text_chars must lie in 1..100000")
         require(1 <= self.max_candidates <= 10_000, "max_candidates must lie in 1..10000")
         require(0 <= self.max_ranked <= 1000, "max_ranked must lie in 0..1000")
-        require(0 <= self.max_past_tasks <= 1000, "max_past_tasks must lie in 0..1000")
-        require(0 <= self.max_found_tasks <= 1_000_000, "max_found_tasks must lie in 0..1000000")
 
 
 @dataclass(frozen=True)

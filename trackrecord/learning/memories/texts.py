@@ -1,4 +1,4 @@
-"""The texts about memories and past tasks that stand in a prompt, in English and in Chinese.
+"""The texts about memories that stand in a prompt, in English and in Chinese.
 
 What an agent wrote stands in quotation marks as a note of an agent, and a past task as a quotation:
 neither is an order to whoever reads it.
@@ -21,7 +21,6 @@ _NOTED_PITFALL: Final[dict[Language, str]] = {
     "zh": "智能体记录,已知为陷阱:",
 }
 _MEMORY_LIMIT = 300
-_TASK_LIMIT = 160
 
 
 def memory_line(
@@ -44,11 +43,3 @@ def memory_line(
 def pitfall_text(text: str, language: Language = "en") -> str:
     """Return a known pitfall's text with the words that say so in a language."""
     return _PITFALL[language] + without_prefix(text)
-
-
-def past_task_line(instruction: str, *, success: bool, language: Language = "en") -> str:
-    """Return the line of one past task: its instruction, and how it ended."""
-    said = quoted(instruction, _TASK_LIMIT)
-    if language == "zh":
-        return f"- {said} [{'成功' if success else '失败'}]"
-    return f"- {said} [{'succeeded' if success else 'failed'}]"

@@ -167,19 +167,6 @@ def _ended(task: PastTask) -> tuple[float, str]:
     return task.ended_at, task.outcome_id
 
 
-def newest_past_tasks(
-    connection: Connection, project_id: int, *, limit: int, at: float | None = None
-) -> list[PastTask]:
-    """The past tasks that were learnt last, the newest first; each task once."""
-    query = _with_outcomes(at).where(past_tasks.c.project_id == project_id)
-    query = query.order_by(past_tasks.c.outcome.desc()).limit(limit)
-    tasks: dict[str, PastTask] = {}
-    for row in connection.execute(query):
-        task = _task_of(row)
-        tasks.setdefault(task.task_id, task)
-    return list(tasks.values())
-
-
 def _with_outcomes(at: float | None) -> Select[Any]:
     query = select(
         past_tasks.c.outcome,

@@ -2,11 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from ...competences.checks import CHECKS, is_check
+from ...text.names import names_in
+from ...text.search_words import asked_words
 from ...text.words import words_of
 from .history import History
 
@@ -54,6 +56,16 @@ class ToolError:
 def may_fail(tool: str) -> bool:
     """Return whether a tool is there to fail at times: it runs tests, a linter or a build."""
     return is_check(tool) and bool(words_of(tool) & _RUNS_CODE)
+
+
+def telling_words(template: str) -> frozenset[str]:
+    """Return the words of an error that tell what went wrong, as texts of tasks are taken apart."""
+    return asked_words(_PLACEHOLDER.sub(" ", template)) - _EMPTY
+
+
+def telling_names(template: str, tools: Sequence[str]) -> frozenset[str]:
+    """Return the names in an error and in its tools, case folded."""
+    return names_in(" ".join((_PLACEHOLDER.sub(" ", template), *tools))) - _EMPTY
 
 
 def errors_of(history: History) -> dict[int, list[ToolError]]:

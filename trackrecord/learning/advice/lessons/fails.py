@@ -47,7 +47,8 @@ def _candidates(
 
 def _is_lesson(history: History, caller: int, error: ToolError) -> bool:
     if not may_fail(history.callers[caller].tool):
-        return True
+        # That a tool fails at times, for reasons that are not told, helps nobody.
+        return bool(error_text(error.template)) or error.calls >= _MOSTLY * history.counts[caller]
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(
         history, caller, error.positions[0], error.positions[-1]

@@ -82,6 +82,11 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     is_of_one: bool = False
 
 
+def subject_tools(kind: str, tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tools that a run must use for a lesson to be about it: the first one, or all."""
+    return tools if kind == LessonKind.NEVER_SUCCEEDS else tools[:1]
+
+
 def lesson_id(kind: LessonKind, subject: tuple[str, ...]) -> str:
     """Return the id of the lesson of a kind about a subject: 20 hexadecimal digits."""
     said = msgspec.json.encode((kind, subject))

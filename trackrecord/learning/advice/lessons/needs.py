@@ -8,6 +8,7 @@ from typing import Final
 
 from ...numbers.wilson import Z
 from .chance import as_normal, clustered_difference, discoveries, two_sided
+from .errors import may_fail
 from .finding import Finding
 from .history import History
 from .lesson import LessonKind
@@ -54,8 +55,15 @@ def find_needs(history: History, _rules: LessonRules) -> Iterator[Finding]:
         pairs += found
     kept = discoveries([pair.probability for pair in pairs], level=_LEVEL, tests=max(1, tested))
     for place in kept:
-        if (pair := pairs[place]).difference > 0:
+        pair = pairs[place]
+        if pair.difference > 0 and _is_needed(pair):
             yield _finding(history, pair)
+
+
+def _is_needed(pair: _Pair) -> bool:
+    """Return whether the tool mostly fails without the other call: else it does well without."""
+    succeeded, calls = pair.without_calls
+    return 2 * succeeded < calls
 
 
 def _commonest(history: History, most: int) -> list[tuple[int, int]]:
@@ -73,6 +81,8 @@ def _calls_of(history: History, bits: dict[int, int]) -> dict[int, list[_Call]]:
             tool
             for tool, failing in failures.items()
             if history.is_agents(tool)
+            # That tests pass in the end is the work itself.
+            and not may_fail(history.callers[tool].tool)
             and failing >= _MIN_FAILURES
             and history.counts[tool] >= 2 * _MIN_CALLS
         ),

@@ -213,17 +213,3 @@ class Dialect(ABC):
                 than `most`, the newest rows are answered, and their scores are all the same.
             most: how many rows at most.
         """
-
-    @abstractmethod
-    def full_text_newest(
-        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
-    ) -> tuple[int, list[int]]:
-        """Return how many rows up to a last one hold a lexeme, and the newest of them.
-
-        Args:
-            connection: a transaction.
-            index: the index.
-            lexeme: what they hold.
-            last: the last row that counts.
-            most: how many rows to return at most.
-        """

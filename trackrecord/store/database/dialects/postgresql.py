@@ -344,18 +344,6 @@ class PostgreSQL(Dialect):
         )
         return [(row, score) for row, score in rows]
 
-    def full_text_newest(
-        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
-    ) -> tuple[int, list[int]]:
-        """Find the rows once, to count them and to read the newest ones."""
-        rows = connection.exec_driver_sql(
-            f"WITH found AS MATERIALIZED (SELECT id FROM {index}"  # noqa: S608 - as above
-            " WHERE words @@ %s::tsquery AND id <= %s)"
-            " SELECT id, (SELECT count(*) FROM found) FROM found ORDER BY id DESC LIMIT %s",
-            (lexeme, last, most),
-        ).all()
-        return (rows[0][1] if rows else 0), [row for row, _ in rows]
-
 
 # The first that a type is; an integer of 64 bits is an integer for SQLAlchemy, too.
 _COPIED = (

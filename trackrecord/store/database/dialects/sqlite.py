@@ -247,16 +247,6 @@ class SQLite(Dialect):
         scored = f"SELECT rowid, -bm25({index}) {where}"
         return [(row, score) for row, score in connection.exec_driver_sql(scored, (wanted,))]
 
-    def full_text_newest(
-        self, connection: Connection, index: str, lexeme: str, *, last: int, most: int
-    ) -> tuple[int, list[int]]:
-        """Count the rows, and read the newest ones."""
-        where = f"FROM {index} WHERE {index} MATCH ? AND rowid <= ?"
-        total = connection.exec_driver_sql(f"SELECT count(*) {where}", (lexeme, last)).scalar_one()
-        newest = f"SELECT rowid {where} ORDER BY rowid DESC LIMIT ?"
-        rows = connection.exec_driver_sql(newest, (lexeme, last, most))
-        return total, [row for (row,) in rows]
-
 
 def _file_of(connection: Connection) -> str:
     """Return the path of the database; it is empty where the database is in memory."""
