@@ -132,6 +132,7 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
             slug=slug,
             expected=expected_of(estimates.pattern(slug)),
             by_kind={kind: _expected_in_kind(estimates.pattern(slug, kind)) for kind in cells},
+            goes_worse=estimates.goes_worse_with(slug),
         )
         for slug, cells in estimates.counts.by_pattern_and_kind.items()
     )

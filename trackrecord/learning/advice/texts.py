@@ -136,6 +136,13 @@ def compared_line(line: str, effect: float, language: Language = "en") -> str:
     return f"{line[:-1]}, {points(effect)} points above what such tasks do otherwise]"
 
 
+def counted_line(line: str) -> str:
+    """Return the line of a pattern with its counts alone, without the state that they make."""
+    content, _, label = line.rpartition("[")
+    _, _, counts = label.rpartition(" - ")
+    return f"{content}[{counts}"
+
+
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
     """Return the line of a similar past task: how often it succeeded, and what told the difference.
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import exp, fsum, log
 from typing import Final
 
+from ...numbers.percent import percent
 from ...numbers.tolerance import ratio_at_least
 from ..attempts import TaskAttempt, attempts_of
 from ..kinds import Kinds, find_kinds
@@ -76,6 +77,15 @@ class Estimate:
     def is_harmful(self) -> bool:
         """Whether it almost certainly does worse than such tasks do otherwise."""
         return self.effect.is_known and self.effect.high < 0.0
+
+    @property
+    def is_above(self) -> bool:
+        """Whether it probably does better by at least a point, so that prompts can say so."""
+        return (
+            self.effect.is_known
+            and self.is_worth_recommending
+            and percent(max(0.0, self.effect.difference), 1) >= 1
+        )
 
 
 _IN_KIND: Final = {
@@ -180,6 +190,18 @@ class Estimates:
             self.of_patterns.of(slug, kind),
             kind,
         )
+
+    def goes_worse_with(self, slug: str) -> bool | None:
+        """Return whether tasks almost certainly go worse with a pattern than such tasks otherwise.
+
+        What is recommended at some kind of task does not go worse. None where nothing else was
+        tried at such tasks, so that there is nothing to compare.
+        """
+        whole = self.pattern(slug)
+        if not whole.effect.is_known:
+            return None
+        kinds = self.counts.by_pattern_and_kind.get(slug, {})
+        return whole.is_harmful and not any(self.pattern(slug, kind).is_above for kind in kinds)
 
     def _found(
         self,
