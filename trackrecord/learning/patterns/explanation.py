@@ -151,9 +151,7 @@ def _ways_out(
     maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
 ) -> Iterator[str]:
     if standing.decision is not None:
-        by_evidence = in_comparison(
-            maturity_of(maturity, standing.evidence), standing.goes_worse
-        )
+        by_evidence = in_comparison(maturity_of(maturity, standing.evidence), standing.goes_worse)
         yield f"a reset would make it {by_evidence}; no outcome does, until then"
     for verdict, add in (("successful", _plus_successes), ("failed", plus_harmful)):
         if standing.decision is None:

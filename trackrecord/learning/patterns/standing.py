@@ -104,9 +104,7 @@ def standing_of(
     """
     # What a person vouches for is never warned of.
     is_promoted = decision is not None and decision.action is DecisionAction.PROMOTE
-    inverted = (
-        is_inverted(antipatterns, evidence) and goes_worse is not False and not is_promoted
-    )
+    inverted = is_inverted(antipatterns, evidence) and goes_worse is not False and not is_promoted
     state = in_comparison(maturity_of(maturity, evidence), goes_worse)
     if decision is not None:
         state = decision.state
