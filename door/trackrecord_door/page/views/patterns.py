@@ -95,11 +95,11 @@ def state_of(pattern: Pattern) -> str:
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:
-    """Return the share of helpful verdicts, weighed by age, and its interval."""
-    if not evidence.helpful + evidence.harmful:
+    """Return the share of its tasks that succeeded, and its interval."""
+    if not evidence.observations:
         return None, None, None
-    interval = wilson_interval(evidence.decayed_helpful, evidence.decayed_harmful)
-    return evidence.helpful_share, *interval
+    interval = wilson_interval(evidence.succeeded, evidence.failed)
+    return evidence.succeeded / evidence.observations, *interval
 
 
 def happening(change: PatternChange) -> Happening:
