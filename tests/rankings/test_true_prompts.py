@@ -190,9 +190,9 @@ def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
 
 _effects = st.none() | st.tuples(st.floats(-0.9, 0.9), st.floats(0.0, 0.9))
 _records = st.lists(
-    st.tuples(
-        st.integers(0, 30), st.integers(0, 30), _effects, st.booleans()
-    ).filter(lambda record: sum(record[:2]) > 0),
+    st.tuples(st.integers(0, 30), st.integers(0, 30), _effects, st.booleans()).filter(
+        lambda record: sum(record[:2]) > 0
+    ),
     min_size=1,
     max_size=4,
 )

@@ -92,8 +92,7 @@ class _Answers:
         }
         tasks = (None, "mend the nightly build", "book a flight to Rome")
         self.rankings = [
-            get(f"{api}/rankings", **({"task": task} if task else {})).json()
-            for task in tasks
+            get(f"{api}/rankings", **({"task": task} if task else {})).json() for task in tasks
         ]
         called = {"name": "recall", "arguments": {"task": tasks[1]}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}

@@ -188,8 +188,8 @@ def _ways_to_states(
 def _way_to_inversion(
     rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
-    if is_inverted(rules, standing.evidence) != standing.is_inverted:
-        return
+    if standing.goes_worse is False or standing.state is Maturity.PROVEN and standing.decision:
+        return  # a comparison, or a person, keeps it from becoming one
     count = smallest_count(
         lambda count: is_inverted(rules, add(standing.evidence, count)) != standing.is_inverted
     )

@@ -110,7 +110,8 @@ def happening(change: PatternChange) -> Happening:
 def _in_words(change: PatternChange) -> str:
     if change.aspect == "inversion":
         turned = change.after == "inverted"
-        return "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
+        what = "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
+        return f"{what}, by its counts"
     before = "" if change.before is None else f"{change.before} → "
     decided = "" if change.decision is None else f"{_DONE[change.decision]}: "
     return f"{decided}{before}{change.after}"
