@@ -129,6 +129,16 @@ def test_a_decision_by_hand_is_said_first():
     assert not any("would make it deprecated" in line for line in found.to_change)
 
 
+def test_what_a_person_promoted_is_not_warned_of():
+    """Never proven and an anti-pattern at once; the counts say what they would make of it."""
+    decision = Decision(DecisionAction.PROMOTE, "ada", "", 0.0)
+    found = explained(5, 15, decision=decision)
+    assert found.because[0].startswith("proven by hand: promoted by ada")
+    assert found.because[-1].startswith("not an anti-pattern: 15 of 20 tasks failed")
+    assert found.because[-1].endswith("but a person vouches for it")
+    assert not any("anti-pattern" in line for line in found.to_change)
+
+
 def test_distances_of_any_size_are_found_at_once():
     """A pattern with a million reports is explained as fast as one with a thousand."""
     assert grows_by_at_most(2, lambda count: explained(count, 0), short=1000, long=1_000_000)

@@ -182,6 +182,26 @@ def list_patterns(
     return [Pattern(standing, present, estimates) for standing in standings]
 
 
+def count_patterns(
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+) -> tuple[int, int]:
+    """Return how many patterns of a project are no anti-patterns, and how many are.
+
+    Only where counts make anti-patterns are they compared with other runs, which takes a second
+    in a large project.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    row = project_row(connection, project)
+    found = read_standings(connection, row, settings.rules, now=time.time(), at=at)
+    warned = [each for each in found if each.is_inverted]
+    if warned:
+        estimates = read_estimates(connection, settings, project, at=at)
+        warned = [each for each in warned if _judged(each, settings, estimates).is_inverted]
+    return len(found) - len(warned), len(warned)
+
+
 def _ordered(
     connection: Connection,
     settings: DaemonSettings,

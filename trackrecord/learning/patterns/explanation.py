@@ -188,7 +188,7 @@ def _ways_to_states(
 def _way_to_inversion(
     rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
-    if standing.goes_worse is False or standing.state is Maturity.PROVEN and standing.decision:
+    if standing.goes_worse is False or (standing.state is Maturity.PROVEN and standing.decision):
         return  # a comparison, or a person, keeps it from becoming one
     count = smallest_count(
         lambda count: is_inverted(rules, add(standing.evidence, count)) != standing.is_inverted
