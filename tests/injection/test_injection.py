@@ -155,7 +155,12 @@ BODIES: dict[str, Callable[[int, str, int], dict[str, object]]] = {
     "strategy": lambda number, text, n: (
         {"success": True, "patterns": [f"{number} {text}"]} if n else {"success": False}
     ),
-    "warning": lambda number, text, n: {"success": False, "patterns": [f"{number} {text}"]},
+    # One kind of task, with nothing else that was tried: where all fails alike, nobody is warned.
+    "warning": lambda number, text, n: {
+        "success": False,
+        "patterns": [f"{number} {text}"],
+        "trigger": {"signal": f"signal {number}"},
+    },
 }
 OUTSIDERS = ("error", "tool", "trigger")
 LESSON = r"- `[^`]+`(?:, called by [^,]+,)? (?:failed|never|succeeded) .*"
