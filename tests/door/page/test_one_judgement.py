@@ -175,7 +175,7 @@ def _check_prompts(answers, slug, listed):
 
 
 _EXAMPLES = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
