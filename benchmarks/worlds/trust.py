@@ -124,7 +124,7 @@ def _above(world: _World, count: int) -> bool:
 
 
 def _warned(world: _World, count: int) -> bool:
-    return world.standing(world.good, lost=count).is_warning
+    return world.standing(world.good, lost=count).is_inverted
 
 
 def _proven(world: _World, count: int) -> bool:

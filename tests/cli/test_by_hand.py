@@ -135,7 +135,7 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
 def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
     """Deprecated ones are left out of the recommendations, and stand there when asked for."""
     learnt(
-        *({"task_id": f"a{n}", "success": True, "strategy": "按组件拆分"} for n in range(5)),
+        *({"task_id": f"a{n}", "success": True, "strategy": "按组件拆分"} for n in range(60)),
         *({"task_id": f"b{n}", "success": True, "patterns": ["half # half"]} for n in range(6)),
         *({"task_id": f"c{n}", "success": False, "error_count": 9, "retry_count": 9,
            "patterns": ["half # half"]} for n in range(4)),
@@ -149,14 +149,14 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
         '- AVOID: an agent\'s strategy "Big bang". Failed 3/3 times (100% failure rate)\n\n'
     )
     assert trackrecord(*prompt).out == heading + (
-        "## Proven Patterns\n\n- Split by component [PROVEN - 5 of 5 tasks succeeded]\n"
+        "## Proven Patterns\n\n- Split by component [PROVEN - 60 of 60 tasks succeeded]\n"
     )
     assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
         "## Deprecated Patterns\n\n"
         '- an agent\'s strategy "half half" [DEPRECATED - 4 of 10 tasks failed, avoid using]\n'
     )
     assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]\n"
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 60个任务中60个成功]\n"
     )
     assert trackrecord(*prompt, "--at", "2000-01-01").out == ""
 

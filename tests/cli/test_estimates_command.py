@@ -63,7 +63,7 @@ def test_every_procedure_gets_an_answer(taught):
     """One that always failed, one that succeeded once, one that nobody tried, in any order."""
     failing = taught("explain", "--procedure", "guess", "--json").json
     assert (failing["numbers"]["runs"], failing["numbers"]["successes"]) == (6, 0)
-    assert failing["numbers"]["rate"] < 0.3
+    assert failing["numbers"]["rate"] < 0.35
     assert not failing["numbers"]["is_worth_recommending"]
     assert "below what such tasks do otherwise" in failing["numbers"]["words"]
     once = taught("explain", "--procedure", "deploy", "--json").json["numbers"]

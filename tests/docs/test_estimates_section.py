@@ -41,8 +41,13 @@ def test_the_worked_example_is_computed():
     page = " ".join(text_of("docs/how-it-learns.md").split())
     assert sentence(ours) in page
     assert PRIOR_STRENGTH == 3.0
-    assert f"19.5 ÷ 39 = {percent(found.project.posterior.mean, 1)}%" in page
-    assert f"(5 + 3 × 0.50) ÷ 23 = {percent(ours.usual, 1)}%" in page
-    assert f"(14 + 3 × 0.28) ÷ 21 = {percent(ours.posterior.mean, 1)}%" in page
+    assert f"5.5 ÷ 21 = {percent(5.5 / 21, 1)}%" in page
+    assert f"(5 + 3 × 0.26) ÷ 23 = {percent(ours.usual, 1)}%" in page
+    assert f"(14 + 3 × 0.25) ÷ 21 = {percent(ours.posterior.mean, 1)}%" in page
+    for count, words in ((10, "88% (72 to 99%)"), (2, "70% (35 to 95%)")):
+        alone = estimate(runs[:count], now=NOW, half_life_days=90.0).procedure("a")
+        assert words.replace("% (", "% of runs (")[:-1] in sentence(alone)
+        assert f"{count} of {count}" in page
+        assert words in page
     points = percent(ours.effect.difference, 1)
     assert f"14/18 − 5/20 = 53 points, of which the pull towards 0 leaves {points}" in page

@@ -85,7 +85,12 @@ BODIES: dict[str, Callable[[int, str, int], _Body]] = {
     "strategy": lambda number, text, n: (
         {"success": True, "patterns": [f"{number} {text}"]} if n else {"success": False}
     ),
-    "warning": lambda number, text, n: {"success": False, "patterns": [f"{number} {text}"]},
+    # One kind of task, with nothing else that was tried: where all fails alike, nobody is warned.
+    "warning": lambda number, text, n: {
+        "success": False,
+        "patterns": [f"{number} {text}"],
+        "trigger": {"signal": f"signal {number}"},
+    },
 }
 # Where somebody who is no agent of the project chooses the words.
 OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces")

@@ -45,7 +45,7 @@ def scored(rules: ScoringRules) -> object:
 
 
 def evidence(helpful: float, harmful: float) -> Evidence:
-    return Evidence(int(helpful), 0, int(harmful), helpful, harmful)
+    return Evidence(int(helpful), 0, int(harmful), helpful, harmful, succeeded=int(helpful))
 
 
 GRID = [evidence(good, bad) for good in (0, 1.8, 2.95, 5, 9, 20) for bad in (0, 1, 3.02, 3.1, 8.6)]
@@ -57,7 +57,7 @@ def matured(rules: MaturityRules) -> object:
 
 
 def inverted(rules: AntiPatternRules) -> object:
-    mixed = [Evidence(a, b, c) for a in range(6) for b in range(3) for c in range(6)]
+    mixed = [Evidence(a, 0, b, succeeded=a) for a in range(6) for b in range(6)]
     return [is_inverted(rules, each) for each in mixed]
 
 
@@ -121,7 +121,7 @@ CHANGED: list[tuple[Any, Callable[[Any], object], dict[str, Any]]] = [
         "deprecated_multiplier": 0.1,
     }),
     (AntiPatternRules(), inverted, {
-        "min_observations": 5, "failure_share": 0.9, "neutral_is_failure": False,
+        "min_observations": 5, "failure_share": 0.9,
     }),
     (CriteriaRules(), weighed, {
         "defaults": ("own", "other"), "named_value": 0.5, "floor": 0.2,

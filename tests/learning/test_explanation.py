@@ -25,12 +25,11 @@ from trackrecord.prompt.presentation import present_pattern
 MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
 
 
-def explained(helpful, harmful, neutral=0, decision=None):
-    evidence = Evidence(
-        helpful, neutral, harmful, float(helpful), float(harmful), succeeded=helpful
-    )
+def explained(helpful, harmful, decision=None, goes_worse=None):
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     facts = PatternFacts("plan", "named", "Plan", 0.0)
-    return explain_pattern(MATURITY, ANTI, standing_of(MATURITY, ANTI, facts, evidence, decision))
+    standing = standing_of(MATURITY, ANTI, facts, evidence, decision, goes_worse)
+    return explain_pattern(MATURITY, ANTI, standing)
 
 
 def test_why_is_it_not_proven():
@@ -40,8 +39,8 @@ def test_why_is_it_not_proven():
         "established: 4.00 helpful and 0.00 harmful after decay (0% harmful); "
         "proven needs 5 helpful and below 15% harmful"
     )
-    assert "1 more helpful outcome now would make it proven" in found.to_change
-    assert "2 more harmful outcomes now would make it deprecated" in found.to_change
+    assert "1 more successful outcome now would make it proven" in found.to_change
+    assert "2 more failed outcomes now would make it deprecated" in found.to_change
 
 
 @pytest.mark.parametrize(
@@ -69,22 +68,36 @@ def test_from_any_state_it_is_said_what_proven_needs(counts, because, ways):
     found = explained(*counts)
     assert found.because[0] == f"{because}; proven needs 5 helpful and below 15% harmful"
     more, state, to_proven = ways
-    helpful = [line for line in found.to_change if " helpful " in line and "make it" in line]
-    assert helpful[0].startswith(f"{more} more helpful")
+    helpful = [line for line in found.to_change if " successful " in line and "make it" in line]
+    assert helpful[0].startswith(f"{more} more successful")
     assert helpful[0].endswith(f"would make it {state}")
-    assert helpful[-1].startswith(f"{to_proven} more helpful")
+    assert helpful[-1].startswith(f"{to_proven} more successful")
     assert helpful[-1].endswith("would make it proven")
     assert len(set(helpful)) == len(helpful)
 
 
 def test_why_was_it_inverted():
     """5 of 7 failed, undecayed; and what would lift it."""
-    found = explained(2, 4, neutral=1)
+    found = explained(2, 5)
     assert found.because[-1] == (
-        "anti-pattern: 5 of 7 outcomes speak against it, undecayed (neutral counts against it); "
-        "5 of 7 tasks failed, which reaches 60% of at least 3"
+        "anti-pattern: 5 of 7 tasks failed, undecayed, which reaches 60% of at least 3"
     )
-    assert "2 more helpful outcomes now would lift the anti-pattern" in found.to_change
+    assert "2 more successful outcomes now would lift the anti-pattern" in found.to_change
+
+
+@pytest.mark.parametrize(
+    ("counts", "goes_worse", "because"),
+    [
+        ((9, 12), False, "candidate: such tasks are not known to go worse with it than otherwise"),
+        ((9, 0), True, "candidate: such tasks almost certainly go worse with it than otherwise"),
+    ],
+)
+def test_what_a_comparison_decided_is_said(counts, goes_worse, because):
+    """After what the counts alone would make of it; more outcomes change it by comparison only."""
+    found = explained(*counts, goes_worse=goes_worse)
+    assert found.because[0].startswith("by its counts alone ")
+    assert found.because[1].startswith(because)
+    assert not any("would make it candidate" in line for line in found.to_change)
 
 
 def test_why_is_the_weight_low():
@@ -116,12 +129,22 @@ def test_a_decision_by_hand_is_said_first():
     assert not any("would make it deprecated" in line for line in found.to_change)
 
 
+def test_what_a_person_promoted_is_not_warned_of():
+    """Never proven and an anti-pattern at once; the counts say what they would make of it."""
+    decision = Decision(DecisionAction.PROMOTE, "ada", "", 0.0)
+    found = explained(5, 15, decision=decision)
+    assert found.because[0].startswith("proven by hand: promoted by ada")
+    assert found.because[-1].startswith("not an anti-pattern: 15 of 20 tasks failed")
+    assert found.because[-1].endswith("but a person vouches for it")
+    assert not any("anti-pattern" in line for line in found.to_change)
+
+
 def test_distances_of_any_size_are_found_at_once():
     """A pattern with a million reports is explained as fast as one with a thousand."""
     assert grows_by_at_most(2, lambda count: explained(count, 0), short=1000, long=1_000_000)
     found = explained(1_000_000, 0)
-    assert "176471 more harmful outcomes now would make it established" in found.to_change
-    assert "1500000 more harmful outcomes now would make it an anti-pattern" in found.to_change
+    assert "176471 more failed outcomes now would make it established" in found.to_change
+    assert "1500000 more failed outcomes now would make it an anti-pattern" in found.to_change
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 999, 1000, 1001, 1999, 2000, 2001, 123_456_789])
@@ -131,10 +154,10 @@ def test_the_smallest_count(wanted):
     assert smallest_count(lambda _count: False) is None
 
 
-@given(helpful=st.integers(0, 20), neutral=st.integers(0, 9), harmful=st.integers(0, 20))
-def test_the_score_explained_is_the_score_shown(helpful, neutral, harmful):
+@given(helpful=st.integers(0, 20), harmful=st.integers(0, 20))
+def test_the_score_explained_is_the_score_shown(helpful, harmful):
     """A warning is shown with the score that warnings are ranked by, and that one is explained."""
-    evidence = Evidence(helpful, neutral, harmful, float(helpful), float(harmful))
+    evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     standing = standing_of(MATURITY, ANTI, PatternFacts("plan", "named", "Plan", 0.0), evidence)
     shown = present_pattern(standing, lambda _slug, content, _language: content)
     said = re.match(r"score ([\d.]+)", explain_pattern(MATURITY, ANTI, standing).because[1])

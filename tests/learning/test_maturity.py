@@ -10,6 +10,7 @@ from trackrecord.learning.patterns.maturity import (
     Maturity,
     MaturityRules,
     base_score,
+    in_comparison,
     maturity_of,
     pattern_score,
 )
@@ -64,11 +65,36 @@ def test_borders(helpful: float, harmful: float, state: str) -> None:
     assert maturity_of(RULES, evidence(helpful, harmful)) == state
 
 
+def test_no_weight_makes_a_pattern_trusted_against_its_tasks() -> None:
+    """Recent successes, or a hundred helpful verdicts, beside twelve failures among twenty-one."""
+    for told in (0, 100):
+        known = Evidence(9 + told, 0, 12, 9.0 + told, 1.0, 9, told, told)
+        assert maturity_of(RULES, known) is Maturity.CANDIDATE
+
+
+@pytest.mark.parametrize("state", Maturity)
+@pytest.mark.parametrize("goes_worse", [None, True, False])
+def test_a_comparison_trusts_and_deprecates_nothing_that_it_contradicts(
+    state: Maturity, goes_worse: bool | None
+) -> None:
+    """It never makes a state better or worse than a candidate; without one the counts decide."""
+    judged = in_comparison(state, goes_worse)
+    assert judged in (state, Maturity.CANDIDATE)
+    if goes_worse is None:
+        assert judged is state
+    elif goes_worse:
+        assert judged in (Maturity.CANDIDATE, Maturity.DEPRECATED)
+    else:
+        assert judged is not Maturity.DEPRECATED
+
+
 @given(st.integers(0, 1000), masses, masses)
-def test_neutral_outcomes_change_nothing(neutral: int, helpful: float, harmful: float) -> None:
+def test_neutral_feedback_changes_nothing(neutral: int, helpful: float, harmful: float) -> None:
     """Neither the state nor the score."""
     without = evidence(helpful, harmful)
-    with_neutral = Evidence(neutral=neutral, decayed_helpful=helpful, decayed_harmful=harmful)
+    with_neutral = Evidence(
+        neutral=neutral, decayed_helpful=helpful, decayed_harmful=harmful, feedback=neutral
+    )
     state = maturity_of(RULES, without)
     assert maturity_of(RULES, with_neutral) is state
     assert pattern_score(RULES, with_neutral, state) == pattern_score(RULES, without, state)

@@ -70,7 +70,7 @@ def test_a_person_is_not_capped(given):
 def test_a_liar_makes_nothing_of_its_own_and_breaks_nothing_of_others(count):
     """However much it reports, beside two honest sources."""
     assert standing(liar=(count, 0), honest=(0, 0)).state is Maturity.CANDIDATE
-    assert not standing(liar=(0, count), a=(4, 0), b=(4, 0)).is_warning
+    assert not standing(liar=(0, count), a=(4, 0), b=(4, 0)).is_inverted
     assert standing(liar=(0, count), a=(4, 0), b=(4, 0)).state is not Maturity.DEPRECATED
 
 

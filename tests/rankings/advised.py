@@ -123,7 +123,8 @@ def pattern_entry(slug, kinds=None, **more):
         )
         for kind, runs in (kinds or {}).items()
     }  # fmt: skip
-    return PatternEntry(slug=slug, expected=whole, by_kind=parts)
+    goes_worse = None if whole.effect is None else (whole.effect_high or 0.0) < 0.0
+    return PatternEntry(slug=slug, expected=whole, by_kind=parts, goes_worse=goes_worse)
 
 
 def kind(name):

@@ -63,7 +63,7 @@ def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
     lists -= {"project", "revision", "computed_at", "beyond", "holdout", "withdrawn", "disputed"}
     lists -= {"needs_more_below"}
     # These are offered among the patterns.
-    lists -= {"others"}
+    lists -= {"others", "promoted", "candidate_multiplier"}
     # These are no part of the text: an evaluation is weighed by them.
     lists -= {"criteria", "weight_without_feedback"}
     assert lists == set(OF_RANKINGS)

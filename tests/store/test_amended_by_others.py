@@ -109,7 +109,7 @@ def outcomes_of(source, pattern, count, *, success=True, kind="tests", **fields)
 def state_of(store, pattern, **asked):
     """The state of a pattern, and whether it is warned of."""
     found = standings(store, now=NOW + 500, **asked)[pattern]
-    return found.state, found.is_warning
+    return found.state, found.is_inverted
 
 
 def test_alone_in_its_project_a_source_counts_in_full(store):

@@ -29,7 +29,7 @@ def changes(store, slug, project="default"):
 
 
 def test_counts_and_decayed_sums_follow_the_rule(store):
-    """Σ 2^(−age/90 days) by hand; neutral outcomes add nothing to the decayed sums."""
+    """Σ 2^(−age/90 days) by hand, of what succeeded and of what failed, whatever it scored."""
     teach(
         store,
         [
@@ -40,9 +40,9 @@ def test_counts_and_decayed_sums_follow_the_rule(store):
         ],
     )
     evidence = standings(store)["x"].evidence
-    assert (evidence.helpful, evidence.neutral, evidence.harmful) == (2, 1, 1)
+    assert (evidence.helpful, evidence.neutral, evidence.harmful) == (2, 0, 2)
     assert evidence.decayed_helpful == pytest.approx(1.5)
-    assert evidence.decayed_harmful == pytest.approx(0.25)
+    assert evidence.decayed_harmful == pytest.approx(1.25)
     later = standings(store, now=NOW + 90 * DAY)["x"].evidence
     assert later.decayed_helpful == pytest.approx(0.75)
 

@@ -174,11 +174,14 @@ class PatternEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
         slug: the pattern.
         expected: how often the tasks of its outcomes succeed.
         by_kind: how often they succeed by the position of the kind of task, where it was seen.
+        goes_worse: whether they almost certainly go worse than such tasks do otherwise; None if
+            there is nothing to compare.
     """
 
     slug: str
     expected: Expected
     by_kind: dict[int, ExpectedInKind] = {}
+    goes_worse: bool | None = None
 
     def expected_at(self, kind: int | None) -> Expected:
         """Return how often they succeed at a kind of task, or at all where that is not known."""

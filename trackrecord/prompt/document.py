@@ -37,10 +37,11 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         state: its maturity.
         multiplier: what the state multiplies the score by.
         score: what it is ranked by among its like.
-        success_count: outcomes that scored helpful.
-        failure_count: outcomes that count as failures.
-        helpful_count: as success_count; the raw count behind decayed_helpful.
-        neutral_count: outcomes that scored neutral.
+        success_count: outcomes whose task reached its goal.
+        failure_count: outcomes whose task did not.
+        helpful_count: the successes and the helpful verdicts by feedback; the raw count behind
+            decayed_helpful.
+        neutral_count: neutral verdicts by feedback.
         harmful_count: outcomes that scored harmful.
         decayed_helpful: the helpful ones, each weighed by its age.
         decayed_harmful: the harmful ones, each weighed by its age.
@@ -363,6 +364,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         withdrawn: the ids of entries that are handed out no more, because they hurt.
         others: the patterns that are deprecated by their counts or turned into warnings, worded as
             recommendations: such tasks may go better with them all the same.
+        promoted: the ids of those that a person promoted, whatever a comparison says.
+        candidate_multiplier: what a candidate's score is multiplied by.
         disputed: the signatures of records that somebody has contested or retracted.
         needs_more_below: a choice among records whose confidence is below this value asks for more
             information.
@@ -382,6 +385,8 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     holdout: float | None = None
     withdrawn: tuple[str, ...] = ()
     others: tuple[RankedPattern, ...] = ()
+    promoted: tuple[str, ...] = ()
+    candidate_multiplier: float = 0.5
     disputed: tuple[str, ...] = ()
     needs_more_below: float = 0.7
     criteria: tuple[RankedCriterion, ...] = ()

@@ -1,7 +1,8 @@
 """What the sections of patterns and warnings offer, by the kinds of task they were seen in.
 
-A pattern is recommended against what such tasks do otherwise, whatever its own rate. A draw may
-also put forward what is not recommended, while little is known of it.
+A pattern is recommended against what such tasks do otherwise, whatever its own rate, and judged by
+its own rate only where there is nothing to compare. A draw may also put forward what is not
+recommended, while little is known of it.
 """
 
 from collections import defaultdict
@@ -12,8 +13,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.learning.advice.texts import compared_line, points
-from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.advice.texts import compared_line, counted_line, points
+from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.learning.patterns.maturity import Maturity, in_comparison
 from trackrecord.learning.text.language import Language
 
 from .advice_document import Expected
@@ -27,6 +29,7 @@ _LEAST_KIND: Final = 0.05
 _MOST_TRIED: Final = 2
 _TRIALS: Final = "trials"
 _Part = Literal["recommended", "held back"]
+_STATES: Final = {state.value: state for state in Maturity}
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
@@ -193,14 +196,27 @@ def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
 
 def _made_of_warnings(known: KnownDocuments) -> _Patterns:
     entries = known.document.anti_patterns
-    refuted = frozenset(each.id for each in entries if _is_worth_it(_expected(known, each)))
+    refuted = frozenset(each.id for each in entries if not _is_warned_of(known, each))
     return _made(known, entries, refuted)
+
+
+def _is_warned_of(known: KnownDocuments, pattern: RankedPattern) -> bool:
+    """Return whether such tasks almost certainly go worse, or there is nothing to compare."""
+    entry = known.patterns.get(_slug(pattern))
+    if entry is None or entry.goes_worse is None:
+        return True
+    high = entry.expected_at(known.kind).effect_high
+    return entry.goes_worse and (high is None or high < 0.0)
 
 
 def _made_of_patterns(known: KnownDocuments) -> _Patterns:
     # Another version may have written deprecated ones among those that are recommended.
-    given = [each for each in known.document.patterns if each.state != Maturity.DEPRECATED]
-    others = known.document.others
+    given = [
+        _judged(known, each)
+        for each in known.document.patterns
+        if each.state != Maturity.DEPRECATED
+    ]
+    others = [_judged(known, each) for each in known.document.others]
     refuted = {
         each.id
         for each in given
@@ -215,6 +231,26 @@ def _made_of_patterns(known: KnownDocuments) -> _Patterns:
         *(_worded(each, _expected(known, each), is_sure=False) for each in recommended),
     )
     return _made(known, entries, frozenset(refuted), beside)
+
+
+def _judged(known: KnownDocuments, pattern: RankedPattern) -> RankedPattern:
+    """Return a pattern in the state that it has in comparison, and not by its counts alone."""
+    entry = known.patterns.get(pattern.id)
+    state = _STATES.get(pattern.state)
+    if entry is None or state is None or pattern.id in known.document.promoted:
+        return pattern
+    judged = in_comparison(state, entry.goes_worse)
+    if judged is state:
+        return pattern
+    multiplier = known.document.candidate_multiplier
+    cautious = wilson_interval(pattern.decayed_helpful, pattern.decayed_harmful)[0]
+    return msgspec.structs.replace(
+        pattern,
+        state=judged.value,
+        multiplier=multiplier,
+        score=cautious * multiplier,
+        lines={language: counted_line(line) for language, line in pattern.lines.items()},
+    )
 
 
 def _made(

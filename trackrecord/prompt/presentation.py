@@ -69,8 +69,8 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         state=standing.state.value,
         multiplier=standing.multiplier,
         score=standing.failure_score if standing.is_inverted else standing.score,
-        success_count=standing.success_count,
-        failure_count=standing.failure_count,
+        success_count=evidence.succeeded,
+        failure_count=evidence.failed,
         helpful_count=evidence.helpful,
         neutral_count=evidence.neutral,
         harmful_count=evidence.harmful,
@@ -81,7 +81,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         reason=reason_of(standing),
         last_validated=facts.last_validated,
         tags=facts.all_tags,
-        lines=_lines(standing, name_of, texts),
+        lines={language: _line(standing, name_of, language, texts) for language in LANGUAGES},
     )
     said = {
         "content": _content(standing, name_of, "zh", texts),
@@ -118,16 +118,6 @@ def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN)
         for language in LANGUAGES
     }
     return msgspec.structs.replace(shown, lines=lines)
-
-
-def _lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:
-    """Return the pattern's line in each language; none where its tasks succeed at a cost.
-
-    Nobody is told to avoid what succeeds, and nobody is told to use what is slow or full of errors.
-    """
-    if standing.is_inverted and not standing.is_failing:
-        return {}
-    return {language: _line(standing, name_of, language, texts) for language in LANGUAGES}
 
 
 def present_failing(signature: str, failures: int) -> RankedFailure:
@@ -268,6 +258,7 @@ def _line(standing: Standing, name_of: NameOf, language: Language, texts: TextRu
         standing.evidence,
         standing.decision,
         is_known=_is_known(standing, name_of),
+        needs_more=standing.is_little,
     )
     return pattern_line(wording, language, rules=texts)
 
@@ -277,7 +268,6 @@ def _inversion(standing: Standing, name_of: NameOf, language: Language) -> Inver
     return Inversion(
         name_of(facts.slug, facts.content, language),
         standing.evidence,
-        standing.is_failing,
         is_known=_is_known(standing, name_of),
     )
 

@@ -8,7 +8,7 @@ import msgspec
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.counting import usual_orders
-from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
+from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, Level, estimate
 from trackrecord.learning.advice.estimates.posterior import posterior_of
 from trackrecord.learning.advice.lessons.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
@@ -157,6 +157,7 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
             slug=slug,
             expected=expected_of(estimates.pattern(slug)),
             by_kind={kind: _expected_in_kind(estimates.pattern(slug, kind)) for kind in cells},
+            goes_worse=estimates.goes_worse_with(slug),
         )
         for slug, cells in estimates.counts.by_pattern_and_kind.items()
     )
@@ -172,10 +173,12 @@ def _kinds(estimates: Estimates) -> tuple[KindEntry, ...]:
 def expected_of(estimate: Estimate) -> Expected:
     """Return an estimate as it is cached."""
     low, high = estimate.posterior.interval
-    effect = estimate.effect
+    effect, drawn = estimate.effect, posterior_of(estimate.tally, estimate.draw_prior)
+    if estimate.level in (Level.KIND, Level.PROJECT):
+        drawn = estimate.posterior
     return Expected(
-        a=estimate.posterior.a,
-        b=estimate.posterior.b,
+        a=drawn.a,
+        b=drawn.b,
         mean=estimate.posterior.mean,
         low=low,
         high=high,
@@ -194,7 +197,7 @@ def expected_of(estimate: Estimate) -> Expected:
 
 def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
     # What is bad at other kinds may be the best at this one: a draw starts from the kind's rate.
-    effect, posterior = estimate.effect, posterior_of(estimate.tally, estimate.usual)
+    effect, posterior = estimate.effect, posterior_of(estimate.tally, estimate.draw_prior)
     found = ExpectedInKind(
         estimate.tally.runs,
         estimate.tally.successes,

@@ -122,8 +122,8 @@ def _meaning(change: RecentTransition) -> tuple[NewsKind | None, str]:
     counts = f"{change.helpful} helpful, {change.harmful} harmful"
     if change.aspect == "inversion":
         if change.after == "inverted":
-            return NewsKind.WARNING, f"became a warning ({counts})"
-        return NewsKind.LIFTED, f"stopped being a warning ({counts})"
+            return NewsKind.WARNING, f"became a warning by its counts ({counts})"
+        return NewsKind.LIFTED, f"stopped being a warning by its counts ({counts})"
     if change.after == change.before:
         return None, ""
     if change.after == Maturity.PROVEN:

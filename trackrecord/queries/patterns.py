@@ -13,7 +13,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.learning.patterns.standing import Standing
+from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.patterns.tags import plain_tag
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.language import Language
@@ -159,16 +159,19 @@ def list_patterns(
         wanted: which of them.
         source: only those that a run of this agent touches, of the runs that advice is counted
             from.
-        estimates: where each pattern's estimate is found; without it, none is told.
+        estimates: where each pattern's estimate is found, and what it is judged by; they are
+            counted if they are not given.
         language: of their contents and reasons.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
     project_id = project_row(connection, project)
+    if estimates is None:
+        estimates = read_estimates(connection, settings, project, at=at)
     standings = [
         standing
-        for standing in _ordered(connection, settings, project_id, at)
+        for standing in _ordered(connection, settings, project_id, estimates, at)
         if wanted.admits(standing)
     ]
     if source is not None:
@@ -179,8 +182,32 @@ def list_patterns(
     return [Pattern(standing, present, estimates) for standing in standings]
 
 
+def count_patterns(
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+) -> tuple[int, int]:
+    """Return how many patterns of a project are no anti-patterns, and how many are.
+
+    Only where counts make anti-patterns are they compared with other runs, which takes a second
+    in a large project.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    row = project_row(connection, project)
+    found = read_standings(connection, row, settings.rules, now=time.time(), at=at)
+    warned = [each for each in found if each.is_inverted]
+    if warned:
+        estimates = read_estimates(connection, settings, project, at=at)
+        warned = [each for each in warned if _judged(each, settings, estimates).is_inverted]
+    return len(found) - len(warned), len(warned)
+
+
 def _ordered(
-    connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
+    connection: Connection,
+    settings: DaemonSettings,
+    project_id: int,
+    estimates: Estimates,
+    at: float | None,
 ) -> tuple[Standing, ...]:
     """Return where all patterns stand, best first, anti-patterns last; see `KeptAnswers`.
 
@@ -189,12 +216,27 @@ def _ordered(
     rules = settings.rules
 
     def compute() -> tuple[Standing, ...]:
-        found = read_standings(connection, project_id, rules, now=time.time(), at=at)
+        found = [
+            _judged(each, settings, estimates)
+            for each in read_standings(connection, project_id, rules, now=time.time(), at=at)
+        ]
         return tuple(sorted(found, key=lambda each: (each.is_inverted, -_score(each), each.id)))
 
     if at is not None:
         return compute()
     return _kept.answer(connection, project_id, (rules.maturity, rules.antipatterns), compute)
+
+
+def _judged(standing: Standing, settings: DaemonSettings, estimates: Estimates) -> Standing:
+    """Return where a pattern stands against what such tasks do otherwise, if that is known."""
+    return standing_of(
+        settings.maturity,
+        settings.antipatterns,
+        standing.facts,
+        standing.evidence,
+        standing.decision,
+        estimates.goes_worse_with(standing.facts.slug),
+    )
 
 
 def _score(standing: Standing) -> float:
@@ -243,7 +285,8 @@ def find_pattern(
     if not found:
         raise UnknownId(_unknown(pattern_id, project), hint=_HINT)
     estimates = read_estimates(connection, settings, project, at=at)
-    return Pattern(found[0], _presenter(settings), estimates)
+    standing = _judged(found[0], settings, estimates)
+    return Pattern(standing, _presenter(settings), estimates)
 
 
 def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:

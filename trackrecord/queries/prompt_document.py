@@ -11,6 +11,7 @@ from trackrecord.learning.competences.record import signature_of_skill
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.selection import FAILING_FROM
 from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
 from trackrecord.prompt.document import (
@@ -103,6 +104,14 @@ def build_document(
         withdrawn=decisions.withdrawn,
         needs_more_below=rules.competence.needs_more_below,
         others=tuple(others[:most]),
+        promoted=tuple(
+            sorted(
+                each.facts.slug
+                for each in standings
+                if each.decision is not None and each.state is Maturity.PROVEN
+            )
+        ),
+        candidate_multiplier=rules.maturity.candidate_multiplier,
         disputed=tuple(
             sorted(
                 signature_of_skill(record.skill_name)
@@ -140,7 +149,7 @@ def ranked_patterns(
         _ranked(
             [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
         ),
-        _ranked([present_pattern(each, name_of, texts) for each in standings if each.is_warning]),
+        _ranked([present_pattern(each, name_of, texts) for each in standings if each.is_inverted]),
         sorted(others, key=lambda each: (-_optimistic(each), each.id)),
     )
 

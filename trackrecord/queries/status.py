@@ -6,7 +6,6 @@ moment is also named in `to_document` and in the front door's `shapes`.
 """
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -25,7 +24,7 @@ from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
 from .flow import read_flow
-from .patterns import list_patterns
+from .patterns import count_patterns
 from .project_rows import project_row
 
 _SLOW_FROM_S: Final = 60.0
@@ -166,7 +165,7 @@ def _learnt(
     """The store: what is on record of one project, or of all."""
     project_id = None if project is None else project_row(connection, project)
     status = read_store_status(connection, project_id, at=at)
-    inverted = list(_inverted(connection, settings, project, at))
+    patterns, anti_patterns = _patterns(connection, settings, project, at)
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
@@ -177,8 +176,8 @@ def _learnt(
         "outcomes": status.counts.outcomes,
         "successes": status.counts.successes,
         "without_verdict": status.counts.without_verdict,
-        "patterns": inverted.count(False),
-        "anti_patterns": inverted.count(True),
+        "patterns": patterns,
+        "anti_patterns": anti_patterns,
         "signatures": status.signatures,
         "competences": count_competences(connection, project_id, at=at),
         "memories": count_memories(connection, project_id, at=at),
@@ -189,14 +188,13 @@ def _learnt(
     }
 
 
-def _inverted(
+def _patterns(
     connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
-) -> Iterable[bool]:
-    """Whether each pattern of one project, or of all, has become a warning."""
+) -> tuple[int, int]:
+    """Return how many patterns of one project, or of all, are no anti-patterns, and are some."""
     names = project_names(connection) if project is None else [project]
-    for name in names:
-        for pattern in list_patterns(connection, settings, name, at=at):
-            yield pattern.standing.is_inverted
+    counts = [count_patterns(connection, settings, name, at=at) for name in names]
+    return sum(plain for plain, _ in counts), sum(anti for _, anti in counts)
 
 
 def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:

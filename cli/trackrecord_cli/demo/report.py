@@ -36,7 +36,7 @@ def _strategies(result: DemoResult) -> Iterator[dict[str, Any]]:
         yield {
             "id": planted.slug,
             "planted_rate": planted.success_rate,
-            "learnt_rate": standing.success_count / total if standing and total else None,
+            "learnt_rate": standing.evidence.succeeded / total if standing and total else None,
             "observations": total,
             "state": _state(standing) if standing else None,
         }

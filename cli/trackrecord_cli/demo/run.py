@@ -23,6 +23,7 @@ from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
+from trackrecord.queries.patterns import list_patterns
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
@@ -32,7 +33,6 @@ from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
-from trackrecord.store.patterns.read import read_standings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon
 
@@ -130,7 +130,7 @@ def _simulate(
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-            standings = read_standings(connection, project_id, settings.rules, now=time.time())
+            standings = [each.standing for each in list_patterns(connection, settings, PROJECT)]
             records = read_competences(connection, project_id)
         rankings = reader.read(project=PROJECT, budget=500)
         effect, planted = _follow(settings, engine, agents, outcomes, seed, step)

@@ -266,7 +266,13 @@ def test_pages_stay_small_in_a_large_project(page_door, shown_store):
     shown_store.teach(
         "large",
         [
-            outcome(1000 * number + start, success=False, patterns=names[start : start + 50])
+            # Of a kind of its own: there is nothing that the patterns could be compared with.
+            outcome(
+                1000 * number + start,
+                success=False,
+                patterns=names[start : start + 50],
+                trigger={"signal": f"signal {start}"},
+            )
             for number in range(6)
             for start in range(0, len(names), 50)
         ],

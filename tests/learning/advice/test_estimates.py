@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from trackrecord.learning.advice.estimates.estimates import Level, estimate
 from trackrecord.learning.advice.estimates.wording import sentence, why
 from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.numbers.wilson import wilson_interval
 
 NOW = 1_790_000_000.0
 DAY = 86_400.0
@@ -179,7 +180,9 @@ def test_a_procedure_that_nobody_tried_is_not_set_against_others():
     first, counts, expected = why(found.procedure("new", found.kinds.position_for(trigger="hard")))
     assert "no run of it is on record; such tasks succeed in" in first
     assert "level of the kind: 2 of 10 runs succeeded" in counts
-    assert expected.startswith("tasks of the project succeed in 45%; the expected rate of 45%")
+    assert expected.startswith(
+        "other tasks of the project succeed in 68%; the expected rate of 68%"
+    )
 
 
 def test_what_is_good_at_one_kind_of_task_and_bad_at_another_is_told_by_kind():
@@ -203,6 +206,19 @@ def test_what_is_good_at_one_kind_of_task_and_bad_at_another_is_told_by_kind():
     assert alone.procedure("a", alone.kinds.other).effect == alone.procedure("a").effect
 
 
+@pytest.mark.parametrize("tried", [1, 2, 10, 40])
+@pytest.mark.parametrize("all_succeeded", [True, False])
+def test_a_prior_never_counts_the_same_runs(tried, all_succeeded):
+    """Where nothing else is known, a rate is as unsure of what did not happen as Wilson's is."""
+    successes = tried * all_succeeded
+    found = estimates(many(0, "a", successes, tried, patterns=["plan"]))
+    least, most = wilson_interval(successes, tried - successes)
+    for each in (found.procedure("a"), found.pattern("plan"), found.pattern("plan", 0)):
+        assert each.usual == each.prior == 0.5
+        low, high = each.posterior.interval
+        assert low <= least + 0.05 if all_succeeded else high >= most - 0.05
+
+
 def test_runs_of_one_task_are_compared_with_each_other():
     """One procedure takes the easy half of the tasks more often; within a task both are equal."""
     runs = []
@@ -221,7 +237,7 @@ def test_the_sentence_says_what_was_counted():
     """A rate, its interval, the runs behind it, and the difference at equal tasks."""
     found = estimates([*many(0, "a", 14, 18), *many(50, "b", 5, 20)])
     assert sentence(found.procedure("a")) == (
-        "succeeds in 71% of runs (54 to 85%, from 18 runs of 18 tasks); "
+        "succeeds in 70% of runs (53 to 85%, from 18 runs of 18 tasks); "
         "50 points above what such tasks do otherwise (+27 to +73)"
     )
     assert "14 of 18 runs succeeded; weighed by age, 14.00 of 18.00" in why(found.procedure("a"))[1]

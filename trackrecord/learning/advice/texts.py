@@ -123,6 +123,13 @@ def compared_line(line: str, effect: float, language: Language = "en") -> str:
     return f"{line[:-1]}, {points(effect)} points above what such tasks do otherwise]"
 
 
+def counted_line(line: str) -> str:
+    """Return the line of a pattern with its counts alone, without the state that they make."""
+    content, _, label = line.rpartition("[")
+    _, _, counts = label.rpartition(" - ")
+    return f"{content}[{counts}"
+
+
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
     """Return the line of similar past tasks: how often they succeeded, and with what.
 

@@ -13,7 +13,7 @@ from ..numbers.tolerance import RATIO, ratio_at_least, ratio_at_most
 
 
 class Verdict(StrEnum):
-    """An outcome's verdict on the patterns and criteria that were used for it."""
+    """A verdict: of an outcome's score, on a criterion or a pattern, or by feedback."""
 
     HELPFUL = "helpful"
     NEUTRAL = "neutral"
@@ -147,6 +147,14 @@ def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
     if ratio_at_most(raw_score, rules.harmful_to):
         return Verdict.HARMFUL
     return Verdict.NEUTRAL
+
+
+def verdict_on_patterns(*, success: bool) -> Verdict:
+    """Return what an outcome says of the patterns that it touches: a failed task never helps.
+
+    Its score decides nothing here: a quick failure scores as much as a slow success.
+    """
+    return Verdict.HELPFUL if success else Verdict.HARMFUL
 
 
 def reasoning(score: Score) -> str:

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from ..numbers.checks import require, require_ratio
-from ..numbers.speakers import holds_without_each
 from ..numbers.tolerance import RATIO, ratio_at_least
-from ..numbers.verdict_counts import VerdictCounts
 from .evidence import Evidence
 
 
@@ -14,17 +12,15 @@ class AntiPatternRules:
     """When a pattern is inverted.
 
     Attributes:
-        min_observations: number of reports, undecayed, that a pattern needs before it can become an
+        min_observations: number of tasks, undecayed, that a pattern needs before it can become an
             anti-pattern.
-        failure_share: share of failures, undecayed, from which a pattern becomes an anti-pattern.
-        neutral_is_failure: whether neutral outcomes count as failures; if not, they are left out of
-            the share.
+        failure_share: share of failed tasks, undecayed, from which a pattern becomes an
+            anti-pattern.
         examples_kept: number of newest example tasks that a pattern is shown with.
     """
 
     min_observations: int = 3
     failure_share: float = 0.6
-    neutral_is_failure: bool = True
     examples_kept: int = 10
 
     def __post_init__(self) -> None:
@@ -36,43 +32,23 @@ class AntiPatternRules:
             "failure_share must be above 0",
         )
 
-    def failures(self, evidence: VerdictCounts) -> int:
-        """Return the failures among the observations."""
-        return evidence.harmful + (evidence.neutral if self.neutral_is_failure else 0)
 
-    def observations(self, evidence: VerdictCounts) -> int:
-        """Return the observations that count: successes and failures."""
-        return evidence.helpful + self.failures(evidence)
+def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
+    """Return whether the counts make an anti-pattern, also without any one source.
 
-
-def is_failing(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Return whether tasks fail often enough for a warning, by their success alone.
-
-    Inversion also counts outcomes that scored neutral, and a success that was slow or had errors is
-    one of these: nobody is warned that it fails.
+    The tasks must fail; helpful feedback can speak for the pattern all the same.
     """
     if evidence.observations < rules.min_observations:
         return False
-    return _fails(rules, evidence.failed, evidence.observations) and holds_without_each(
-        evidence.speakers,
-        lambda part: _fails(
-            rules,
-            evidence.failed - (part.observations - part.succeeded),
-            evidence.observations - part.observations,
-        ),
-    )
 
-
-def _fails(rules: AntiPatternRules, failures: int, total: int) -> bool:
-    return total > 0 and ratio_at_least(failures / total, rules.failure_share)
-
-
-def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Return whether the evidence makes an anti-pattern, also without any one source."""
-    if rules.observations(evidence) < rules.min_observations:
-        return False
-
-    def fails(counts: VerdictCounts) -> bool:
-        return _fails(rules, rules.failures(counts), rules.observations(counts))
+    def fails(counts: Evidence) -> bool:
+        verdicts = counts.helpful + counts.harmful
+        return _reaches(rules, counts.failed, counts.observations) and _reaches(
+            rules, counts.harmful, verdicts
+        )
 
     return fails(evidence) and evidence.agrees(fails)
+
+
+def _reaches(rules: AntiPatternRules, failures: int, total: int) -> bool:
+    return total > 0 and ratio_at_least(failures / total, rules.failure_share)

@@ -1,5 +1,8 @@
 """Evidence: the sums that a pattern's standing is derived from.
 
+What an outcome says of its patterns is whether its task succeeded, whatever it scored: a score also
+counts time, errors and retries, and a quick failure scores as much as a slow success.
+
 In `store/patterns` outcomes are added to the sums by `sums`, and replaced ones subtracted from them
 by `taking_back`. The sums are read by `transitions.evidence_of`, by `read` also as of a past
 moment, and by `over_time` for many moments. `history` replays them where outcomes are forgotten,
@@ -23,8 +26,7 @@ class Evidence(VerdictCounts):
     """The recorded verdicts on one pattern, as of one moment: one from each outcome, and feedback.
 
     Attributes:
-        succeeded: outcomes whose task reached its goal, a raw count. A verdict is another matter: a
-            success that was slow or had errors can score neutral.
+        succeeded: outcomes whose task reached its goal, a raw count.
         feedback: verdicts that were given as feedback on the pattern alone, of no outcome.
         helpful_feedback: those of them that are helpful.
         speakers: the counts of each speaker, capped; empty where only one speaks in the project.
@@ -41,11 +43,6 @@ class Evidence(VerdictCounts):
         return self.reports - self.feedback
 
     @property
-    def scored_helpful(self) -> int:
-        """Outcomes that scored helpful, a raw count."""
-        return self.helpful - self.helpful_feedback
-
-    @property
     def failed(self) -> int:
         """Outcomes whose task did not reach its goal, a raw count."""
         return self.observations - self.succeeded
@@ -56,20 +53,22 @@ class Evidence(VerdictCounts):
         total = self.decayed_total
         return self.decayed_harmful / total if total > 0 else 0.0
 
-    def agrees(self, holds: Callable[[VerdictCounts], bool]) -> bool:
-        """Return whether something holds of the verdicts without any one source, see `speakers`.
+    def agrees(self, holds: Callable[["Evidence"], bool]) -> bool:
+        """Return whether something holds of the evidence without any one source, see `speakers`.
 
         Args:
-            holds: whether it holds of verdicts, of which there is at least one.
+            holds: whether it holds of evidence with at least one verdict.
         """
 
         def holds_without(part: SpeakerCounts) -> bool:
-            rest = VerdictCounts(
+            rest = Evidence(
                 self.helpful - part.helpful,
                 self.neutral - part.neutral,
                 self.harmful - part.harmful,
                 max(self.decayed_helpful - part.decayed_helpful, 0.0),
                 max(self.decayed_harmful - part.decayed_harmful, 0.0),
+                self.succeeded - part.succeeded,
+                self.feedback - part.feedback,
             )
             return rest.reports > 0 and holds(rest)
 

@@ -1,17 +1,19 @@
 """Explaining a pattern's standing: its numbers, the rule that decided, and how it would change."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from ..numbers.counterfactual import smallest_count
 from ..numbers.percent import percent
+from ..numbers.tolerance import count_at_least, ratio_above
 from ..numbers.verdict_counts import plus_harmful, plus_helpful
 from ..text.explanation import Explanation, more
 from ..text.inert import one_line
 from .antipatterns import AntiPatternRules, is_inverted
 from .decisions import Decision, DecisionAction
 from .evidence import Evidence
-from .maturity import Maturity, MaturityRules, maturity_of
+from .maturity import Maturity, MaturityRules, in_comparison, is_little, maturity_of
 from .standing import Standing
 
 _MOST_SPEAKERS = 10
@@ -34,11 +36,23 @@ def explain_pattern(
 
 def _why_in_state(rules: MaturityRules, standing: Standing) -> Iterator[str]:
     evidence, decision = standing.evidence, standing.decision
+    counted = maturity_of(rules, evidence)
     if decision is None:
-        yield _why_state(rules, evidence, standing.state)
+        by_counts = "" if counted is standing.state else "by its counts alone "
+        yield f"{by_counts}{_why_state(rules, evidence, counted)}"
+        if counted is not standing.state:
+            yield f"{standing.state}: {_why_otherwise(standing)}"
         return
     yield f"{standing.state} by hand: {_who_and_why(decision)}"
-    yield f"by its evidence it would be {_why_state(rules, evidence, maturity_of(rules, evidence))}"
+    yield f"by its evidence it would be {_why_state(rules, evidence, counted)}"
+
+
+def _why_otherwise(standing: Standing) -> str:
+    if standing.is_inverted:
+        return "what is warned of is never recommended"
+    if standing.goes_worse:
+        return "such tasks almost certainly go worse with it than otherwise, so it is not trusted"
+    return "such tasks are not known to go worse with it than otherwise, so it is not deprecated"
 
 
 def _who_says(standing: Standing) -> Iterator[str]:
@@ -68,7 +82,7 @@ def _who_and_why(decision: Decision) -> str:
 
 def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str:
     helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
-    total, share = evidence.decayed_total, percent(evidence.harmful_share, 1.0)
+    share = percent(evidence.harmful_share, 1.0)
     numbers = f"{helpful:.2f} helpful and {harmful:.2f} harmful after decay ({share}% harmful)"
     proven = f"{rules.proven_from:g} helpful and below {percent(rules.proven_below, 1.0)}% harmful"
     match state:
@@ -77,21 +91,33 @@ def _why_state(rules: MaturityRules, evidence: Evidence, state: Maturity) -> str
         case Maturity.ESTABLISHED:
             decided = f"established: {numbers}"
         case Maturity.CANDIDATE:
-            few = f"fewer than {rules.min_evidence:g}"
-            decided = f"candidate: {total:.2f} reports after decay, {few}"
+            decided = f"candidate: {_why_candidate(rules, evidence)}"
         case Maturity.DEPRECATED:
             decided = f"deprecated: {numbers}, above {percent(rules.deprecated_above, 1.0)}%"
     return f"{decided}; proven needs {proven}"
 
 
+def _why_candidate(rules: MaturityRules, evidence: Evidence) -> str:
+    total = evidence.decayed_total
+    if not count_at_least(total, rules.min_evidence):
+        return f"{total:.2f} reports after decay, fewer than {rules.min_evidence:g}"
+    above = percent(rules.deprecated_above, 1.0)
+    if ratio_above(evidence.harmful_share, rules.deprecated_above):
+        share = percent(evidence.harmful_share, 1.0)
+        return f"{share}% harmful after decay, above {above}%, which one source alone says"
+    if is_little(rules, evidence):
+        return f"{total:.2f} reports after decay, of one source alone"
+    return f"{evidence.failed} of {evidence.observations} tasks failed, more than {above}%"
+
+
 def _why_score(standing: Standing) -> str:
     """Explain the score that the pattern is shown with: a warning is ranked by its failures."""
     if standing.is_inverted:
-        failures = standing.failure_count
+        evidence = standing.evidence
         return (
             f"score {standing.failure_score:.3f}: warnings are ranked by their cautious failure "
-            f"rate (lower end of Wilson's 95% interval for {failures} of "
-            f"{failures + standing.success_count})"
+            f"rate (lower end of Wilson's 95% interval for {evidence.failed} of "
+            f"{evidence.observations})"
         )
     if not standing.multiplier:
         return f"score 0: {standing.state} multiplies by 0"
@@ -103,29 +129,31 @@ def _why_score(standing: Standing) -> str:
 
 
 def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
-    failures = standing.failure_count
-    total = failures + standing.success_count
-    neutral = "neutral counts against it" if rules.neutral_is_failure else "neutral is ignored"
     evidence = standing.evidence
-    seen = (
-        f"{failures} of {total} outcomes speak against it, undecayed ({neutral}); "
-        f"{evidence.failed} of {evidence.observations} tasks failed"
-    )
+    seen = f"{evidence.failed} of {evidence.observations} tasks failed, undecayed"
+    if evidence.feedback:
+        harmful = evidence.feedback - evidence.helpful_feedback
+        seen += f", and {harmful} of {evidence.feedback} verdicts by feedback are not helpful"
     threshold = f"{percent(rules.failure_share, 1.0)}% of at least {rules.min_observations}"
-    return (
-        f"anti-pattern: {seen}, which reaches {threshold}"
-        if standing.is_inverted
-        else f"not an anti-pattern: {seen}; inverted from {threshold}"
-    )
+    if standing.is_inverted:
+        return f"anti-pattern: {seen}, which reaches {threshold}"
+    if is_inverted(rules, evidence):
+        why = (
+            "a person vouches for it"
+            if standing.goes_worse is not False
+            else "such tasks are not known to go worse with it than otherwise"
+        )
+        return f"not an anti-pattern: {seen}, which reaches {threshold}, but {why}"
+    return f"not an anti-pattern: {seen}; inverted from {threshold}"
 
 
 def _ways_out(
     maturity: MaturityRules, antipatterns: AntiPatternRules, standing: Standing
 ) -> Iterator[str]:
     if standing.decision is not None:
-        by_evidence = maturity_of(maturity, standing.evidence)
+        by_evidence = in_comparison(maturity_of(maturity, standing.evidence), standing.goes_worse)
         yield f"a reset would make it {by_evidence}; no outcome does, until then"
-    for verdict, add in (("helpful", plus_helpful), ("harmful", plus_harmful)):
+    for verdict, add in (("successful", _plus_successes), ("failed", plus_harmful)):
         if standing.decision is None:
             yield from _ways_to_states(maturity, standing, verdict, add)
         yield from _way_to_inversion(antipatterns, standing, verdict, add)
@@ -134,17 +162,24 @@ def _ways_out(
 _Add = Callable[[Evidence, int], Evidence]
 
 
+def _plus_successes(evidence: Evidence, count: int) -> Evidence:
+    return replace(plus_helpful(evidence, count), succeeded=evidence.succeeded + count)
+
+
 def _ways_to_states(
     rules: MaturityRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
     def state_after(count: int) -> Maturity:
         return maturity_of(rules, add(standing.evidence, count))
 
+    if state_after(0) is not standing.state:
+        return
+
     count = smallest_count(lambda count: state_after(count) is not standing.state)
     if count is None:
         return
     yield f"{more(count, f'{verdict} outcome')} now would make it {state_after(count)}"
-    if verdict == "helpful" and state_after(count) is not Maturity.PROVEN:
+    if verdict == "successful" and state_after(count) is not Maturity.PROVEN:
         count = smallest_count(lambda count: state_after(count) is Maturity.PROVEN)
         if count is not None:
             yield f"{more(count, f'{verdict} outcome')} now would make it proven"
@@ -153,6 +188,8 @@ def _ways_to_states(
 def _way_to_inversion(
     rules: AntiPatternRules, standing: Standing, verdict: str, add: _Add
 ) -> Iterator[str]:
+    if standing.goes_worse is False or (standing.state is Maturity.PROVEN and standing.decision):
+        return  # a comparison, or a person, keeps it from becoming one
     count = smallest_count(
         lambda count: is_inverted(rules, add(standing.evidence, count)) != standing.is_inverted
     )

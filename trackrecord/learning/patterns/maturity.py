@@ -96,17 +96,17 @@ class MaturityRules:
 def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     """Return the state that follows from a pattern's evidence.
 
-    Where several speak, a state other than candidate must not rest on one source alone.
+    Where several speak, a state other than candidate must not rest on one source alone. Nor is a
+    pattern trusted against its tasks, as they are shown: without weights, caps or feedback.
     """
     enough = count_at_least(evidence.decayed_total, rules.min_evidence)
     share = evidence.harmful_share
-    if (
-        enough
-        and ratio_above(share, rules.deprecated_above)
-        and evidence.is_confirmed(lambda own: ratio_above(_share(own), rules.deprecated_above))
-    ):
-        return Maturity.DEPRECATED
-    if not enough or not evidence.agrees(lambda _: True):
+    if enough and ratio_above(share, rules.deprecated_above):
+        is_confirmed = evidence.is_confirmed(
+            lambda own: ratio_above(_share(own), rules.deprecated_above)
+        )
+        return Maturity.DEPRECATED if is_confirmed else Maturity.CANDIDATE
+    if is_little(rules, evidence) or _fails_too_often(rules, evidence):
         return Maturity.CANDIDATE
     helped_enough = count_at_least(evidence.decayed_helpful, rules.proven_from)
     if (
@@ -118,6 +118,32 @@ def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     ):
         return Maturity.PROVEN
     return Maturity.ESTABLISHED
+
+
+def is_little(rules: MaturityRules, evidence: Evidence) -> bool:
+    """Return whether the evidence is too little for a judgement, or that of one source alone."""
+    enough = count_at_least(evidence.decayed_total, rules.min_evidence)
+    return not enough or not evidence.agrees(lambda _: True)
+
+
+def _fails_too_often(rules: MaturityRules, evidence: Evidence) -> bool:
+    tasks = evidence.observations
+    return tasks > 0 and ratio_above(evidence.failed / tasks, rules.deprecated_above)
+
+
+def in_comparison(state: Maturity, goes_worse: bool | None) -> Maturity:
+    """Return the state of a pattern by its counts where these can be compared with other tasks'.
+
+    Where such tasks almost certainly go worse with it, it is not trusted; where they do not, it is
+    not deprecated. What its counts and the comparison disagree on stays a candidate.
+
+    Args:
+        state: by its counts alone.
+        goes_worse: whether such tasks go worse with it; None if there is nothing to compare.
+    """
+    if goes_worse is None or state is Maturity.CANDIDATE:
+        return state
+    return state if goes_worse == (state is Maturity.DEPRECATED) else Maturity.CANDIDATE
 
 
 def _share(counts: VerdictCounts) -> float:

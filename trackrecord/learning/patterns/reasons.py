@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..numbers.percent import percent
 from ..text.inert import one_line
 from ..text.language import Language
-from .texts import STATES_ZH, slow_successes
+from .texts import STATES_ZH
 
 if TYPE_CHECKING:
     # Agents that ask for Chinese do without.
@@ -26,43 +26,31 @@ def reason_of(standing: Standing, language: Language = "en") -> str:
     """
     evidence, decision = standing.evidence, standing.decision
     if decision is None:
-        return counted_reason(
-            evidence, language, inverted=standing.is_inverted, failing=standing.is_failing
-        )
+        return counted_reason(evidence, language, inverted=standing.is_inverted)
     decided = _of_decision(decision, standing.state, language)
     if not standing.is_inverted:
         return decided
-    share = counted_reason(evidence, language, inverted=True, failing=standing.is_failing)
+    share = counted_reason(evidence, language, inverted=True)
     return f"{share};{decided}" if language == "zh" else f"{share}; {decided}"
 
 
-def counted_reason(
-    evidence: Evidence, language: Language, *, inverted: bool, failing: bool = True
-) -> str:
+def counted_reason(evidence: Evidence, language: Language, *, inverted: bool) -> str:
     """Return the reason that follows from the counts alone.
 
     Args:
         evidence: the counts.
         language: of the line.
         inverted: whether the pattern is turned into a warning.
-        failing: whether its tasks fail; otherwise they succeed slowly or with errors.
     """
-    return (
-        _of_inversion(evidence, language, failing=failing)
-        if inverted
-        else _of_state(evidence, language)
-    )
+    return _of_inversion(evidence, language) if inverted else _of_state(evidence, language)
 
 
-def _of_inversion(evidence: Evidence, language: Language, *, failing: bool) -> str:
+def _of_inversion(evidence: Evidence, language: Language) -> str:
     failed, total = evidence.failed, evidence.observations
-    share, slowly = percent(failed, total), slow_successes(evidence)
+    share = percent(failed, total)
     if language == "zh":
-        said = f"{total}个中{failed}个失败({share}%)"
-        return said if failing else f"{said},{slowly}个成功但缓慢或有错误"
-    said = f"{failed} of {total} failed ({share}%)"
-    how = "succeeded only slowly, with errors or with retries"
-    return said if failing else f"{said}, {slowly} {how}"
+        return f"{total}个中{failed}个失败({share}%)"
+    return f"{failed} of {total} failed ({share}%)"
 
 
 def _of_decision(decision: Decision, state: Maturity, language: Language) -> str:

@@ -3,10 +3,18 @@
 from dataclasses import dataclass
 
 from ..strategies.identity import anti_id
-from .antipatterns import AntiPatternRules, is_failing, is_inverted
-from .decisions import Decision
+from .antipatterns import AntiPatternRules, is_inverted
+from .decisions import Decision, DecisionAction
 from .evidence import Evidence
-from .maturity import Maturity, MaturityRules, base_score, maturity_of, pattern_score
+from .maturity import (
+    Maturity,
+    MaturityRules,
+    base_score,
+    in_comparison,
+    is_little,
+    maturity_of,
+    pattern_score,
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +52,10 @@ class Standing:
         multiplier: what its state multiplies its score by.
         score: the score by which recommendations are ranked.
         is_inverted: whether it has become an anti-pattern.
-        is_failing: whether its tasks fail often enough for a warning.
-        success_count: outcomes that scored helpful.
-        failure_count: outcomes that count as failures for inversion.
         decision: the decision by hand that its state comes from, None where the evidence decides.
+        goes_worse: whether its tasks almost certainly go worse than such tasks do otherwise; None
+            if there is nothing to compare.
+        is_little: whether its evidence is too little for a judgement.
     """
 
     facts: PatternFacts
@@ -56,10 +64,9 @@ class Standing:
     multiplier: float
     score: float
     is_inverted: bool
-    is_failing: bool
-    success_count: int
-    failure_count: int
     decision: Decision | None = None
+    goes_worse: bool | None = None
+    is_little: bool = False
 
     @property
     def id(self) -> str:
@@ -67,15 +74,11 @@ class Standing:
         return anti_id(self.facts.slug) if self.is_inverted else self.facts.slug
 
     @property
-    def is_warning(self) -> bool:
-        """Whether agents are warned: an anti-pattern whose tasks really fail."""
-        return self.is_inverted and self.is_failing
-
-    @property
     def failure_score(self) -> float:
         """The score of warnings: the cautious failure rate of the raw counts, 0..1."""
         counts = Evidence(
-            decayed_helpful=float(self.failure_count), decayed_harmful=float(self.success_count)
+            decayed_helpful=float(self.evidence.failed),
+            decayed_harmful=float(self.evidence.succeeded),
         )
         return base_score(counts)
 
@@ -86,18 +89,35 @@ def standing_of(
     facts: PatternFacts,
     evidence: Evidence,
     decision: Decision | None = None,
+    goes_worse: bool | None = None,
 ) -> Standing:
-    """Derive a pattern's standing; only a decision by hand is ever stored."""
-    state = decision.state if decision is not None else maturity_of(maturity, evidence)
+    """Derive a pattern's standing; only a decision by hand is ever stored.
+
+    Args:
+        maturity: the rules of its state.
+        antipatterns: the rules of warnings.
+        facts: what is recorded of it.
+        evidence: its counts.
+        decision: the decision by hand in force.
+        goes_worse: whether its tasks almost certainly go worse than such tasks do otherwise; None
+            if there is nothing to compare, so that its counts alone decide.
+    """
+    # What a person vouches for is never warned of.
+    is_promoted = decision is not None and decision.action is DecisionAction.PROMOTE
+    inverted = is_inverted(antipatterns, evidence) and goes_worse is not False and not is_promoted
+    state = in_comparison(maturity_of(maturity, evidence), goes_worse)
+    if decision is not None:
+        state = decision.state
+    elif inverted and state is not Maturity.DEPRECATED:
+        state = Maturity.CANDIDATE
     return Standing(
         facts=facts,
         evidence=evidence,
         state=state,
         multiplier=maturity.multiplier(state),
         score=pattern_score(maturity, evidence, state),
-        is_inverted=is_inverted(antipatterns, evidence),
-        is_failing=is_failing(antipatterns, evidence),
-        success_count=evidence.helpful,
-        failure_count=antipatterns.failures(evidence),
+        is_inverted=inverted,
         decision=decision,
+        goes_worse=goes_worse,
+        is_little=is_little(maturity, evidence),
     )

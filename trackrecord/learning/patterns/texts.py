@@ -5,8 +5,7 @@ agent's. A line stands for one pattern, so that
 a caller with a budget can choose lines and add the headings of the sections that remain.
 
 The numbers of a line are tasks: how many there were, and how many of them succeeded or failed, by
-what the outcomes say of their success. The scores decide about the state; they also count time,
-errors and retries, and `explain` shows them.
+what the outcomes say of their success. The state follows from them, weighed by age and source.
 """
 
 import re
@@ -32,6 +31,8 @@ STATES_ZH: Final = {
     Maturity.CANDIDATE: "候选",
     Maturity.DEPRECATED: "已弃用",
 }
+# Plain and weighed failures of a deprecated pattern differ by so many points before both are told.
+_PLAINLY: Final = 10
 # What a person wrote stands within brackets of ours, and must not close them.
 _BRACKETS: Final = str.maketrans("[]［］【】〔〕", "()()()()")
 
@@ -78,6 +79,7 @@ class PatternWording:
         is_known: whether the content is the name of a known strategy, and not an agent's words.
         evidence: the sums from which the numbers in the texts come.
         decision: the decision by hand that its state comes from; None where the evidence decides.
+        needs_more: whether its evidence is too little for a judgement.
     """
 
     content: str
@@ -85,6 +87,7 @@ class PatternWording:
     evidence: Evidence
     decision: Decision | None = None
     is_known: bool = False
+    needs_more: bool = True
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,11 @@ class Inversion:
     Attributes:
         content: what the pattern says, as an agent wrote it.
         evidence: how its tasks went; at least one.
-        is_failing: whether its tasks fail; otherwise they succeed slowly or with errors.
         is_known: whether the content is the name of a known strategy, and not an agent's words.
     """
 
     content: str
     evidence: Evidence
-    is_failing: bool = True
     is_known: bool = False
 
 
@@ -110,27 +111,10 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
     content = _shown(content.rstrip(_PERIODS), language, rules, is_known=inversion.is_known)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
-    if not inversion.is_failing:
-        return _costly(content, evidence, language)
     rate = percent(failed, total)
     if language == "zh":
         return f"{rules.warning_prefix_zh}{content}。失败{failed}/{total}次({rate}%失败率)"
     return f"{rules.warning_prefix} {content}. Failed {failed}/{total} times ({rate}% failure rate)"
-
-
-def _costly(content: str, evidence: Evidence, language: Language) -> str:
-    failed, total, slowly = evidence.failed, evidence.observations, slow_successes(evidence)
-    if language == "zh":
-        return f"代价高:{content}。{total}个任务中{failed}个失败,{slowly}个成功但缓慢或有错误"
-    return (
-        f"COSTLY: {content}. Of {total} tasks, {failed} failed and {slowly} succeeded only slowly, "
-        "with errors or with retries"
-    )
-
-
-def slow_successes(evidence: Evidence) -> int:
-    """Return the tasks that succeeded and had time, errors or retries against them."""
-    return max(0, evidence.succeeded - evidence.scored_helpful)
 
 
 @lru_cache(maxsize=8)
@@ -210,39 +194,55 @@ def _succeeded_zh(evidence: Evidence) -> str:
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
-    total = evidence.observations
     succeeded = _succeeded_en(evidence)
     if evidence.reports < limited_below:
         return f"LIMITED DATA - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
-            return f"PROVEN - {succeeded}"
+            return f"PROVEN{' by hand' if wording.decision else ''} - {succeeded}"
         case Maturity.ESTABLISHED:
             return f"ESTABLISHED - {succeeded}"
         case Maturity.CANDIDATE:
-            return f"CANDIDATE - {succeeded}, needs more data"
+            return f"CANDIDATE - {succeeded}{', needs more data' if wording.needs_more else ''}"
         case Maturity.DEPRECATED:
-            tasks = "task" if total == 1 else "tasks"
-            failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
-            slow = "succeeds only slowly, with errors or with retries"
-            otherwise = succeeded if evidence.feedback else slow
-            return f"DEPRECATED - {failed or otherwise}, avoid using"
+            return f"DEPRECATED - {_failed_en(evidence)}, avoid using"
+
+
+def _failed_en(evidence: Evidence) -> str:
+    if evidence.feedback:
+        return _succeeded_en(evidence)
+    total = evidence.observations
+    failed = f"{evidence.failed} of {total} {'task' if total == 1 else 'tasks'} failed"
+    weighed = _weighed_failures(evidence)
+    return failed if weighed is None else f"{failed}, {weighed}% weighed by age and source"
+
+
+def _weighed_failures(evidence: Evidence) -> int | None:
+    """Return the share that decided, in percent, where the plain counts do not show it."""
+    weighed = percent(evidence.harmful_share, 1)
+    plain = percent(evidence.failed, evidence.observations)
+    return weighed if weighed >= plain + _PLAINLY else None
 
 
 def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
     evidence = wording.evidence
-    total = evidence.observations
     succeeded = _succeeded_zh(evidence)
     if evidence.reports < limited_below:
         return f"数据有限 - {succeeded}"
     match wording.state:
         case Maturity.PROVEN:
-            return f"已验证 - {succeeded}"
+            return f"{'人工' if wording.decision else ''}已验证 - {succeeded}"
         case Maturity.ESTABLISHED:
             return f"已确立 - {succeeded}"
         case Maturity.CANDIDATE:
-            return f"候选 - {succeeded},需要更多数据"
+            return f"候选 - {succeeded}{',需要更多数据' if wording.needs_more else ''}"
         case Maturity.DEPRECATED:
-            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else ""
-            otherwise = succeeded if evidence.feedback else "成功但缓慢或有错误"
-            return f"已弃用 - {failed or otherwise},避免使用"
+            return f"已弃用 - {_failed_zh(evidence)},避免使用"
+
+
+def _failed_zh(evidence: Evidence) -> str:
+    if evidence.feedback:
+        return _succeeded_zh(evidence)
+    failed = f"{evidence.observations}个任务中{evidence.failed}个失败"
+    weighed = _weighed_failures(evidence)
+    return failed if weighed is None else f"{failed},按时间和来源加权{weighed}%"

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, case, literal_column
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.outcomes.scoring import Verdict
+from trackrecord.learning.outcomes.scoring import Verdict, verdict_on_patterns
 from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 
 from ..database.bulk_insert import insert_rows
@@ -41,24 +41,21 @@ class PatternDelta(VerdictSums):
         return sums
 
     def add_touch(self, touch: Touch, outcome: ScoredOutcome, weight: float) -> None:
-        """Count one outcome that touched the pattern; a neutral one validates nothing.
+        """Count one outcome that touched the pattern, and whose verdict is known.
 
         Args:
             touch: how the outcome names the pattern.
             outcome: the outcome.
             weight: forward-decayed, see DecayBasis.weight.
         """
-        verdict = outcome.verdict
-        self.succeeded += bool(outcome.success)
+        success = bool(outcome.success)
+        verdict = verdict_on_patterns(success=success)
+        self.succeeded += success
         self.name(touch)
-        if verdict is not None:
-            sums = self.of(outcome.speaker)
-            sums.succeeded += bool(outcome.success)
-            sums.add(verdict, weight, is_claim=outcome.is_claim)
-        if verdict is _NEUTRAL:
-            self.neutral += 1
-        elif verdict is not None:
-            self.add(verdict, weight, outcome.ended_at)
+        sums = self.of(outcome.speaker)
+        sums.succeeded += success
+        sums.add(verdict, weight, is_claim=outcome.is_claim)
+        self.add(verdict, weight, outcome.ended_at)
 
     def add_feedback(self, verdict: Verdict, weight: float, given_at: float, speaker: str) -> None:
         """Count one verdict that was given as feedback, of no outcome."""
@@ -81,8 +78,8 @@ class PatternDelta(VerdictSums):
             self.kind = touch.kind
 
 
-# The pattern; when it was received, its row, when it ended, verdict and success of the outcome;
-# whose word it is, and whether no more than that.
+# The pattern; when it was received, its row, when it ended, the verdict on the pattern, and
+# success of the outcome; whose word it is, and whether no more than that.
 Observation = tuple[PatternKey, float, int, float, str, bool, str, bool]
 
 
@@ -111,7 +108,7 @@ class Deltas:
         if not outcome.touches or outcome.verdict is None:
             return
         weight = basis.weight(outcome.ended_at)
-        verdict = outcome.verdict.value
+        verdict = verdict_on_patterns(success=bool(outcome.success)).value
         for touch in outcome.touches:
             key = (project_id, touch.slug)
             delta = self.patterns.get(key)

@@ -95,11 +95,11 @@ def state_of(pattern: Pattern) -> str:
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:
-    """Return the share of helpful verdicts, weighed by age, and its interval."""
-    if not evidence.helpful + evidence.harmful:
+    """Return the share of its tasks that succeeded, and its interval."""
+    if not evidence.observations:
         return None, None, None
-    interval = wilson_interval(evidence.decayed_helpful, evidence.decayed_harmful)
-    return evidence.helpful_share, *interval
+    interval = wilson_interval(evidence.succeeded, evidence.failed)
+    return evidence.succeeded / evidence.observations, *interval
 
 
 def happening(change: PatternChange) -> Happening:
@@ -110,7 +110,8 @@ def happening(change: PatternChange) -> Happening:
 def _in_words(change: PatternChange) -> str:
     if change.aspect == "inversion":
         turned = change.after == "inverted"
-        return "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
+        what = "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
+        return f"{what}, by its counts"
     before = "" if change.before is None else f"{change.before} → "
     decided = "" if change.decision is None else f"{_DONE[change.decision]}: "
     return f"{decided}{before}{change.after}"

@@ -12,6 +12,7 @@ from functools import cached_property
 from math import exp, fsum, log
 from typing import Final
 
+from ...numbers.percent import percent
 from ...numbers.tolerance import ratio_at_least
 from ..attempts import TaskAttempt, attempts_of
 from ..kinds import Kinds, find_kinds
@@ -51,6 +52,8 @@ class Estimate:
         posterior: the rate of success.
         order_key: the rate by which things are put in order, in which few runs never lead.
         effect: the difference to what such tasks do otherwise.
+        draw_prior: the rate that draws start from, which the project's rate is a part of, with all
+            its runs: what is the best is not expected to be as the others are.
     """
 
     level: Level
@@ -60,6 +63,7 @@ class Estimate:
     posterior: Posterior
     order_key: float
     effect: Effect = NO_EFFECT
+    draw_prior: float = 0.5
 
     @property
     def is_worth_recommending(self) -> bool:
@@ -76,6 +80,15 @@ class Estimate:
     def is_harmful(self) -> bool:
         """Whether it almost certainly does worse than such tasks do otherwise."""
         return self.effect.is_known and self.effect.high < 0.0
+
+    @property
+    def is_above(self) -> bool:
+        """Whether it probably does better by at least a point, so that prompts can say so."""
+        return (
+            self.effect.is_known
+            and self.is_worth_recommending
+            and percent(max(0.0, self.effect.difference), 1) >= 1
+        )
 
 
 _IN_KIND: Final = {
@@ -147,8 +160,9 @@ class Estimates:
         tally = self.counts.by_kind.get(position, _NONE)
         if not tally.runs:
             return self.project
-        prior = base_rate(self.counts.total)
-        return _estimate(Level.KIND, tally, prior, prior, prior)
+        total = self.counts.total
+        prior = base_rate(total.without(tally))
+        return _estimate(Level.KIND, tally, prior, prior, base_rate(total))
 
     def procedure(self, signature: str, kind: int | None = None) -> Estimate:
         """Return the rate of a procedure, also of one that was never seen.
@@ -181,6 +195,18 @@ class Estimates:
             kind,
         )
 
+    def goes_worse_with(self, slug: str) -> bool | None:
+        """Return whether tasks almost certainly go worse with a pattern than such tasks otherwise.
+
+        What is recommended at some kind of task does not go worse. None where nothing else was
+        tried at such tasks, so that there is nothing to compare.
+        """
+        whole = self.pattern(slug)
+        if not whole.effect.is_known:
+            return None
+        kinds = self.counts.by_pattern_and_kind.get(slug, {})
+        return whole.is_harmful and not any(self.pattern(slug, kind).is_above for kind in kinds)
+
     def _found(
         self,
         level: Level,
@@ -192,36 +218,50 @@ class Estimates:
         if kind is None:
             if not whole.runs:
                 return self.project
-            usual = self._expected(cells)
-            return _estimate(level, whole, usual, usual, base_rate(self.counts.total), effect)
+            usual = self._expected(cells, whole)
+            found = _estimate(level, whole, usual, usual, base_rate(self.counts.total), effect)
+            return replace(found, draw_prior=self._expected(cells))
         here = cells.get(kind, _NONE)
         elsewhere = {each: tally for each, tally in cells.items() if each != kind}
-        usual = self._rate_without(kind, here)
-        prior = self._carried(usual, whole.without(here), elsewhere)
+        usual, draw_prior = (self._rate_without(kind, here, each) for each in (whole, _NONE))
+        prior = self._carried(usual, whole, here, elsewhere)
         if here.runs:
             in_order = prior if elsewhere else self.kind(kind).posterior.mean
-            return _estimate(_IN_KIND[level], here, usual, prior, in_order, effect)
+            found = _estimate(_IN_KIND[level], here, usual, prior, in_order, effect)
+            return replace(found, draw_prior=draw_prior)
         if not elsewhere:
             return self.kind(kind)
         # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
         seen = replace(whole, decayed_runs=0.0, decayed_successes=0.0)
-        return replace(_estimate(level, seen, usual, prior, prior, effect), tally=whole)
+        found = _estimate(level, seen, usual, prior, prior, effect)
+        return replace(found, tally=whole, draw_prior=draw_prior)
 
-    def _rate_without(self, kind: int, part: DecayedTally) -> float:
-        """Return the rate of a kind of task without a part of its runs."""
+    def _rate_without(self, kind: int, part: DecayedTally, whole: DecayedTally) -> float:
+        """Return the rate of a kind of task without what is estimated, so that it counts once.
+
+        Args:
+            kind: the position of the kind of task.
+            part: what is estimated, of this kind.
+            whole: the same, of all kinds; nothing to let it count in the project's rate.
+        """
         rest = self.counts.by_kind.get(kind, _NONE).without(part)
-        return posterior_of(rest, base_rate(self.counts.total)).mean
+        return posterior_of(rest, base_rate(self.counts.total.without(whole))).mean
 
-    def _expected(self, cells: Mapping[int, DecayedTally]) -> float:
+    def _expected(self, cells: Mapping[int, DecayedTally], whole: DecayedTally = _NONE) -> float:
         """Return the rate that the tasks of these runs have in the other runs of their kinds."""
         expected = fsum(
-            tally.decayed_runs * self._rate_without(kind, tally) for kind, tally in cells.items()
+            tally.decayed_runs * self._rate_without(kind, tally, whole)
+            for kind, tally in cells.items()
         )
         runs = fsum(tally.decayed_runs for tally in cells.values())
-        return expected / runs if runs > 0.0 else base_rate(self.counts.total)
+        return expected / runs if runs > 0.0 else base_rate(self.counts.total.without(whole))
 
     def _carried(
-        self, usual: float, outside: DecayedTally, elsewhere: Mapping[int, DecayedTally]
+        self,
+        usual: float,
+        whole: DecayedTally,
+        here: DecayedTally,
+        elsewhere: Mapping[int, DecayedTally],
     ) -> float:
         """Return the rate expected at a kind of task of what was seen at other kinds.
 
@@ -230,8 +270,8 @@ class Estimates:
         """
         if not elsewhere:
             return usual
-        expected = self._expected(elsewhere)
-        seen = posterior_of(outside, expected).mean
+        expected = self._expected(elsewhere, whole)
+        seen = posterior_of(whole.without(here), expected).mean
         return 1.0 / (1.0 + exp(-(_log_odds(usual) + _log_odds(seen) - _log_odds(expected))))
 
 

@@ -63,7 +63,7 @@ def why(estimate: Estimate) -> tuple[str, ...]:
         f"{tally.decayed_runs:.2f}"
     )
     if estimate.level is Level.KIND:
-        lines.append(f"tasks of the project {_expected(estimate, 'succeed in')}")
+        lines.append(f"other tasks of the project {_expected(estimate, 'succeed in')}")
         return tuple(lines)
     lines.append(f"without it, such tasks {_expected(estimate, 'are expected to succeed in')}")
     if effect.is_known:
