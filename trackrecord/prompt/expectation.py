@@ -75,7 +75,9 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
     similar = tuple(SimilarText(*each) for each in votes.similar if each[1] >= least)
     if not similar:
         return Expectation()
-    return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes)
+    # What verdicts rest on is no part of a procedure, and used as often as in any task.
+    tools = {**advice.checks, **_tools_of(advice, similar)}
+    return Expectation(similar, tools, _kinds_of(advice, similar), votes)
 
 
 def runs_of(

@@ -124,6 +124,11 @@ def _newness(run: Run) -> tuple[float, str, str, str]:
 
 
 def ending_of(run: Run) -> str:
-    """Return what a failed run ended in: its last error, else its failure mode; "" if unknown."""
+    """Return what a failed run ended in, "" if unknown.
+
+    That is what the check found that decided, else its last error, else its failure mode.
+    """
+    if run.ending:
+        return run.ending
     errors = (step.error for step in reversed(run.steps) if step.error)
     return next(errors, run.failure_mode)

@@ -9,7 +9,7 @@ from typing import Final
 from ...numbers.wilson import Z
 from .chance import as_normal, clustered_difference, discoveries, two_sided
 from .finding import Finding
-from .history import History
+from .history import History, may_fail
 from .lesson import LessonKind
 from .rules import LessonRules
 from .wording import tool_text
@@ -73,6 +73,8 @@ def _calls_of(history: History, bits: dict[int, int]) -> dict[int, list[_Call]]:
             tool
             for tool, failing in failures.items()
             if history.is_agents(tool)
+            # That tests pass is the work itself.
+            and not may_fail(history.callers[tool].tool)
             and failing >= _MIN_FAILURES
             and history.counts[tool] >= 2 * _MIN_CALLS
         ),
