@@ -76,6 +76,42 @@ def test_every_field() -> None:
     )
 
 
+_PASSED, _FAILED = {"kind": "check passed", "call": 3}, {"kind": "check failed", "call": 2}
+_CHECKED = ["Read", "shell:mypy", "shell:mypy", "shell:pytest", "deploy"]
+
+
+@pytest.mark.parametrize(
+    ("grounds", "calls", "tools"),
+    [
+        ([_PASSED], {3}, {"shell:pytest", "shell:mypy"}),
+        ([_FAILED, _PASSED], {2, 3}, {"shell:pytest", "shell:mypy"}),
+        ([{"kind": "tests", "says": "by hand", "call": 4}], {4},
+         {"deploy", "shell:pytest", "shell:mypy"}),
+        ([_PASSED, {"kind": "check without a result", "call": 1}], {3},
+         {"shell:pytest", "shell:mypy"}),
+        ([{"kind": "evaluated", "says": "0.9"}, _PASSED], set(), set()),
+        ([{"kind": "check before the last edit", "call": 3}], set(), set()),
+        ([{"kind": "rejected", "call": 0}], set(), set()),
+        ([{"kind": "check passed"}, {"kind": "check passed", "call": 5}], set(), set()),
+        ([], set(), set()),
+        (None, set(), set()),
+    ],
+)  # fmt: skip
+def test_what_a_verdict_rests_on(
+    grounds: list[dict[str, Any]] | None, calls: set[int], tools: set[str]
+) -> None:
+    """The checks that decided, and with them the run's other checks; without a verdict nothing."""
+    graph = [{"tool": tool} for tool in _CHECKED]
+    said = {"grounds": grounds, "tool_graph": graph, "outcome_source": "tests"}
+    outcome = decode_outcome(body(**said))
+    assert (outcome.deciding_calls, outcome.decided_by) == (calls, tools)
+    explaining = [call.tool for call in outcome.explaining_calls]
+    assert explaining == [tool for tool in _CHECKED if tool not in tools]
+    assert decode_outcome(body(**said | {"success": None})).decided_by == frozenset()
+    # Whoever amends a verdict names calls that are not these.
+    assert decode_outcome(body(**said, amended_by="token:ci")).decided_by == frozenset()
+
+
 def test_success_may_be_unknown_but_not_missing() -> None:
     """Null says that nobody knows; saying nothing is a mistake."""
     assert decode_outcome(b'{"task_id":"t","success":null}').success is None

@@ -6,6 +6,7 @@ process: it holds arguments and results as the source has them, secrets included
 """
 
 import hashlib
+import re
 from enum import StrEnum
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ from trackrecord.wire.outcome import CapturedFrom
 
 _LONGEST_ID: Final = 128
 _DIGEST_BYTES: Final = 16
+_CANCELLED: Final = re.compile(
+    r"\s*(?:<tool_use_error>\s*)?(?:Error: )?(?:Sibling tool call errored|Cancelled: parallel )"
+)
 
 
 class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,6 +173,11 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     def outcome_id(self) -> str:
         """The same for every source that reports this run."""
         return run_outcome_id(self.agent, self.session, self.prompt)
+
+
+def is_cancelled(error: str) -> bool:
+    """Return whether a call was not carried out because another one of the same answer failed."""
+    return _CANCELLED.match(error) is not None
 
 
 def run_outcome_id(agent: str, session: str, prompt: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.advice.failures import error_line
 from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
 
 from .agent_run import RunCall
@@ -56,20 +57,25 @@ def kept_name(call: RunCall) -> str:
     return redacted_beginning(name, _LONGEST_TOOL) or SHELL
 
 
-def kept_call(call: RunCall, folder: str, *, prompts: bool) -> dict[str, Any]:
+def kept_call(
+    call: RunCall, folder: str, *, prompts: bool, has_found: bool = False
+) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
     Args:
         call: the call.
         folder: the working folder, which paths are told from.
         prompts: whether the text of prompts is kept.
+        has_found: whether it is a check that ran and found something, which is its result.
     """
+    has_failed = call.ok is False and not has_found
     fields = {
         "tool": kept_name(call),
         "id": redacted_beginning(call.id, _LONGEST_ID) or None,
         "args": _arguments(call, folder, prompts=prompts),
-        "ok": call.ok,
-        "error": kept_error(call) if call.ok is False else None,
+        "ok": True if has_found else call.ok,
+        "error": kept_error(call) if has_failed else None,
+        "result": kept_error(call) if has_found else None,
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
@@ -78,7 +84,10 @@ def kept_call(call: RunCall, folder: str, *, prompts: bool) -> dict[str, Any]:
 
 
 def kept_error(call: RunCall) -> str | None:
-    """Return the beginning and the end of a failed call's error; None if it has none."""
+    """Return a failed call's error, None if it has none.
+
+    Of a long one its beginning and its end, and the line that tells what went wrong.
+    """
     text = call.error or call.result
     if not text.strip():
         return f"exit code {call.exit_code}" if call.exit_code else None
@@ -88,7 +97,14 @@ def kept_error(call: RunCall) -> str | None:
     if raised := _RAISED.findall(text):
         # pytest draws a frame around it, and what the frame says stands in the grounds.
         text = raised[-1]
-    return shortened(text, LONGEST_ERROR)
+    said = shortened(text, LONGEST_ERROR)
+    if len(text) <= LONGEST_ERROR or (line := redacted(error_line(text))) in _even(said):
+        return said
+    return f"{line}{_GAP}{shortened(text, LONGEST_ERROR - len(line) - len(_GAP))}"
+
+
+def _even(text: str) -> str:
+    return _BLANKS.sub(" ", text)
 
 
 def shortened(text: str, most: int) -> str:

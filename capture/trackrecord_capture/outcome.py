@@ -5,6 +5,7 @@ Everything is redacted and bounded here, before it is queued.
 
 import hashlib
 import re
+from collections.abc import Set
 from typing import Any, Final
 
 import msgspec
@@ -14,11 +15,12 @@ from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.repositories import valid_name
 from trackrecord.wire.outcome import encode_body
 
-from .agent_run import AgentRun, RunCall, Seen
+from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
 from .projects import RunProjects
 from .shell.searches import with_answers
+from .verdict.checks import findings_of
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
@@ -63,16 +65,30 @@ def outcome_of(
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
-    run = with_answers(without_own_tools(run))
+    run = with_answers(_with_cancelled(without_own_tools(run)))
     if not rules.prompts:
         run = _without_words(run)
-    verdict = verdict_of(run)
+    verdict, found = verdict_of(run), findings_of(run)
     project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most)
+        fields = _fields(run, project, verdict, rules, most, found)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
+
+
+def _with_cancelled(run: AgentRun) -> AgentRun:
+    """Return a run in which a call that was cancelled has neither succeeded nor failed.
+
+    Not every source tells such a call from a failed one.
+    """
+    calls = tuple(
+        msgspec.structs.replace(call, ok=None, error="", edits=())
+        if call.ok is False and is_cancelled(call.error or call.result)
+        else call
+        for call in run.calls
+    )
+    return msgspec.structs.replace(run, calls=calls)
 
 
 def _without_words(run: AgentRun) -> AgentRun:
@@ -90,11 +106,19 @@ def _without_words(run: AgentRun) -> AgentRun:
 
 
 def _fields(
-    run: AgentRun, project: str, verdict: RunVerdict, rules: CaptureRules, most_calls: int
+    run: AgentRun,
+    project: str,
+    verdict: RunVerdict,
+    rules: CaptureRules,
+    most_calls: int,
+    found: Set[int],
 ) -> dict[str, Any]:
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls, verdict)
-    graph = [kept_call(run.calls[place], run.folder, prompts=rules.prompts) for place in places]
+    graph = [
+        kept_call(run.calls[place], run.folder, prompts=rules.prompts, has_found=place in found)
+        for place in places
+    ]
     fields = {
         "outcome_id": run.outcome_id,
         "project": project,
@@ -103,7 +127,7 @@ def _fields(
         "outcome_source": verdict.outcome_source,
         "timestamp": run.ended_at or None,
         "duration_ms": _duration_ms(run),
-        "error_count": sum(call.ok is False for call in run.calls),
+        "error_count": sum(call.ok is False for call in run.calls) - len(found),
         "source": redacted_beginning(run.agent, _LONGEST_LABEL) or None,
         "instruction": (instruction or None) if rules.prompts else None,
         "tool_graph": graph or None,

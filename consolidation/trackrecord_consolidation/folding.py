@@ -70,7 +70,7 @@ def _episode(rules: CompetenceRules, row: EpisodeRow) -> Episode | str:
         outcome = decode_outcome(row.body, max_bytes=len(row.body))
     except InvalidOutcome:
         return UNREADABLE
-    calls = outcome.tool_graph or ()
+    calls = outcome.explaining_calls
     order = procedure_of(rules, calls)
     if isinstance(order, NoProcedure):
         return order.value

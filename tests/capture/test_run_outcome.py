@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trackrecord.capture_rules import CaptureRules, FolderProject
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign
-from trackrecord_capture.kept import kept_error
+from trackrecord_capture.kept import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
 
 EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
@@ -49,7 +49,7 @@ def test_the_fields_of_an_outcome():
     assert fields["outcome_id"] == "claude-code:s:p"
     assert fields["project"] == "p"
     assert (fields["success"], fields["outcome_source"]) == (True, "tests")
-    assert (fields["timestamp"], fields["duration_ms"], fields["error_count"]) == (1009.5, 9500, 1)
+    assert (fields["timestamp"], fields["duration_ms"], fields["error_count"]) == (1009.5, 9500, 0)
     assert fields["source"] == "claude-code"
     assert fields["instruction"] == "Fix the failing tests of the parser"
     assert [call["tool"] for call in fields["tool_graph"]] == [
@@ -59,7 +59,7 @@ def test_the_fields_of_an_outcome():
     ]
     assert fields["tool_graph"][0] == {
         "tool": "shell:pytest", "id": "t1", "args": {"command": "cd /src/p && uv run pytest"},
-        "ok": False, "error": "Exit code 1\n1 failed", "duration_ms": 250.0, "timestamp": 1001.0,
+        "ok": True, "result": "Exit code 1\n1 failed", "duration_ms": 250.0, "timestamp": 1001.0,
     }  # fmt: skip
     assert fields["files_touched"] == ["a.py"]
     assert fields["cost"] == {"tokens_in": 5}
@@ -268,7 +268,7 @@ def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int |
         ("cd gone && grep total cart.py", 1, "bash: line 1: cd: gone: No such file or directory"),
         ("make deploy && grep total log", 1, "deploying\nerror: denied"),
         ("./deploy.sh && grep total log", 1, ""),
-        ("grep total cart.py && pytest", 1, "1 failed in 0.1s"),
+        ("grep total cart.py && pytest", 127, "bash: pytest: command not found"),
         ("find gone", 1, "find: 'gone': No such file or directory"),
         ("diff a.py gone.py", 2, "diff: gone.py: No such file or directory"),
         ("git diff --no-such-option", 129, "error: invalid option: --no-such-option"),
@@ -284,6 +284,91 @@ def test_what_goes_wrong_beside_a_search_is_a_failed_call(
     fields = outcome_of(_run(call))
     assert fields["error_count"] == 1
     assert fields["tool_graph"][0]["ok"] is False
+
+
+def _bash(command: str, exit_code: int | None, said: str) -> RunCall:
+    return RunCall(tool="Bash", command=command, ok=False, exit_code=exit_code, result=said)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        _bash("pytest", 1, "E   assert 1 == 2\n1 failed, 2 passed in 0.1s"),
+        _bash("cd x && npm test", 1, "Error: Cannot find module './cart'\n2 failing"),
+        _bash(
+            "uv run mypy .", 1, "a.py:3: error: Name 'x' is not defined\nFound 1 error in 1 file"
+        ),
+        _bash("ruff check && pytest", 1, "a.py:1:8: F401 `os` is unused\nFound 1 error."),
+        _bash("cargo build", 101, "error[E0425]: cannot find value `x` in this scope"),
+        _bash("make check", 2, "it went wrong"),
+        RunCall(tool="run_tests", ok=False, error="tests/test_a.py FAILED\n1 failed, 2 passed"),
+    ],
+)
+def test_what_a_check_found_is_no_failure_of_its_call(call: RunCall):
+    """It ran, so that the call succeeded, and has a result; the run failed by it."""
+    fields = outcome_of(_run(call))
+    assert (fields["success"], fields["error_count"]) == (False, 0)
+    kept = fields["tool_graph"][0]
+    assert (kept["ok"], kept["result"]) == (True, kept_error(call))
+    assert "error" not in kept
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        _bash("pytest", 127, "bash: line 1: pytest: command not found"),
+        _bash("python -m pytest", 1, "/usr/bin/python: No module named pytest"),
+        _bash("npm test", 1, 'npm error Missing script: "test"'),
+        _bash("npm run lint", 1, "> eslint .\nsh: 1: eslint: not found\nnpm error code 1"),
+        _bash(
+            "rtk bun run test", 2, "error: unrecognized subcommand 'run'\n\nUsage: rtk [OPTIONS]"
+        ),
+        _bash("npx jest --parallel", 1, "error: unknown option '--parallel'"),
+        _bash("docker build .", 1, "ERROR: Cannot connect to the Docker daemon at unix:///x.sock"),
+        _bash("pytest", 137, "Killed"),
+        _bash("make build && ./deploy.sh", 1, "deploying\ndenied"),
+        RunCall(tool="run_tests", ok=False, error="connection refused"),
+    ],
+)
+def test_a_check_that_did_not_start_is_a_failed_call(call: RunCall):
+    """It found nothing; nor is it told by what runs behind a check."""
+    fields = outcome_of(_run(call))
+    assert fields["error_count"] == 1
+    assert (fields["tool_graph"][0]["ok"], fields["tool_graph"][0]["error"]) == (
+        False, kept_error(call),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        RunCall(tool="Read", ok=False, error="Sibling tool call errored"),
+        RunCall(tool="Edit", ok=False, edits=("/src/p/a.py",),
+                error="<tool_use_error>Cancelled: parallel tool call errored</tool_use_error>"),
+        RunCall(tool="Bash", command="grep -n tax a.py", ok=False, error="Shell command failed"),
+    ],
+)  # fmt: skip
+def test_how_a_call_ended_may_not_be_known(call: RunCall):
+    """It was cancelled, or a search whose status is not known: neither an error nor a success."""
+    fields = outcome_of(_run(call))
+    assert fields["error_count"] == 0
+    assert not {"ok", "error"} & fields["tool_graph"][0].keys()
+    assert "files_touched" not in fields
+
+
+def test_the_line_that_tells_is_kept():
+    """Of a long error it may stand anywhere."""
+    lines = [f"step {n} of the build is done" for n in range(200)]
+    lines[77] = "fatal: could not read the lock  file"
+    call = RunCall(
+        tool="Bash", command="./deploy.sh", ok=False, exit_code=1, error="\n".join(lines)
+    )
+    kept = kept_error(call)
+    assert kept.startswith("fatal: could not read the lock file\n")
+    assert kept.endswith("step 199 of the build is done")
+    assert len(kept) <= LONGEST_ERROR
+    short = RunCall(tool="Bash", command="./deploy.sh", ok=False, error="\n".join(lines[70:80]))
+    assert kept_error(short).startswith("step 70 ")
 
 
 def test_every_call_that_the_verdict_rests_on_is_kept_and_named():

@@ -18,23 +18,31 @@ _DEADLINE_S = 120.0
 
 
 def _rollout(number, folder):
-    """A turn in which a test fails, a file is changed, and the test passes."""
+    """A turn in which a script and a test fail, a file is changed, and both go well."""
     turn, thread = f"turn-{number}", f"{THREAD[:-2]}{number:02}"
-    run = {"type": "CommandExecution", "command": ["bash", "-lc", "pytest -q"], "cwd": folder}
+
+    def ran(call, command, exit_code):
+        arguments = json.dumps({"cmd": command})
+        item = {"type": "CommandExecution", "id": call, "command": ["bash", "-lc", command],
+                "cwd": folder, "exit_code": exit_code}  # fmt: skip
+        return [
+            ("response_item", {"type": "function_call", "name": "exec_command", "call_id": call,
+                               "arguments": arguments}),
+            ("event_msg", {"type": "item_completed", "item": item}),
+        ]  # fmt: skip
+
     patch = "*** Begin Patch\n*** Update File: cart.py\n+x\n*** End Patch"
     calls = [
-        ("response_item", {"type": "function_call", "name": "exec_command", "call_id": "c1",
-                           "arguments": json.dumps({"cmd": "pytest -q"})}),
-        ("event_msg", {"type": "item_completed", "item": {**run, "id": "c1", "exit_code": 1}}),
+        *ran("c0", "python seed.py", 1),
+        *ran("c1", "pytest -q", 1),
         ("response_item", {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c2",
                            "input": patch}),
         ("event_msg", {"type": "patch_apply_end", "call_id": "c2", "success": True}),
-        ("response_item", {"type": "function_call", "name": "exec_command", "call_id": "c3",
-                           "arguments": json.dumps({"cmd": "pytest -q"})}),
-        ("event_msg", {"type": "item_completed", "item": {**run, "id": "c3", "exit_code": 0}}),
+        *ran("c3", "pytest -q", 0),
+        *ran("c4", "python seed.py", 0),
     ]  # fmt: skip
     if number % 3 == 0:
-        calls = calls[:4]
+        calls = calls[:6]
     prompt = f"Mend the cart so that it survives voucher number {number}"
     return thread, [
         ("session_meta", {"id": thread, "cwd": folder, "source": "cli"}),
@@ -145,11 +153,13 @@ def test_the_first_minute(nothing_up, agents, trackrecord):
         again = trackrecord("import", "all")
     assert again.out == "nothing new in 9 logs\n\n" + page
     assert "9 runs in 1 project (codex 8, opencode 1)" in page
-    assert f"{agents.project}: shell:pytest failed in 8 of 13 calls, in 8 runs" in page
-    assert "it worked later in 5 of them\n" in page
+    assert f"{agents.project}: shell:python failed in 8 of 13 calls, in 8 runs" in page
+    assert "it worked later in 5 of them, after shell:pytest (5)\n" in page
+    # That tests fail at first is the work itself.
+    assert "shell:pytest failed" not in page
     assert "9 runs, 5 succeeded" in page
     assert "--ground 'no check'" not in page
-    assert f"trackrecord runs list --project {agents.project} --tool shell:pytest --failed" in page
+    assert f"trackrecord runs list --project {agents.project} --tool shell:python --failed" in page
     _check_commands(trackrecord, agents.project, found, page)
 
 

@@ -47,7 +47,8 @@ def test_list_and_show(lessons, trackrecord, project):
     assert {run["success"] for run in shown["outcomes"]} == {False}
     assert shown["lines"]["en"] == LINE
     table = trackrecord("lessons", "list", "--project", project)
-    assert LINE in table.out
+    assert found["example"] == "no seat left on flight HAT3"
+    assert f"{LINE} (no seat left on flight HAT3)" in table.out
     assert trackrecord("lessons", "show", found["id"], "--project", project).status == 0
 
 

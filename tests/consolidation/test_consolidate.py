@@ -38,6 +38,18 @@ def test_two_successes_in_any_order(fleet: Fleet) -> None:
     assert (provenance.count, provenance.outcome_ids) == (2, (one, other))
 
 
+def test_checks_that_decided_are_no_part_of_a_procedure(fleet: Fleet) -> None:
+    """Else each further check would be a procedure of its own, that fails more often."""
+    for found in ("passed", "failed", "passed"):
+        tools = ("read", "edit", "go_test", *["lint"] * (found == "failed"))
+        ground = {"kind": f"check {found}", "call": len(tools) - 1}
+        fleet.report(*tools, success=found == "passed", grounds=[ground])
+    fleet.consolidate()
+    (record,) = fleet.records().values()
+    assert record.signature == "edit+read"
+    assert record.performance.success_rate == pytest.approx(2 / 3)
+
+
 def test_one_success_is_ignored(fleet: Fleet) -> None:
     """And so is one success beside a failure; the report says why."""
     fleet.report("a")

@@ -5,19 +5,26 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from trackrecord.changes.lessons import decide_about_lesson
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
+from trackrecord.prompt.expectation import expectation_of
+from trackrecord.queries.advice import build_advice
+from trackrecord.queries.explain_run import explain_run
 from trackrecord.queries.lessons import (
     LessonFilter,
     list_lessons,
     show_lesson,
 )
+from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.outcome import outcome_of
 from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
@@ -184,3 +191,108 @@ def test_an_unknown_id(store):
     teach(store, [failing(1)])
     with reading(store) as connection, pytest.raises(UnknownId, match="lessons list --all"):
         show_lesson(connection, SETTINGS, "default", "nobody")
+
+
+def test_the_example_is_a_line_of_the_error_redacted_and_inert(store):
+    """For people of the project: what differs stays, secrets and homes do not."""
+    said = (
+        "Exit code 1\nloading\n"
+        "fatal: cannot open '/home/mia/shop/{}.yml' with password=hunter2hunter2 <b>now</b>\n"
+        "hint: look there\n"
+    )
+    teach(store, [failing(number, error=said.format(f"cart{number}")) for number in range(4)])
+    lesson = lessons_of(store)[0].lesson
+    assert lesson.example == (
+        "fatal: cannot open '~/shop/cart3.yml' with password=‹secret> ‹b>now‹/b>"
+    )
+    for told in ("mia", "hunter2", "cart3"):
+        assert told not in lesson.lines["en"]
+
+
+def _shell(command, *, fails=False, said=""):
+    return RunCall(
+        tool="Bash", command=command, ok=not fails, exit_code=int(fails), result=said, error=said
+    )
+
+
+_LOOK = RunCall(tool="Read", ok=True)
+_EDIT = RunCall(tool="Edit", ok=True, edits=("/src/shop/cart.py",))
+_TESTS = _shell("pytest -q", said="3 passed in 0.1s")
+
+
+def _fleet():
+    """Yield what is captured of eight tasks, four runs of each at the same time.
+
+    All pass the tests; half of them run mypy as well, some of these also before the last edit, and
+    mypy fails in half of the tasks.
+    """
+    for number in range(32):
+        calls = [_LOOK, _EDIT, _TESTS]
+        if number % 4 < 2:
+            fails = number % 8 < 4
+            types = _shell("mypy .", fails=fails, said="Found 1 error in 1 file" if fails else "")
+            calls = [_LOOK, _EDIT, *[types] * (number % 3 == 0), _EDIT, _TESTS, types]
+        began = NOW - 1000 + 10 * (number // 4)
+        run = AgentRun(
+            agent="claude-code", session=f"s{number}", prompt="p", captured_from="transcript",
+            started_at=began, ended_at=began + 5, folder="/src/shop",
+            instruction=f"Mend the sum of the cart, number {number // 4}", calls=tuple(calls),
+        )  # fmt: skip
+        yield outcome_of(run) | {"project": "default", "outcome_id": f"o{number}"}
+
+
+def _learnt(store):
+    """Return all that prompts may say, the lessons and what explains a verdict, as text."""
+    now = NOW + 100
+    with reading(store) as connection:
+        advice = build_advice(connection, "default", SETTINGS.rules, now=now)
+        shown = list_lessons(connection, SETTINGS, "default", wanted=LessonFilter(everything=True))
+        outcomes = [f"o{number}" for number in range(0, 32, 4)]
+        why = [explain_run(connection, SETTINGS, "default", each).because for each in outcomes]
+        orders = {run.order for run in read_runs(connection, 1, limit=99)}
+    said = [line for lines in why for line in lines if not line.startswith("because")]
+    # How often checks run is known, to tell of those that do not start.
+    assert advice.checks.keys() <= {"shell:mypy", "shell:pytest"}
+    advice = replace(advice, checks={})
+    return repr((advice, [each.to_document() for each in shown], said)), orders
+
+
+def test_a_check_that_the_verdict_rests_on_does_not_explain_it(store):
+    """More checks are more ways to fail: nothing is learnt against the type checker by that."""
+    fleet = list(_fleet())
+    successes = {number for number, fields in enumerate(fleet) if fields["success"]}
+    assert successes == {number for number in range(32) if number % 8 not in (0, 1)}
+    teach(store, fleet)
+    said, orders = _learnt(store)
+    assert orders == {("Read", "Edit")}
+    assert "Read" in said
+    assert "mypy" not in said
+    assert "pytest" not in said
+
+
+def test_a_task_needs_the_checks_that_verdicts_rest_on(store):
+    """Although they are no part of a procedure: what is known of them is told to its agent."""
+    teach(store, _fleet())
+    with reading(store) as connection:
+        advice = build_advice(connection, "default", SETTINGS.rules, now=NOW + 100)
+    tools = expectation_of(advice, "Mend the sum of the cart, number 3").tools
+    assert tools == {"Read": 1.0, "Edit": 1.0, "shell:pytest": 1.0, "shell:mypy": 0.5}
+    assert expectation_of(advice, "Something else altogether").tools == {}
+
+
+def test_a_run_that_is_reported_without_grounds_is_explained_by_all_its_calls(store):
+    """Then nobody says what the verdict rests on."""
+    by_hand = {"grounds": None, "captured_from": None}
+    teach(store, [fields | by_hand for fields in _fleet()])
+    said, orders = _learnt(store)
+    assert orders == {
+        ("Read", "Edit", "shell:pytest"),
+        ("Read", "Edit", "shell:pytest", "shell:mypy"),
+        ("Read", "Edit", "shell:mypy", "shell:pytest"),
+    }
+    (lesson,) = (
+        each.lesson for each in lessons_of(store) if each.lesson.kind == "goes-with-success"
+    )
+    assert lesson.tools == ("shell:mypy",)
+    assert lesson.effect < 0
+    assert "shell:mypy" in said

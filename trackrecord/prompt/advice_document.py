@@ -262,6 +262,8 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         patterns: the estimates of patterns.
         kinds: kinds of task.
         past_tasks: past tasks by their texts.
+        checks: for each tool that verdicts rest on, which is no part of a procedure, the share of
+            the runs that used it.
     """
 
     project: str
@@ -274,6 +276,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     patterns: tuple[PatternEntry, ...] = ()
     kinds: tuple[KindEntry, ...] = ()
     past_tasks: PastTasks = PastTasks()
+    checks: dict[str, float] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

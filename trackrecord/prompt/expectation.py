@@ -91,7 +91,9 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
     if not similar:
         return Expectation()
     runs = sum(won + lost for _, _, won, lost in runs_of(advice, similar))
-    return Expectation(similar, _tools_of(advice, similar), _kinds_of(advice, similar), votes, runs)
+    # What verdicts rest on is no part of a procedure, and used as often as in any task.
+    tools = {**advice.checks, **_tools_of(advice, similar)}
+    return Expectation(similar, tools, _kinds_of(advice, similar), votes, runs)
 
 
 def runs_of(

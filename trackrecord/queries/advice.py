@@ -1,6 +1,7 @@
 """Building the advice of a project from its runs."""
 
 from array import array
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -84,7 +85,14 @@ def build_advice(
             found_estimates.kind_of_runs,
             rules.decay.half_life_days,
         ),
+        checks=_checks(runs),
     )
+
+
+def _checks(runs: Sequence[Run]) -> dict[str, float]:
+    """Return the share of runs that were decided by each tool."""
+    decided = Counter(tool for run in runs for tool in run.decided_by)
+    return {tool: times / len(runs) for tool, times in sorted(decided.items())}
 
 
 def _lessons(

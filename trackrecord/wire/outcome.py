@@ -5,11 +5,13 @@ Everything that comes from outside is checked here, once; behind it an Outcome c
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
+from trackrecord.learning.competences.checks import is_check
 from trackrecord.learning.numbers.speakers import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
@@ -33,6 +35,12 @@ MAX_COMMITS = 100
 Commit = Annotated[str, msgspec.Meta(min_length=7, max_length=64)]
 # Undecoded JSON that was not given.
 ABSENT = msgspec.Raw()
+# Checks that were seen and that a verdict does not rest on.
+_UNDECIDED = frozenset({
+    "check without a result", "check not run again", "check before the last edit",
+})  # fmt: skip
+# Kinds of grounds and names of tools come again and again.
+_is_check = lru_cache(maxsize=4096)(is_check)
 # As seconds the year 5138: a larger number counts a smaller unit, as JavaScript's Date.now() does.
 _BEYOND_SECONDS = 1e11
 _UNITS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
@@ -166,6 +174,52 @@ class Outcome(msgspec.Struct, kw_only=True):
         if self.outcome_source == "explicit":
             return self.captured_from is None and self.judged_by is None
         return self.outcome_source == "heuristic"
+
+    @property
+    def deciding_calls(self) -> frozenset[int]:
+        """The positions in `tool_graph` of the checks that the verdict rests on; mostly none.
+
+        What decided stands first among the grounds: behind an evaluation, checks decided nothing.
+        """
+        grounds = self.grounds or ()
+        # Another source's grounds name the calls that it saw.
+        if self.success is None or self.amended_by is not None or not grounds:
+            return frozenset()
+        if not _is_check(grounds[0].kind):
+            return frozenset()
+        return frozenset(
+            ground.call
+            for ground in grounds
+            if ground.call is not None
+            and ground.call < len(self.tool_graph or ())
+            and ground.kind not in _UNDECIDED
+            and _is_check(ground.kind)
+        )
+
+    @property
+    def decided_by(self) -> frozenset[str]:
+        """The tools that do not explain the verdict, because it rests on what they found.
+
+        These are the tools of the deciding calls, and with them all checks of the run: whether one
+        ran again after the last edit depends on what it had found before.
+        """
+        deciding = self.deciding_calls
+        if not deciding:
+            return frozenset()
+        named = [(call.tool or "").strip() for call in self.tool_graph or ()]
+        return frozenset(
+            name
+            for place, name in enumerate(named)
+            if name and (place in deciding or _is_check(name))
+        )
+
+    @property
+    def explaining_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that may explain how it went: those of other tools than `decided_by`."""
+        calls, decided_by = self.tool_graph or (), self.decided_by
+        if not decided_by:
+            return calls
+        return tuple(call for call in calls if (call.tool or "").strip() not in decided_by)
 
     def ended_at(self, received_at: float) -> float:
         """Return when the task ended; a time in the future becomes the time of receipt."""

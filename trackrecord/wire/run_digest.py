@@ -1,17 +1,22 @@
 """Run digests: the part of an outcome that advice is counted from, in a few hundred bytes.
 
 Bodies may have a megabyte; advice reads the newest ten thousand runs of a project at a time. A
-digest holds names, error templates and digests of arguments, never an argument or a result.
+digest holds names, the lines of errors that tell, and digests of arguments, never an argument or a
+result.
 """
 
 import re
+from collections.abc import Set
+from functools import lru_cache
 from zlib import crc32
 
 import msgspec
 
-from trackrecord.learning.advice.failures import error_template, is_wanted_failure
+from trackrecord.learning.advice.failures import error_line, error_template, is_wanted_failure
 from trackrecord.learning.advice.runs import AGENT, NotedRun, Run, RunStep
 from trackrecord.learning.competences.episodes import in_order
+from trackrecord.learning.text.inert import one_line
+from trackrecord.redaction.redact import redacted
 
 from .outcome import Outcome, ToolCall
 
@@ -24,6 +29,8 @@ _MESSAGES = ("message", "error", "detail")
 _NO_ARGUMENTS = frozenset(map(crc32, (b"", b"{}", b"[]", b"null")))
 _REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
 _LONGEST_COMMAND = 16_000
+_LONGEST_ERROR = 64 * 1024
+_HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\])")
 
 
 class _Digest(msgspec.Struct, array_like=True, gc=False):
@@ -39,6 +46,8 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     duration_ms: int | None
     tokens: int | None
     speaker: str = ""
+    decided_by: tuple[str, ...] = ()
+    ending: str = ""
 
 
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
@@ -77,7 +86,10 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
     """
     assert outcome.task_id is not None  # noqa: S101 - narrows what Outcome guarantees
     trigger, cost = outcome.trigger, outcome.cost
-    calls = tuple(in_order(outcome.tool_graph or ()))
+    graph = outcome.tool_graph or ()
+    calls = tuple(in_order(graph))
+    # What a check found is no failure of the call.
+    found = {id(graph[place]) for place in outcome.deciding_calls}
     if len(calls) > MAX_STEPS:
         calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
     return _encoder.encode(
@@ -87,7 +99,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             trigger.signal.strip()[:_LONGEST_NAME] if trigger else "",
             _repository(outcome.metadata),
             patterns,
-            tuple([_step(call) for call in calls if call.tool]),
+            tuple([_step(call, found) for call in calls if call.tool]),
             outcome.failure_mode or "",
             outcome.error_count,
             outcome.retry_count,
@@ -96,30 +108,44 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             if cost is None or (cost.tokens_in is None and cost.tokens_out is None)
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
+            tuple(sorted({name[:_LONGEST_TOOL] for name in outcome.decided_by})),
+            _read(outcome.failure_details or "")[0] if found and not outcome.success else "",
         )
     )
 
 
-def _step(call: ToolCall) -> RunStep:
+def _step(call: ToolCall, found: Set[int]) -> RunStep:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
-    error = None
+    error, line = None, ""
     if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
-        error = _error(call)
+        said = None if id(call) in found else _error(call)
+        if said is not None:
+            error, line = _read(said)
     arguments = crc32(call.args)
     if arguments in _NO_ARGUMENTS:
         arguments = 0
-    return RunStep(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT)
+    return RunStep(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT, line)
+
+
+# The same few errors come again and again; no more than 4 MB of them are remembered.
+@lru_cache(maxsize=1024)
+def _read(error: str) -> tuple[str, str]:
+    """Return the template of an error, and the line that tells of it, redacted and inert."""
+    if len(error) > _LONGEST_ERROR:
+        error = f"{error[: _LONGEST_ERROR // 2]}\n{error[-_LONGEST_ERROR // 2 :]}"
+    line = error_line(redacted(error))
+    return error_template(line), one_line(_HOME.sub("~", line))
 
 
 def _error(call: ToolCall) -> str | None:
-    """Return the template of a failing call's error; None if the call was meant to fail."""
+    """Return the text of a failing call's error; None if the call was meant to fail."""
     arguments = bytes(call.args)
     # Looked for in the bytes first: hardly any call has it.
     if _REPRODUCTION.search(arguments) or _REPRODUCTION.search((call.tool or "").encode()):
         said = arguments[:_LONGEST_COMMAND].decode(errors="replace")
         if is_wanted_failure(call.tool or "", said):
             return None
-    return error_template(_text(call.error))
+    return _text(call.error)
 
 
 def _text(error: msgspec.Raw) -> str:
@@ -183,4 +209,6 @@ def run_of(
         duration_ms=read.duration_ms,
         tokens=read.tokens,
         speaker=read.speaker,
+        decided_by=read.decided_by,
+        ending=read.ending,
     )

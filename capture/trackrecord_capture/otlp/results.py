@@ -31,6 +31,7 @@ _EXIT_NAMES: Final = ("exit_code", "exitCode", "exit", "returncode", "return_cod
 _FAILED_WORDS: Final = frozenset({"error", "failed", "failure", "fail"})
 _HOLDERS: Final = ("metadata", "output", "data", "kwargs", "result", "structuredContent")
 _ERRORS: Final = ("error", "error_message", "message", "stderr", "content", "output", "detail")
+_PRINTED: Final = ("output", "stdout", "stderr", "content")
 _DEEPEST: Final = 3
 
 
@@ -99,9 +100,12 @@ def _told_by_text(text: str) -> ResultTold:
         failed = _ERROR_TEXT.match(text.lstrip()[:_HEADER_CHARS]) is not None
         return ResultTold(text=text, failed=True, error=text) if failed else ResultTold(text=text)
     code = int(found[1])
-    _, _, output = text.partition("\nOutput:\n")  # Codex puts a header before it
+    _, header, output = text.partition("\nOutput:\n")  # Codex puts a header before it
     return ResultTold(
-        text=text, failed=code != 0, exit_code=code, error=(output or text) if code else ""
+        text=output if header else text,
+        failed=code != 0,
+        exit_code=code,
+        error=(output or text) if code else "",
     )
 
 
@@ -110,11 +114,19 @@ def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultTold:
     failed = code != 0 if code is not None else _says_failed(value)
     plain = value.get("output") or _text_of_parts(value.get("content") or value.get("blocks"))
     shown = plain if isinstance(plain, str) and plain else text
+    if code is not None and _printed_nothing(value):
+        shown = ""
     if failed:
         return ResultTold(text=shown, failed=True, exit_code=code, error=_error_in(value, shown))
     if failed is None and shown is plain:
         return _told_by_text(shown)
     return ResultTold(text=shown, failed=failed, exit_code=code)
+
+
+def _printed_nothing(value: Mapping[Any, Any]) -> bool:
+    """Return whether a command's result has places for what it printed, all of them empty."""
+    printed = [value[name] for name in _PRINTED if name in value]
+    return bool(printed) and not any(printed)
 
 
 def _exit_code(value: Mapping[Any, Any], depth: int) -> int | None:

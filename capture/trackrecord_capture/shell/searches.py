@@ -27,6 +27,8 @@ _STATUS: Final = re.compile(
     r"[.\s]*\Z",
     re.IGNORECASE,
 )
+# Nothing but that it failed, as Claude Code's events have it.
+_NO_STATUS: Final = re.compile(r"\s*(?:Error: )?Shell command failed[.\s]*\Z")
 # A program that names itself tells of an error: "grep: a.py: No such file or directory".
 _COMPLAINT: Final = re.compile(
     r"^(?:[\w./-]{1,64}: )?(?:line \d+: )?[\w./-]{1,64}: [^\n]{0,300}"
@@ -38,12 +40,21 @@ _LONGEST: Final = 4096
 
 
 def with_answers(run: AgentRun) -> AgentRun:
-    """Return a run in which a search without a hit, and a comparison, is no failed call."""
+    """Return a run in which a search without a hit, and a comparison, is no failed call.
+
+    Where neither a status nor a word of an error is known, it is not known how the search ended.
+    """
     calls = tuple(
-        msgspec.structs.replace(call, ok=True, error="") if is_answer(call) else call
+        msgspec.structs.replace(call, ok=None if _is_silent(call) else True, error="")
+        if is_answer(call)
+        else call
         for call in run.calls
     )
     return msgspec.structs.replace(run, calls=calls)
+
+
+def _is_silent(call: RunCall) -> bool:
+    return call.exit_code is None and not call.result and bool(_NO_STATUS.match(call.error))
 
 
 def is_answer(call: RunCall) -> bool:
@@ -60,7 +71,7 @@ def is_answer(call: RunCall) -> bool:
         return False
     # Without a status the error may be no more than its name.
     output = (call.result or ("" if call.exit_code else call.error))[:_LONGEST]
-    if _STATUS.match(output):
+    if _STATUS.match(output) or _NO_STATUS.match(output):
         output = ""
     if _COMPLAINT.search(output) or not all(map(_is_harmless, steps[:-1])):
         return False

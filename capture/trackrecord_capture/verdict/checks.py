@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.learning.advice.failures import is_wanted_failure
+from trackrecord.learning.advice.failures import error_line, has_not_started, is_wanted_failure
 from trackrecord.learning.competences.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
@@ -40,6 +40,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         at: when.
         passed: whether it passed; None if that cannot be told.
         says: the command, and the words that tell the result.
+        words: these words alone; "" if only the exit status tells it.
         is_hidden: whether it ran tests of which nothing is seen, so that they may have failed.
     """
 
@@ -47,6 +48,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     at: Moment
     passed: bool | None
     says: str
+    words: str = ""
     is_hidden: bool = False
 
 
@@ -66,6 +68,27 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
         return ()
     places = range(min(changed[0] + 1, len(run.calls)))
     return tuple(result for result in _results_at(run, places) if result.at < changed)
+
+
+def findings_of(run: AgentRun) -> frozenset[int]:
+    """Return the positions of the failed calls that are checks which ran and found something.
+
+    Failing tests and findings are work, and no failure of the call. A check that did not start, as
+    its words say, has found nothing.
+    """
+    failed = [place for place, call in enumerate(run.calls) if call.ok is False]
+    return frozenset(
+        result.at[0]
+        for result in _results_at(run, failed)
+        if result.passed is False and _has_found(run.calls[result.at[0]], result.words)
+    )
+
+
+def _has_found(call: RunCall, words: str) -> bool:
+    if words:
+        return not has_not_started(words)
+    # Another tool that is named after a check may have failed for reasons of its own.
+    return bool(call.command) and not has_not_started(error_line(call.result or call.error))
 
 
 def _results_at(run: AgentRun, places: Iterable[int]) -> Iterator[Result]:
@@ -162,7 +185,8 @@ def _of_tool(place: int, call: RunCall) -> Result:
     if summary is not None and (call.ok is not False or summary.passed is None):
         passed = summary.passed
     says = f"{call.tool}: {summary.says}" if summary else call.tool
-    return Result(check=check, at=(place, 0), passed=passed, says=says)
+    words = summary.says if summary else ""
+    return Result(check=check, at=(place, 0), passed=passed, says=says, words=words)
 
 
 def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iterator[Result]:
@@ -180,6 +204,7 @@ def _of_shell(place: int, call: RunCall, checks: tuple[ShellCheck, ...]) -> Iter
             at=(place, check.place),
             passed=None if passed is False and is_wanted else passed,
             says=f"{shown}: {summary.says}" if summary else shown,
+            words=summary.says if summary else "",
             is_hidden=_is_hidden(call, check, passed, summary),
         )
 

@@ -27,6 +27,7 @@ from ..screen import Coloured, print_details, print_json, print_table, say_more,
 
 if TYPE_CHECKING:
     from trackrecord.changes.lessons import Action
+    from trackrecord.learning.advice.lessons.lesson import Lesson
 
 _KINDS = (
     "fails",
@@ -110,12 +111,18 @@ def list_lessons(
                 _state(known.lesson.state, is_dismissed=known.dismissed is not None),
                 known.lesson.kind,
                 known.lesson.tasks,
-                known.lesson.lines["en"],
+                _with_example(known.lesson),
             )
             for known in shown
         ),
     )
     say_more(len(found) - len(shown), "lessons")
+
+
+def _with_example(lesson: Lesson) -> str:
+    """Return what a lesson says, with the line that tells of its error unless it repeats that."""
+    said, example = lesson.lines["en"], lesson.example
+    return said if not example or example.rstrip(".") in said else f"{said} ({example})"
 
 
 def _state(state: str, *, is_dismissed: bool) -> Coloured:

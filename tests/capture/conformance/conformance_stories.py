@@ -7,7 +7,7 @@ An adapter joins with a `Teller`: a class that writes a story as its agent recor
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from trackrecord_capture.sources.source import Source
 
@@ -89,8 +89,8 @@ class Known(NamedTuple):
         success: the verdict.
         because: where it comes from; None without a verdict.
         ground: the kind of the first ground.
-        calls: the finer names of the tools, and whether each succeeded. The agents' own tools have
-            names of their own: "edit" and "delegate" here.
+        calls: the finer names of the tools, and whether each succeeded, or found something. The
+            agents' own tools have names of their own: "edit" and "delegate" here.
         commits: the commits that were made, and those that were reverted.
     """
 
@@ -98,8 +98,17 @@ class Known(NamedTuple):
     success: bool | None
     because: str | None
     ground: str
-    calls: tuple[tuple[str, bool | None], ...]
+    calls: tuple[tuple[str, bool | str | None], ...]
     commits: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+
+def went(call: dict[str, Any]) -> bool | str | None:
+    """Return whether a call of an outcome succeeded: "found" if it is a check with a finding."""
+    if "result" not in call:
+        return call.get("ok")
+    assert call["ok"] is True
+    assert "error" not in call
+    return "found"
 
 
 class Story(NamedTuple):
@@ -157,10 +166,11 @@ class Teller(Protocol):
 _FIX = "Fix the failing tests of the cart"
 _WRONG = "No, that's wrong. Undo it."
 _RED = Shell("pytest -q", 1, "E   assert 0 == 3\n1 failed, 2 passed in 0.21s")
+_MISSING = Shell("pytest -q", 127, "bash: line 1: pytest: command not found")
 _GREEN = Shell("cd /src/shop && uv run pytest -q", 0, "3 passed in 0.14s")
 _EDIT = Edit("/src/shop/cart.py")
 _DONE = Say("All tests pass now.")
-_red, _green, _edit = ("shell:pytest", False), ("shell:pytest", True), ("edit", True)
+_red, _green, _edit = ("shell:pytest", "found"), ("shell:pytest", True), ("edit", True)
 _COMMIT = Shell("git add -A && git commit -m 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file")
 _MENDS = Delegate("Mend the price as well", (Edit("/src/shop/price.py"),), only_looks=False)
 _UPLOAD = f"curl -u bob:{PASSWORD} -H 'Authorization: Bearer {SECRET}' x"
@@ -286,6 +296,16 @@ STORIES = (
             Known(
                 "Please take that commit back", None, None, "no check",
                 (("shell:git revert", True),), (("5d6e7f8",), ("1a2b3c4",)),
+            ),
+        ),
+    ),
+    Story(
+        "nothing is found, and nothing starts",
+        (Turn(_FIX, (_EDIT, Shell("grep -n tax cart.py", 1), _MISSING, _DONE)),),
+        (
+            Known(
+                _FIX, None, None, "check without a result",
+                (_edit, ("shell:grep", True), ("shell:pytest", False)),
             ),
         ),
     ),

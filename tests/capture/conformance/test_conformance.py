@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from claude_code_teller import ClaudeCodeTeller
 from codex_teller import CodexTeller
-from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, Teller
+from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, Teller, went
 from opencode_teller import OpenCodeTeller
 
 from trackrecord.wire.outcome import decode_outcome, encode_body
@@ -54,7 +54,7 @@ def _known(teller: Teller, run: AgentRun) -> Known:
         fields.get("outcome_source"),
         fields["grounds"][0]["kind"],
         tuple(
-            (names.get(call["tool"], call["tool"]), call.get("ok"))
+            (names.get(call["tool"], call["tool"]), went(call))
             for call in fields.get("tool_graph", [])
             if call["tool"] != traits.wait_tool
         ),

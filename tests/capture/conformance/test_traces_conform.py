@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story
+from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, went
 from published_traces import published
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
@@ -42,7 +42,7 @@ def _known(traits: Any, fields: dict[str, Any]) -> Known:
         fields.get("outcome_source"),
         fields["grounds"][0]["kind"],
         tuple(
-            (names.get(call["tool"], call["tool"]), call.get("ok"))
+            (names.get(call["tool"], call["tool"]), went(call))
             for call in fields.get("tool_graph", [])
             if call["tool"] != traits.wait_tool
         ),

@@ -115,6 +115,7 @@ class ClaudeCodeEvents(_Events):
         hides_errands=True,
         untold={
             "the status of a pipe": _NO_OUTPUT,
+            "nothing is found, and nothing starts": _NO_OUTPUT,
             "interrupted": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,

@@ -1,10 +1,18 @@
 """Error templates: what differs from one occurrence to the next is taken out, in linear time."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.failures import LONGEST_TEMPLATE, error_template, is_wanted_failure
+from trackrecord.learning.advice.failures import (
+    LONGEST_TEMPLATE,
+    error_line,
+    error_template,
+    has_not_started,
+    is_wanted_failure,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,8 +28,8 @@ from trackrecord.learning.advice.failures import LONGEST_TEMPLATE, error_templat
         ("ask bob.b+x@mail.example.com", "ask <mail>"),
         ("commit 4f9a1c7ea9 and 4f9a1c7e-11aa-22bb-33cc-123456789abc", "commit <id> and <id>"),
         ("seats 1, 2, 3", "seats <n>"),
-        ("\x1b[31mred\x1b[0m\n\n  text", "red text"),
-        ("==== ERRORS ====\n!!!!!!! Interrupted: 1 error !!!!!!!", "ERRORS Interrupted: <n> error"),
+        ("\x1b[31mred\x1b[0m   text", "red text"),
+        ("==== ERRORS ====\n!!!!!!! Interrupted: 1 error !!!!!!!", "Interrupted: <n> error"),
         ("", ""),
     ],
 )
@@ -30,12 +38,102 @@ def test_variable_parts_become_placeholders(text, template):
     assert error_template(text) == template
 
 
-def test_a_long_error_keeps_its_end():
-    """The name of an exception stands last in a traceback."""
-    said = error_template("Traceback: " + "deep down, " * 900 + "ModuleNotFoundError: No module")
-    assert said.startswith("… ")
-    assert said.endswith("ModuleNotFoundError: No module")
-    assert len(said) == LONGEST_TEMPLATE
+def test_a_long_line_is_cut_at_words_around_what_tells():
+    """At its beginning, in its middle and at its end."""
+    words = "deep down, " * 900
+    assert error_line(f"Permission denied: {words}").startswith("Permission denied: deep down, ")
+    for behind in ("", f" {words}"):
+        said = error_line(f"{words}No module named cart{behind}")
+        assert re.fullmatch(r"… (?:(?:deep )?down, )+No module named cart(?: .* …)?", said)
+        assert LONGEST_TEMPLATE - len("deep down, ") < len(said) <= LONGEST_TEMPLATE
+
+
+_PYTHON = """Traceback (most recent call last):
+  File "/srv/a.py", line 3, in load
+    raise KeyError("x")
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/a.py", line 9, in main
+    load()
+cart.errors.CartError: no cart for order 7
+"""
+_NODE = """/srv/a.js:3
+  throw new TypeError("items is not a list");
+  ^
+
+TypeError: items is not a list
+    at add (/srv/a.js:3:9)
+    at Module._compile (node:internal/modules/cjs/loader:1554:14)
+
+Node.js v22.1.0
+"""
+_JAVA = """Exception in thread "main" java.lang.RuntimeException: start failed
+\tat shop.Main.main(Main.java:7)
+Caused by: java.io.FileNotFoundException: shop.yml
+\tat java.base/java.io.FileInputStream.open(FileInputStream.java:213)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (_PYTHON, "cart.errors.CartError: no cart for order 7"),
+        (_NODE, "TypeError: items is not a list"),
+        (_JAVA, "Caused by: java.io.FileNotFoundException: shop.yml"),
+        ("$ vitest\nsh: 1: vitest: not found\nerror: script \"test\" exited with code 127",
+         "sh: 1: vitest: not found"),
+        ("Exit code 2\nerror: unrecognized subcommand 'run'\n\nUsage: rtk [OPTIONS]",
+         "error: unrecognized subcommand 'run'"),
+        ("remote: checking\nfatal: could not read Username\nhint: log in",
+         "fatal: could not read Username"),
+        ("Exit code 1\nbuilding\nsrc/a.ts(3,1): error TS2304: Cannot find name 'x'.\n3 warnings",
+         "src/a.ts(3,1): error TS2304: Cannot find name 'x'."),
+        ("### Error\nTimeoutError: page.click: Timeout 5000ms exceeded.\nCall log:\n- waiting",
+         "TimeoutError: page.click: Timeout 5000ms exceeded."),
+        ("✓ tells 404 when a page is not found\n✗ adds up: expected 2\nnpm ERR! code ELIFECYCLE",
+         "✗ adds up: expected 2"),
+        ("npm error code ENOENT\nnpm error path /srv/x", "npm error code ENOENT"),
+        ("Exit code 1", "Exit code 1"),
+        ("all is said\nat the end", "at the end"),
+        ("\n \n", ""),
+    ],
+)  # fmt: skip
+def test_the_line_that_tells_is_the_error(text, line):
+    """The last exception of a stack trace, else what is missing, denied or unknown, else an error.
+
+    What the program that ran it says of that, and hints, tell nothing.
+    """
+    assert error_line(text) == line
+
+
+@given(
+    st.text(max_size=300), st.sampled_from(["", "\nerror: ", "\nTraceback: \n at x\n", "\x1b[3"])
+)
+def test_any_text_has_one_short_line(text, part):
+    """Whatever comes from outside."""
+    line = error_line(f"{text}{part}{text * 5}")
+    assert len(line) <= LONGEST_TEMPLATE
+    assert len(line.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    ["sh: 1: vitest: not found", "bash: line 1: pytest: command not found",
+     "/usr/bin/python: No module named pytest", "error: unrecognized subcommand <text>",
+     "npm error Missing script: <text>", "docker: permission denied while trying to connect"],
+)  # fmt: skip
+def test_a_check_that_did_not_start(error):
+    """It found nothing: the call failed."""
+    assert has_not_started(error)
+
+
+@pytest.mark.parametrize("error", ["<n> failed, <n> passed", "AssertionError: assert <n> == <n>"])
+def test_a_check_that_found_something(error):
+    """It ran."""
+    assert not has_not_started(error)
 
 
 @given(st.text(max_size=300))

@@ -14,6 +14,7 @@ from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
 from trackrecord.learning.advice.lessons.loops import find_loops
 from trackrecord.learning.advice.lessons.never import find_failing_ways
 from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.runs import RunStep
 
 
 def one(found, kind):
@@ -80,6 +81,80 @@ def test_checks_that_fail_at_times_do_their_work():
     """Failing tests do not count unless the tool mostly fails."""
     runs = [run(n, "npm test!<n> tests failed" if n % 3 == 0 else "npm test") for n in range(60)]
     assert of_kind(lessons(runs), LessonKind.FAILS) == []
+
+
+def test_a_check_that_fails_and_passes_later_in_the_run_is_no_lesson():
+    """However often it does: it did its work, whichever words it found. Otherwise it is one."""
+    red = step("run_tests!AssertionError: assert <n> == <n>")
+    runs = [run(n, red, "edit", red, red, "edit", "run_tests", "commit") for n in range(40)]
+    assert lessons(runs) == ()
+    never = one(lessons([run(n, red, "edit", red) for n in range(40)]), LessonKind.FAILS)
+    assert never.failing_calls == 80
+
+
+@pytest.mark.parametrize("error", ["vitest: not found", "No module named pytest"])
+def test_a_check_that_does_not_start_has_failed(error):
+    """Although it ran later, and at most other times."""
+    broken = f"npm test!{error}"
+    runs = [
+        run(n, *[broken, "install"] * (n % 5 == 0), "npm test", "npm test", "commit")
+        for n in range(40)
+    ]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.lines["en"].startswith("`npm test` failed in 8 of ")
+    assert found.failing_calls == 8
+
+
+def test_an_error_that_does_not_tell_what_went_wrong_is_no_lesson():
+    """Unless the tool mostly fails with it; nor are the last words of what went well an error."""
+    often = [run(n, *["book!the end of it"] * (n % 3), "book", "book") for n in range(40)]
+    assert of_kind(lessons(often), LessonKind.FAILS) == []
+    mostly = one(lessons([run(n, "book!the end of it") for n in range(9)]), LessonKind.FAILS)
+    assert mostly.lines["en"] == "`book` failed in all 9 calls, in 9 tasks"
+
+
+def test_the_example_is_the_line_of_the_newest_error():
+    """Of the commonest form of the error; what is told to agents is masked."""
+    runs = [
+        run(n, RunStep("book", "user <id> not found", error_line=f"user mia_{n} not found"))
+        for n in range(9)
+    ]
+    found = one(lessons(runs), LessonKind.FAILS)
+    assert found.example == "user mia_8 not found"
+    assert "mia_" not in " ".join(found.lines.values())
+
+
+def _checked(number, *said, success, task):
+    """A run whose verdict rests on its tests and on its type checker, if it ran that."""
+    ran = run(number, *said, success=success, task=task)
+    tools = [each.tool for each in ran.steps if each.tool in ("tests", "types")]
+    return replace(ran, decided_by=tuple(sorted(set(tools))), ended_at=NOW - 1000 + task)
+
+
+def test_what_decided_does_not_explain_the_verdict():
+    """Every second run checks its types as well, which fail in half: more checks, worse record.
+
+    Neither that it checks them, nor how often in a row, nor that it ends in that explains it. Where
+    nobody says what the verdicts rest on, all this would be told.
+    """
+    runs = []
+    for n in range(160):
+        types = n % 4 < 2
+        last = [step("types", 7)] * 3 if types else []
+        success = not (types and n % 8 < 4)
+        runs.append(_checked(n, "read", "edit", "tests", *last, success=success, task=n // 4))
+    assert lessons(runs) == ()
+    told = " ".join(
+        f"{each.lines['en']} {each.also}"
+        for each in lessons([replace(each, decided_by=()) for each in runs])
+    )
+    assert "runs with `types` succeeded less often" in told
+    # What else differs is told all the same.
+    helped = [
+        replace(each, steps=(step("plan"), *each.steps)) if each.success else each for each in runs
+    ]
+    (found,) = of_kind(lessons(helped), LessonKind.GOES_WITH_SUCCESS)
+    assert found.tools == ("plan",)
 
 
 def test_asking_for_a_fact_is_not_a_test():

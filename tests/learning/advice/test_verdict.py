@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
 from trackrecord.learning.advice.runs import Run, RunStep
@@ -54,6 +55,14 @@ def test_features_are_the_pairs_of_tools_and_the_last_tool():
         ("^", "a"), ("a", "b"), ("b", "a"), ("a", "$"), ("a",),
     }  # fmt: skip
     assert features_of(run(1, "t", [], True)) == {("^", "$")}
+
+
+def test_what_decided_is_no_feature():
+    """That the tests ran last, and passed, says nothing but the verdict."""
+    tested = run(1, "t", ["a", "test", "b", "test"], True)
+    decided = structs.replace(tested, decided_by=("test",))
+    assert features_of(decided) == features_of(run(1, "t", ["a", "b"], True))
+    assert (decided.order, decided.tools) == (("a", "b"), {"a", "b"})
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,76 @@
-"""Failures of calls: which ones count, and the text of their errors without what differs.
+"""Failures of calls: which ones count, and the line of their errors that tells what went wrong.
 
-An error template is the text of an error without what differs from one occurrence to the next.
+An error template is that line without what differs from one occurrence to the next.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
-# Long errors keep their end: the name of an exception stands there.
-_LONGEST_ERROR: Final = 4000
+# Of a longer text the beginning and the end are read.
+_LONGEST_READ: Final = 32 * 1024
+_GAP: Final = "…"
 LONGEST_TEMPLATE: Final = 200
-_GAP: Final = "… "
+# How much of a long line stands in front of what tells.
+_BEFORE: Final = 60
+
+_ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
+_FRAMES: Final = re.compile(
+    r"^(?:Traceback \(most recent call last\)|\s+at \S|\s+File \"|goroutine \d)", re.MULTILINE
+)
+_NAMED: Final = r"(?:Error|Exception|Fault|Failure|Timeout|Interrupt|Exit)"
+# What was raised, with the name of its type.
+_RAISED: Final = re.compile(
+    r"^(?:E\s+|[^\w\s]{1,3}\s+|Caused\ by:\ |Uncaught\ |Exception\ in\ thread\ \S{1,80}\ )?"
+    rf"(?:[A-Za-z_$][\w$.]{{0,160}}?{_NAMED}\b(?=:|\s*$|\ \[)|panic:\ "
+    r"|thread\ \S{1,80}\ panicked\ )"
+)
+# The same where frames of a call stack are printed.
+_RAISED_IN_FRAMES: Final = re.compile(rf"{_RAISED.pattern}|^(?:Uncaught )?[Ee]rror: ")
+# From here on each table is looked through before the next one.
+_TELLING: Final = (
+    re.compile(
+        r"not found|no such|not exist|not installed|no module|denied|not permitted|unrecogni[sz]ed"
+        r"|unknown (?:option|argument|(?:sub)?command|flag)"
+        r"|(?:illegal|invalid|unexpected) (?:option|argument)"
+        r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
+        r"|connection refused|timed out|already in use|no space left|did not match|no matches"
+        r"|missing script",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE),
+    re.compile(
+        r"\bfail(?:ed|s|ure)\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b|can't"
+        r"|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
+        re.IGNORECASE,
+    ),
+)
+# Lines around an error that do not tell which one it is.
+_TELLS_NOTHING: Final = re.compile(
+    r"""
+      ^(?:error:\ )?(?:exit\ (?:code|status)|exited\ with|command\ failed\ with)\b[^:]{0,60}$
+    | \bexited\ with\ (?:code|status|exit)\b | \bELIFECYCLE\b | ^g?make(?:\[\d+\])?:\ \*\*\*
+    | ^npm\ (?:ERR!|error)\ (?:code\ (?!E[A-Z])|errno|path|command|syscall|workspace|lifecycle
+      |a\ complete)\b
+    | ^husky\ -\ | ^for\ more\ information | ^usage: | ^hint: | ^node\.js\ v\d
+    | ^(?:at|file)\ \S+.{0,300}:?\d | ^traceback\ \( | ^\[?(?:started|completed|skipped|success)\]
+    | ^(?:warn(?:ing)?|info|debug|note)\b | [✓✔√] | ^(?:ok|pass)\b
+    | ^\W*(?:errors?|failures?|short\ test\ summary\ info|call\ log:)\W*$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# The lines that tools draw around what they say.
+_RULES: Final = re.compile(r"([=!_*#~+─━═-])\1{3,}")
+_LETTER: Final = re.compile(r"[^\W\d_]{2}")
+# The program of a check could not be run, or was called in a way that it does not know.
+_NOT_STARTED: Final = re.compile(
+    r"command not found|not found\s*$|no module named|no such file|not recogni[sz]ed|not installed"
+    r"|unrecogni[sz]ed|unknown (?:option|argument|(?:sub)?command|flag)|no such option"
+    r"|(?:illegal|invalid|unexpected) (?:option|argument)|missing script|script not found"
+    r"|permission denied|cannot connect|(?:can't|cannot) open",
+    re.IGNORECASE,
+)
 
 _TIME: Final = r"\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _PATH: Final = r"(?:[\\/~.]{0,3}[\w.@+-]{1,255})?(?:[\\/][\w.@+-]{1,255}){1,64}[\\/]?"
@@ -18,9 +78,6 @@ _PATH: Final = r"(?:[\\/~.]{0,3}[\w.@+-]{1,255})?(?:[\\/][\w.@+-]{1,255}){1,64}[
 _VARIABLE: Final = tuple(
     (re.compile(expression), placeholder)
     for expression, placeholder in (
-        (r"\x1b\[[0-9;]*m", ""),
-        # The lines that tools draw around what they say.
-        (r"([=!_*#~+-])\1{3,}", " "),
         (rf"\b\d{{4}}-\d\d-\d\d(?:[T ]{_TIME})?", "<time>"),
         (rf"\b{_TIME}", "<time>"),
         (r"\b[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'<>)\]]+", "<url>"),
@@ -64,21 +121,87 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
     )
 
 
+def has_not_started(error: str) -> bool:
+    """Return whether an error, or its template, says that a program did not even start."""
+    return _NOT_STARTED.search(error) is not None
+
+
 def error_template(text: str) -> str:
-    """Return an error's text with its variable parts replaced by placeholders.
+    """Return the line that tells of an error, with its variable parts replaced by placeholders.
 
     Numbers, quoted texts, paths, addresses, ids, hashes and times become `<n>`, `<text>`, `<path>`,
-    `<url>`, `<mail>`, `<id>` and `<time>`. A long text keeps its end.
+    `<url>`, `<mail>`, `<id>` and `<time>`. It has at most 200 characters, in whole words.
     """
-    return _template(text[-_LONGEST_ERROR:])
+    return _template(error_line(text))
 
 
-# The same few errors come again and again; no more than 4 MB of them are remembered.
-@lru_cache(maxsize=1024)
-def _template(text: str) -> str:
+# The same few errors come again and again.
+@lru_cache(maxsize=4096)
+def _template(line: str) -> str:
     for pattern, placeholder in _VARIABLE:
-        text = pattern.sub(placeholder, text)
-    text = _REPEATED.sub(r"\1", _SPACE.sub(" ", text)).strip()
-    if len(text) > LONGEST_TEMPLATE:
-        text = _GAP + text[-(LONGEST_TEMPLATE - len(_GAP)) :]
-    return text
+        line = pattern.sub(placeholder, line)
+    line = _REPEATED.sub(r"\1", line).strip()
+    return _beginning(line, LONGEST_TEMPLATE)
+
+
+def error_line(text: str) -> str:
+    """Return the line of an error's text that tells what went wrong, as it stands there.
+
+    That is the last exception of a stack trace; else the first line that says that something was
+    not found, denied or unknown; else the first that calls itself an error; else the last line. Of
+    a long line, no more than 200 characters around what tells remain, in whole words.
+    """
+    if len(text) > 2 * _LONGEST_READ:
+        text = f"{text[:_LONGEST_READ]}\n{text[-_LONGEST_READ:]}"
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    line, at = _telling(text)
+    return _around(line, at)
+
+
+def _telling(text: str) -> tuple[str, int]:
+    """Return the line that tells, with its spaces evened out, and where in it it does."""
+    every = [each for line in text.splitlines() if (each := _even(line))]
+    lines = [each for each in every if _LETTER.search(each) and not _TELLS_NOTHING.search(each)]
+    lines = lines or every
+    if len(lines) > 1:
+        if _FRAMES.search(text) and (found := _first(reversed(lines), _RAISED_IN_FRAMES)):
+            return found
+        if found := _first(lines, _RAISED):
+            return found
+    for telling in _TELLING:
+        if found := _first(lines, telling):
+            return found
+    return (lines[-1], len(lines[-1])) if lines else ("", 0)
+
+
+def _even(line: str) -> str:
+    return _SPACE.sub(" ", _RULES.sub(" ", line)).strip()
+
+
+def _first(lines: Iterable[str], telling: re.Pattern[str]) -> tuple[str, int] | None:
+    for line in lines:
+        if found := telling.search(line):
+            return line, found.start()
+    return None
+
+
+def _around(line: str, at: int) -> str:
+    """Return the words of a line around a position."""
+    if len(line) <= LONGEST_TEMPLATE:
+        return line
+    start = min(max(0, at - _BEFORE), len(line) - LONGEST_TEMPLATE + len(_GAP) + 1)
+    if start <= _BEFORE:
+        return _beginning(line, LONGEST_TEMPLATE)
+    rest = line[start:]
+    words = rest.partition(" ")[2] or rest
+    return f"{_GAP} {_beginning(words, LONGEST_TEMPLATE - len(_GAP) - 1)}"
+
+
+def _beginning(line: str, most: int) -> str:
+    """Return the first words of a line."""
+    if len(line) <= most:
+        return line
+    cut = line[: most - len(_GAP) - 1]
+    words = cut.rpartition(" ")[0] if line[len(cut)] != " " else cut
+    return f"{words or cut} {_GAP}"

@@ -15,7 +15,7 @@ from typing import Final
 
 from .attempts import attempts_of
 from .lessons.chance import discoveries
-from .lessons.errors import may_fail
+from .lessons.history import may_fail
 from .lessons.wording import error_text
 from .past_tasks import LONGEST_TOLD, group_of, text_of
 from .runs import Run
@@ -139,7 +139,7 @@ def _tests(group: Sequence[Run], comparable: frozenset[int]) -> Iterator[tuple[R
 
 def _facts_of(run: Run) -> set[RunFact]:
     # That a check passed or failed is what success was read from, and explains nothing.
-    calls = [step for step in run.steps if not may_fail(step.tool)]
+    calls = [step for step in run.explaining if not may_fail(step.tool)]
     errors = {step.error for step in calls if step.error}
     return {
         *(RunFact(tool=step.tool) for step in calls),

@@ -23,12 +23,15 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
             no message. See `failures.error_template`.
         arguments: a digest of the arguments: equal ones have equal digests; 0 for none.
         actor: who made the call: "agent", "user" or the name of another agent.
+        error_line: the line of its error that tells what went wrong, redacted and inert, for people
+            of the project; "" without one.
     """
 
     tool: str
     error: str | None = None
     arguments: int = 0
     actor: str = AGENT
+    error_line: str = ""
 
     @property
     def failed(self) -> bool:
@@ -56,6 +59,9 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         duration_ms: how long it took, None if not reported.
         tokens: what it used of a model's tokens, in and out; None if not reported.
         speaker: whose word all this is.
+        decided_by: the tools of the checks that its verdict rests on, and its other checks with
+            them: they cannot explain it.
+        ending: the template of what these found, if it failed by them; else "".
     """
 
     outcome: int
@@ -74,16 +80,28 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
     tokens: int | None = None
     speaker: str = ""
+    decided_by: tuple[str, ...] = ()
+    ending: str = ""
+
+    @property
+    def explaining(self) -> tuple[RunStep, ...]:
+        """The calls that may explain how it went: all but those of the tools that decided that."""
+        if not self.decided_by:
+            return self.steps
+        return tuple(step for step in self.steps if step.tool not in self.decided_by)
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The distinct tools in the order of their first use, without those of the user."""
-        return tuple(dict.fromkeys(step.tool for step in self.steps if step.actor != USER))
+        """The distinct tools in the order of their first use, without those of the user.
+
+        Without those that decided how it went, too.
+        """
+        return tuple(dict.fromkeys(step.tool for step in self.explaining if step.actor != USER))
 
     @property
     def tools(self) -> frozenset[str]:
-        """The tools that it used."""
-        return frozenset(step.tool for step in self.steps)
+        """The tools that it used, without those that decided how it went."""
+        return frozenset(step.tool for step in self.explaining)
 
 
 class Run(NotedRun, frozen=True, kw_only=True):

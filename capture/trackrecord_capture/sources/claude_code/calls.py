@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import RunCall
+from ...agent_run import RunCall, is_cancelled
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..raw_json import object_of, value_of
 from ..sub_agents import sub_agent_of
@@ -23,8 +23,6 @@ _TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>
 _TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
 _TIMED_OUT_CODE: Final = 124
 _LONGEST_NAME: Final = 256
-# Another call of the same answer failed, and this one was not carried out.
-_CANCELLED: Final = re.compile(r"\s*(?:Error: )?(?:Sibling tool call errored|Cancelled: parallel )")
 _INTERRUPTED: Final = "[Request interrupted by user"
 MCP: Final = "mcp__"
 
@@ -100,17 +98,15 @@ class OpenCall:
         if text.startswith(_INTERRUPTED):
             self.ok = None
             return
-        if _CANCELLED.match(text):
-            self.ok, self.error = None, excerpt(text)
-            return
         if refused := _TOOL_ERROR.match(text):
             # It did not even run: a missing argument, a file that was not read before.
             self.error = excerpt(refused[1].strip())
-            if _CANCELLED.match(self.error):
-                self.ok = None
+        else:
+            self.error = excerpt(text)
+        if is_cancelled(self.error):
+            self.ok = None
             return
-        self.error = excerpt(text)
-        if not self.command:
+        if refused or not self.command:
             return
         if code := _EXIT.match(text):
             self.exit_code = int(code[1])

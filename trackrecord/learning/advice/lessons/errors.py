@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...competences.checks import CHECKS, is_check
 from ...text.names import names_in
 from ...text.search_words import asked_words
-from ...text.words import words_of
 from .history import History
 
 # Of one tool's errors, the commonest are looked at.
@@ -26,11 +24,8 @@ _EMPTY: Final = frozenset({
     "错误", "失败", "异常", "命令", "退出", "状态",
 })  # fmt: skip
 
-# Whoever checks a balance or validates an address asks for a fact, and is to get it.
-_RUNS_CODE: Final = CHECKS - {
-    "check", "checks", "checker", "verify", "verification", "validate", "validation",
-    "检查", "校验", "验证",
-}  # fmt: skip
+# The position of the run of a failed call, and the line of its error that tells.
+_Occurrence = tuple[int, str]
 
 
 @dataclass
@@ -39,6 +34,7 @@ class ToolError:
 
     Attributes:
         template: the text of its commonest form.
+        example: that form as it last was, or the template where that is not known.
         words: the words that tell what went wrong; none if the error does not tell.
         positions: the positions of the runs, one for each failing call, ascending.
     """
@@ -46,16 +42,12 @@ class ToolError:
     template: str
     words: frozenset[str]
     positions: list[int]
+    example: str
 
     @property
     def calls(self) -> int:
         """How many calls ended in it."""
         return len(self.positions)
-
-
-def may_fail(tool: str) -> bool:
-    """Return whether a tool is there to fail at times: it runs tests, a linter or a build."""
-    return is_check(tool) and bool(words_of(tool) & _RUNS_CODE)
 
 
 def telling_words(template: str) -> frozenset[str]:
@@ -70,22 +62,27 @@ def telling_names(template: str, tools: Sequence[str]) -> frozenset[str]:
 
 def errors_of(history: History) -> dict[int, list[ToolError]]:
     """Return the errors of each caller, the commonest first."""
-    found: defaultdict[int, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    found: defaultdict[int, defaultdict[str, list[_Occurrence]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for position, place, caller in history.failed_calls:
-        found[caller][history.runs[position].steps[place].error or ""].append(position)
+        step = history.runs[position].steps[place]
+        found[caller][step.error or ""].append((position, step.error_line))
     return {
-        caller: _merged(
-            ToolError(template, _words(template), positions)
-            for template, positions in errors.items()
-        )
+        caller: _merged(_error(template, occurrences) for template, occurrences in errors.items())
         for caller, errors in found.items()
     }
+
+
+def _error(template: str, occurrences: list[_Occurrence]) -> ToolError:
+    positions = [position for position, _ in occurrences]
+    return ToolError(template, _words(template), positions, occurrences[-1][1] or template)
 
 
 def joined_errors(errors: Iterable[ToolError], named: ToolError) -> ToolError:
     """Return several errors of a tool as one, under the name of one of them."""
     positions = sorted(position for error in errors for position in error.positions)
-    return ToolError(named.template, named.words, positions)
+    return ToolError(named.template, named.words, positions, named.example)
 
 
 def _merged(errors: Iterable[ToolError]) -> list[ToolError]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from .errors import ToolError, errors_of, joined_errors, may_fail
+from ..failures import has_not_started
+from .errors import ToolError, errors_of, joined_errors
 from .finding import Finding
-from .history import History
+from .history import History, may_fail
 from .lesson import LessonKind
 from .rules import LessonRules
 from .span import span_of
@@ -28,7 +29,7 @@ def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
     enough = [each for each in found if each[0] >= rules.min_tasks]
     enough.sort(key=lambda each: (-each[0], history.callers[each[1]], each[2].template))
     for _, caller, error, most_often in enough[:_MOST_CANDIDATES]:
-        if _is_lesson(history, caller, error):
+        if _is_lesson(history, caller, error) and _tells(history, caller, error):
             yield _finding(history, caller, error, most_often=most_often)
 
 
@@ -46,13 +47,17 @@ def _candidates(
 
 
 def _is_lesson(history: History, caller: int, error: ToolError) -> bool:
-    if not may_fail(history.callers[caller].tool):
-        # That a tool fails at times, for reasons that are not told, helps nobody.
-        return bool(error_text(error.template)) or error.calls >= _MOSTLY * history.counts[caller]
+    if not may_fail(history.callers[caller].tool) or has_not_started(error.template):
+        return True
     # Tests and builds that fail at times do what they are there for.
     return error.calls >= _MOSTLY * _calls_between(
         history, caller, error.positions[0], error.positions[-1]
     )
+
+
+def _tells(history: History, caller: int, error: ToolError) -> bool:
+    """Return whether it is known what goes wrong, or the tool mostly fails so."""
+    return bool(error_text(error.template)) or error.calls >= _MOSTLY * history.counts[caller]
 
 
 def _calls_between(history: History, caller: int, first: int, last: int) -> int:
@@ -83,7 +88,7 @@ def _finding(
         subject=(*who, "" if most_often else " ".join(sorted(error.words))),
         tools=(who.tool,),
         actor=who.actor,
-        example=error.template,
+        example=error.example,
         positions=positions,
         calls=calls,
         failing_calls=failing,

@@ -32,7 +32,7 @@ class Finding:
         lines: the fact as one line, by language.
         wordless_lines: the same without the words of an error; empty where there are none in it.
         actor: who calls the first tool.
-        example: the template of an error.
+        example: the line that tells of an error, as it last was.
         calls: the calls that were looked at.
         failing_calls: those that failed.
         interval: of the share or the effect.

@@ -5,10 +5,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from ...competences.checks import CHECKS, is_check
+from ...text.words import words_of
 from ..attempts import TaskAttempt, attempts_of
-from ..runs import AGENT, NotedRun, with_verdict
+from ..failures import has_not_started
+from ..runs import AGENT, NotedRun, Run, RunStep, with_verdict
+
+# Whoever checks a balance or validates an address asks for a fact, and is to get it.
+_RUNS_CODE: Final = CHECKS - {
+    "check", "checks", "checker", "verify", "verification", "validate", "validation",
+    "检查", "校验", "验证",
+}  # fmt: skip
 
 
 class ToolCaller(NamedTuple):
@@ -26,6 +37,8 @@ class ToolCaller(NamedTuple):
 @dataclass(frozen=True)
 class History:
     """The runs of a project, the oldest first, each once.
+
+    A check that failed and passed later in the run did its work: that call has not failed.
 
     A run without a verdict tells what its calls tell; what compares successes with failures counts
     `judged` alone.
@@ -72,10 +85,21 @@ class History:
         return [bool(run.success) for run in self.runs]
 
     @cached_property
+    def decided_by(self) -> frozenset[str]:
+        """The tools that the verdicts of runs rest on, and which can therefore explain none."""
+        return frozenset(tool for run in self.runs for tool in run.decided_by)
+
+    @cached_property
     def judged(self) -> "History":
-        """The history of the runs with a verdict alone; itself where all runs have one."""
+        """The history of the runs with a verdict alone, to compare how they ended.
+
+        Without the calls of tools that verdicts rest on. Itself where all runs have a verdict and
+        there are no such tools.
+        """
         runs = with_verdict(self.runs)
-        return self if len(runs) == len(self.runs) else history_of(runs)
+        if not self.decided_by:
+            return self if len(runs) == len(self.runs) else history_of(runs)
+        return history_of([_without(run, self.decided_by) for run in runs])
 
     @cached_property
     def judged_positions(self) -> list[int]:
@@ -153,7 +177,8 @@ class History:
 
 def history_of(runs: Sequence[NotedRun]) -> History:
     """Return the history of runs, whatever their order and however often each is given."""
-    ordered = sorted({run.outcome: run for run in runs}.values(), key=_moment)
+    unique = {run.outcome: run for run in runs}.values()
+    ordered = sorted(map(_without_mended_checks, unique), key=_moment)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     callers: defaultdict[tuple[str, str], int] = defaultdict(count().__next__)
     tasks = [numbers[run.task_id] for run in ordered]
@@ -166,6 +191,41 @@ def history_of(runs: Sequence[NotedRun]) -> History:
             runs_with[caller].append(position)
     named = [ToolCaller(*caller) for caller in callers]
     return History(tuple(ordered), tasks, calls, named, counts, runs_with)
+
+
+def may_fail(tool: str) -> bool:
+    """Return whether a tool is there to fail at times: it runs tests, a linter or a build."""
+    return is_check(tool) and bool(words_of(tool) & _RUNS_CODE)
+
+
+def _without(run: Run, tools: frozenset[str]) -> Run:
+    steps = tuple(step for step in run.steps if step.tool not in tools)
+    return run if len(steps) == len(run.steps) else replace(run, steps=steps)
+
+
+def _without_mended_checks(run: NotedRun) -> NotedRun:
+    """Return a run in which a check has not failed that found something and passed later."""
+    last = {
+        (step.tool, step.actor): place for place, step in enumerate(run.steps) if not step.failed
+    }
+    mended = {
+        place
+        for place, step in enumerate(run.steps)
+        if step.error is not None
+        and place < last.get((step.tool, step.actor), 0)
+        and may_fail(step.tool)
+        and not has_not_started(step.error)
+    }
+    if not mended:
+        return run
+    steps = enumerate(run.steps)
+    return replace(
+        run, steps=tuple(_passed(step) if place in mended else step for place, step in steps)
+    )
+
+
+def _passed(step: RunStep) -> RunStep:
+    return replace(step, error=None, error_line="")
 
 
 def _moment(run: NotedRun) -> tuple[float, int]:

@@ -57,6 +57,8 @@ def _differences(history: History, loops: Mapping[int, _Loop]) -> dict[int, Diff
     place = {position: each for each, position in enumerate(history.judged_positions)}
     tested = {}
     for caller, loop in loops.items():
+        if history.callers[caller].tool in history.decided_by:
+            continue
         judged = [place[position] for position in loop.positions if position in place]
         found = difference_within_tasks(history.judged, judged)
         if found is not None:

@@ -8,9 +8,8 @@ from typing import Final
 
 from ...numbers.wilson import Z
 from .chance import as_normal, clustered_difference, discoveries, two_sided
-from .errors import may_fail
 from .finding import Finding
-from .history import History
+from .history import History, may_fail
 from .lesson import LessonKind
 from .rules import LessonRules
 from .wording import tool_text

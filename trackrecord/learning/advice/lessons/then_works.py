@@ -6,9 +6,8 @@ from typing import Final
 
 from .after_failures import AfterFailures, after_failures
 from .chance import as_normal, clustered_difference, discoveries, share_interval, two_sided
-from .errors import may_fail
 from .finding import Finding
-from .history import History
+from .history import History, may_fail
 from .lesson import LessonKind
 from .rules import LessonRules
 from .span import span_of

@@ -109,10 +109,11 @@ def known(run: NotedRun, rates: BaseRates, weight: float = 1.0) -> KnownRun:
 def features_of(run: NotedRun) -> frozenset[Feature]:
     """Return the pairs of tools that follow each other, and the last tool by itself.
 
-    Equal calls in a row are one; `^` stands before the first tool and `$` after the last one.
+    Equal calls in a row are one; `^` stands before the first tool and `$` after the last one. The
+    checks that decided how a run went are left out: they would say nothing but that.
     """
     path = [START]
-    for step in run.steps:
+    for step in run.explaining:
         if step.tool != path[-1]:
             path.append(step.tool)
     last: tuple[Feature, ...] = ((path[-1],),) if len(path) > 1 else ()
