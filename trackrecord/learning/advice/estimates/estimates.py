@@ -5,7 +5,7 @@ any task, the kind of task, the project. Each level's rate is the prior of the o
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -18,6 +18,7 @@ from ..kinds import Kinds, find_kinds
 from ..runs import Run
 from .counting import RunCounts, Weighed, count, distinct, weighed
 from .effects import NO_EFFECT, Effect, EffectRun, effect_in_kind, effects_of
+from .exact_test import surely_better
 from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
 
 _NONE: Final = DecayedTally()
@@ -51,6 +52,7 @@ class Estimate:
         posterior: the rate of success.
         order_key: the rate by which things are put in order, in which few runs never lead.
         effect: the difference to what such tasks do otherwise.
+        is_surely_better: whether that is above 0 by more than chance, however many were tested.
     """
 
     level: Level
@@ -60,6 +62,7 @@ class Estimate:
     posterior: Posterior
     order_key: float
     effect: Effect = NO_EFFECT
+    is_surely_better: bool = False
 
     @property
     def is_worth_recommending(self) -> bool:
@@ -92,16 +95,28 @@ class Effects:
         overall: by label, at all tasks.
         in_kinds: the same at each kind of task alone, by position; nothing where all tasks are of
             one kind.
+        better: the labels that such tasks surely go better with, each with the position of a kind
+            of task, or None for all tasks.
     """
 
     overall: Mapping[str, Effect] = field(default_factory=dict)
     in_kinds: Mapping[int, Mapping[str, Effect]] = field(default_factory=dict)
+    better: Collection[tuple[str, int | None]] = frozenset()
 
     def of(self, label: str, kind: int | None = None) -> Effect:
         """Return the effect of a label: at all tasks, or at a kind of task where that is known."""
         effect = self.overall.get(label, NO_EFFECT)
         part = self.in_kinds.get(kind, {}).get(label) if kind is not None else None
         return effect if part is None else effect_in_kind(effect, part)
+
+    def is_surely_better(self, label: str, kind: int | None = None) -> bool:
+        """Return whether such tasks surely go better with a label than otherwise.
+
+        What was found at all tasks holds at a kind of task if nothing there speaks against it.
+        """
+        if self.of(label, kind).low <= 0.0:
+            return False
+        return (label, kind) in self.better or (label, None) in self.better
 
 
 @dataclass(frozen=True)
@@ -158,13 +173,15 @@ class Estimates:
             kind: the position of the kind of task it is meant for; None for the tasks it was
                 used for.
         """
-        return self._found(
+        found = self._found(
             Level.PROCEDURE,
             self.counts.by_procedure_and_kind.get(signature, {}),
             self.counts.by_procedure.get(signature, _NONE),
             self.of_procedures.of(signature, kind),
             kind,
         )
+        is_better = self.of_procedures.is_surely_better(signature, kind)
+        return replace(found, is_surely_better=is_better)
 
     def pattern(self, slug: str, kind: int | None = None) -> Estimate:
         """Return the rate of the runs that touch a pattern, also of one without runs.
@@ -173,13 +190,14 @@ class Estimates:
             slug: the pattern.
             kind: the position of a kind of task; None for the tasks that touched it.
         """
-        return self._found(
+        found = self._found(
             Level.PATTERN,
             self.counts.by_pattern_and_kind.get(slug, {}),
             self.counts.by_pattern.get(slug, _NONE),
             self.of_patterns.of(slug, kind),
             kind,
         )
+        return replace(found, is_surely_better=self.of_patterns.is_surely_better(slug, kind))
 
     def _found(
         self,
@@ -284,13 +302,22 @@ def _effects(
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
     for each in found:
         in_kinds[each.kind].append(each)
-    parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
+    trials: list[tuple[int | None, list[EffectRun]]] = [
+        (None, list(_trials(found, attempts, labels_of)))
+    ]
+    if len(in_kinds) > 1:
+        trials += [
+            (kind, list(_trials(part, attempts, labels_of)))
+            for kind, part in sorted(in_kinds.items())
+        ]
     return Effects(
-        effects_of(_trials(found, attempts, labels_of)),
+        effects_of(trials[0][1]),
         {
-            kind: effects_of(_trials(part, attempts, labels_of), is_one_kind=True)
-            for kind, part in parts
+            kind: effects_of(part, is_one_kind=True)
+            for kind, part in trials
+            if kind is not None
         },
+        surely_better(trials),
     )
 
 
@@ -309,4 +336,6 @@ def _trials(
             stratum = f"task {attempt.task}"
         labels = tuple(sorted(set(labels_of(each))))
         is_within = attempt.task is not None
-        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within)
+        yield EffectRun(
+            stratum, labels, each.weight, each.run.success, is_within, each.run.task_id
+        )
