@@ -237,6 +237,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         patterns: the estimates of patterns.
         kinds: kinds of task.
         past_tasks: past tasks by their texts.
+        agents: the tools of each of the project's agents, as `agent_tools` names them.
     """
 
     project: str
@@ -249,6 +250,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     patterns: tuple[PatternEntry, ...] = ()
     kinds: tuple[KindEntry, ...] = ()
     past_tasks: PastTasks = PastTasks()
+    agents: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -35,11 +35,13 @@ class Hints:
             compared by words.
         past_tasks: the past tasks that it is similar to, of all that are cached; None where only
             those of the rankings are known.
+        source: the agent that asks, as its outcomes name it; None where that is not known.
     """
 
     conditions: Any = None
     meaning: Meaning | None = None
     past_tasks: "Sequence[FoundTask] | None" = None
+    source: str | None = None
 
     def compared_by(self, task: str | None) -> ComparedBy | None:
         """Return how the task is compared with competence records; None without a task."""

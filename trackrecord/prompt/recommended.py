@@ -67,6 +67,7 @@ def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProc
         if (
             voted.texts >= _LEAST_TASKS
             and _tells(usage)
+            and known.can_use(voted.tools)
             and signature not in known.document.disputed
             and not _is_refuted(known, entry)
         ):
@@ -89,7 +90,11 @@ def _better(known: KnownDocuments) -> list[_Recommended]:
     found: list[_Recommended] = []
     for entry, expected in _surely_better(known) if tools else ():
         relevance = min(tools.get(tool, 0.0) for tool in entry.order)
-        if relevance >= LEAST_PROBABLE and _is_open_to(known, entry.signature):
+        if (
+            relevance >= LEAST_PROBABLE
+            and known.can_use(entry.order)
+            and _is_open_to(known, entry.signature)
+        ):
             gain = Gain(expected.successes, expected.runs, expected.effect or 0.0)
             score = relevance * expected.order_key
             found.append((_procedure(entry.order, score, gain_line, gain), relevance, "tools"))
@@ -108,13 +113,9 @@ def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expe
 
     def found(advice: AdviceDocument) -> dict[str, list[tuple[ProcedureEntry, Expected]]]:
         expected = (
-            (entry, entry.expected_at(kind))
-            for entry in advice.procedures
-            if entry.order and entry.is_recipe
+            (entry, entry.expected_at(kind)) for entry in advice.procedures if entry.is_recipe
         )
-        return {
-            "all": [(entry, each) for entry, each in expected if each.is_surely_better]
-        }
+        return {"all": [(entry, each) for entry, each in expected if each.is_surely_better]}
 
     return known.once(f"better procedures at {kind}", found)["all"]
 

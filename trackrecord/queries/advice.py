@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
+from trackrecord.learning.advice.agent_tools import tools_of_agents
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
 from trackrecord.learning.advice.estimates.posterior import posterior_of
@@ -97,6 +98,7 @@ def advice_from(
             found_estimates.kind_of_runs,
             rules.decay.half_life_days,
         ),
+        agents=tools_of_agents(noted),
     )
 
 

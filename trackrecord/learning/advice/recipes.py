@@ -13,11 +13,10 @@ from .runs import Run
 
 # Words of the names of tools that give a task to a person, or up.
 _PERSONS: Final = frozenset(
-    "human humans person operator supervisor manager representative staff 人工 人类 客服".split()
+    ["human", "humans", "person", "operator", "supervisor", "manager", "representative", "staff", "人工", "人类", "客服"]
 )
 _PASSES: Final = frozenset(
-    "transfer handoff handover hand forward refer route redirect connect escalate 转接 转到 转交 "
-    "转人 移交".split()
+    ["transfer", "handoff", "handover", "hand", "forward", "refer", "route", "redirect", "connect", "escalate", "转接", "转到", "转交", "转人", "移交"]
 )
 _GIVES_UP: Final = frozenset(
     ("escalate", "escalation", "giveup", "surrender", "abandon", "放弃")
@@ -49,7 +48,8 @@ def recipes_among(orders: Mapping[str, Sequence[str]], runs: Sequence[Run]) -> f
     return frozenset(
         signature
         for signature, count in won.items()
-        if kept[signature] > _MOST * count
+        if orders[signature]
+        and kept[signature] > _MOST * count
         and not any(gives_up(tool) or tool in dead_ends for tool in orders[signature])
     )
 
@@ -57,9 +57,7 @@ def recipes_among(orders: Mapping[str, Sequence[str]], runs: Sequence[Run]) -> f
 def gives_up(tool: str) -> bool:
     """Return whether a tool gives the task to a person, or up, by the words of its name."""
     words = words_of(tool)
-    return bool(
-        words & _GIVES_UP or words >= _GIVE_UP or (words & _PASSES and words & _PERSONS)
-    )
+    return bool(words & _GIVES_UP or words >= _GIVE_UP or (words & _PASSES and words & _PERSONS))
 
 
 def _calls(run: Run) -> tuple[str, ...]:

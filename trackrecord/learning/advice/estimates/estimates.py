@@ -312,11 +312,7 @@ def _effects(
         ]
     return Effects(
         effects_of(trials[0][1]),
-        {
-            kind: effects_of(part, is_one_kind=True)
-            for kind, part in trials
-            if kind is not None
-        },
+        {kind: effects_of(part, is_one_kind=True) for kind, part in trials if kind is not None},
         surely_better(trials),
     )
 
@@ -336,6 +332,4 @@ def _trials(
             stratum = f"task {attempt.task}"
         labels = tuple(sorted(set(labels_of(each))))
         is_within = attempt.task is not None
-        yield EffectRun(
-            stratum, labels, each.weight, each.run.success, is_within, each.run.task_id
-        )
+        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within, each.run.task_id)

@@ -19,7 +19,9 @@ _LEAST_RUNS: Final = 10
 _LEAST_TASKS: Final = 5
 
 
-def surely_better(families: Iterable[tuple[int | None, Sequence[EffectRun]]]) -> set[tuple[str, int | None]]:
+def surely_better(
+    families: Iterable[tuple[int | None, Sequence[EffectRun]]],
+) -> set[tuple[str, int | None]]:
     """Return the labels with which such tasks surely succeed more often than otherwise.
 
     Only labels with enough runs, of enough tasks, that can be compared are tested.
