@@ -27,8 +27,9 @@ _Counts = TypeVar("_Counts", ProcedureUsage, Gain)
 _LEAST_SHARE: Final = 0.5
 # The successes of one task may be its own.
 _LEAST_TASKS: Final = 2
-# That successes used it more often than failures must be less probable than this by chance.
-_CHANCE: Final = 0.05
+# That successes used it more often than failures must be less probable than this by chance, for it
+# is asked of one task after another.
+_CHANCE: Final = 0.01
 _MOST: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 

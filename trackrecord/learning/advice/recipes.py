@@ -12,16 +12,18 @@ from .estimates.counting import procedure_of
 from .runs import Run
 
 # Words of the names of tools that give a task to a person, or up.
-_PERSONS: Final = frozenset(
-    ["human", "humans", "person", "operator", "supervisor", "manager", "representative", "staff", "人工", "人类", "客服"]
-)
-_PASSES: Final = frozenset(
-    ["transfer", "handoff", "handover", "hand", "forward", "refer", "route", "redirect", "connect", "escalate", "转接", "转到", "转交", "转人", "移交"]
-)
-_GIVES_UP: Final = frozenset(
-    ("escalate", "escalation", "giveup", "surrender", "abandon", "放弃")
-)  # fmt: skip
-_GIVE_UP: Final = frozenset(("give", "up"))
+_PERSONS: Final = frozenset({
+    "human", "humans", "person", "operator", "supervisor", "manager", "representative", "staff",
+    "人工", "人类", "客服",
+})  # fmt: skip
+_PASSES: Final = frozenset({
+    "transfer", "handoff", "handover", "hand", "forward", "refer", "route", "redirect", "connect",
+    "转接", "转到", "转交", "转人", "移交",
+})  # fmt: skip
+_GIVES_UP: Final = frozenset({
+    "escalate", "escalation", "giveup", "surrender", "abandon", "放弃",
+})  # fmt: skip
+_GIVE_UP: Final = frozenset({"give", "up"})
 # Most of the successful runs.
 _MOST: Final = 0.5
 # A tool that no success ends in was no part of failing: fewer failures than this in a row may be

@@ -24,6 +24,8 @@ from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, poster
 _NONE: Final = DecayedTally()
 # A difference of rates is carried to other tasks as a difference of log odds, between these rates.
 _LEAST_RATE: Final = 1e-6
+_PROCEDURES: Final = "procedures"
+_PATTERNS: Final = "patterns"
 # An entry is recommended if the odds are three to one that it does better than is done otherwise:
 # this is a quarter of a normal distribution, as a share of the 5% that an interval leaves out.
 _QUARTER: Final = 0.674 / 1.645
@@ -286,34 +288,51 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     kinds = find_kinds(runs)
     found = weighed(runs, kinds, now, half_life_days)
     attempts = attempts_of(runs)
+    trials = {
+        _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,)),
+        _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns),
+    }
+    # All are tested together: what is said of procedures and of patterns stands in one prompt.
+    better = surely_better(
+        ((subject, kind), part) for subject, parts in trials.items() for kind, part in parts
+    )
+    of_procedures, of_patterns = (
+        _effects(parts, {(label, kind) for (of, kind), label in better if of == subject})
+        for subject, parts in trials.items()
+    )
     return Estimates(
         count(found, kinds),
-        _effects(found, attempts, lambda each: (each.procedure,)),
-        _effects(found, attempts, lambda each: each.run.patterns),
+        of_procedures,
+        of_patterns,
         {each.run.outcome: each.kind for each in found},
     )
 
 
-def _effects(
+_Parts = list[tuple[int | None, list[EffectRun]]]
+
+
+def _by_kind(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
-) -> Effects:
+) -> _Parts:
+    """Return the trials at all tasks, and where there are several kinds of task, at each."""
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
     for each in found:
         in_kinds[each.kind].append(each)
-    trials: list[tuple[int | None, list[EffectRun]]] = [
-        (None, list(_trials(found, attempts, labels_of)))
+    parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
+    return [
+        (None, list(_trials(found, attempts, labels_of))),
+        *((kind, list(_trials(part, attempts, labels_of))) for kind, part in parts),
     ]
-    if len(in_kinds) > 1:
-        trials += [
-            (kind, list(_trials(part, attempts, labels_of)))
-            for kind, part in sorted(in_kinds.items())
-        ]
+
+
+def _effects(parts: _Parts, better: Collection[tuple[str, int | None]]) -> Effects:
+    (_, whole), *in_kinds = parts
     return Effects(
-        effects_of(trials[0][1]),
-        {kind: effects_of(part, is_one_kind=True) for kind, part in trials if kind is not None},
-        surely_better(trials),
+        effects_of(whole),
+        {kind: effects_of(part, is_one_kind=True) for kind, part in in_kinds if kind is not None},
+        better,
     )
 
 

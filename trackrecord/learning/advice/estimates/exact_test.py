@@ -8,10 +8,12 @@ that pass, no more than one in twenty is expected to be chance (Benjamini and Ho
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from ..lessons.chance import Stratum, chance_of, discoveries
 from .effects import EffectRun
+
+_Group = TypeVar("_Group")
 
 # Of what is said, chance explains at most one in twenty.
 _LEVEL: Final = 0.05
@@ -20,22 +22,22 @@ _LEAST_TASKS: Final = 5
 
 
 def surely_better(
-    families: Iterable[tuple[int | None, Sequence[EffectRun]]],
-) -> set[tuple[str, int | None]]:
+    groups: Iterable[tuple[_Group, Sequence[EffectRun]]],
+) -> set[tuple[_Group, str]]:
     """Return the labels with which such tasks surely succeed more often than otherwise.
 
-    Only labels with enough runs, of enough tasks, that can be compared are tested.
+    Only labels with enough runs, of enough tasks, that can be compared are tested, and all of them
+    together.
 
     Args:
-        families: the trials at all tasks, under None, and those at each kind of task, under its
-            position.
+        groups: trials that are compared with each other, each with what names them.
 
     Returns:
-        Each label, with the kind of task that it is surely better at, or None for all tasks.
+        Each label, after the name of its group.
     """
     tested = [
-        ((label, kind), chance_of(strata))
-        for kind, trials in families
+        ((group, label), chance_of(strata))
+        for group, trials in groups
         for label, strata in sorted(_tested(trials).items())
     ]
     kept = discoveries([chance for _, chance in tested], level=_LEVEL, tests=max(1, len(tested)))
