@@ -2,8 +2,8 @@
 
 A run's success is compared with those of its stratum alone. If a label made no difference, the
 successes of each stratum would have fallen to its runs by lot; the probability of as many successes
-with the label is that of a sum of hypergeometric numbers. As many labels are looked at, of those
-that pass, no more than one in twenty is expected to be chance (Benjamini and Hochberg).
+with the label is that of a sum of hypergeometric numbers. Many labels are looked at: of those that
+pass, no more than a few in a hundred are expected to be chance (Benjamini and Hochberg).
 """
 
 from collections import defaultdict
@@ -15,8 +15,8 @@ from .effects import EffectRun
 
 _Group = TypeVar("_Group")
 
-# Of what is said, chance explains at most one in twenty.
-_LEVEL: Final = 0.05
+# With lessons and votes, which are tested by themselves at 1% each, a prompt errs in one of twenty.
+_LEVEL: Final = 0.03
 _LEAST_RUNS: Final = 10
 _LEAST_TASKS: Final = 5
 
