@@ -10,6 +10,7 @@ from trackrecord.prompt.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.known import KnownDocuments
 from trackrecord.prompt.presentation import present_failing
 from trackrecord.prompt.rankings_answer import answer_from
@@ -338,3 +339,20 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
     counted = advice(texts)
     assert ids(asked(counted, "fix the red build").procedures) == ["edit+test"]
     assert asked(counted, "fix the red build", disputed=("edit+test",)).procedures == ()
+
+
+def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
+    """Of an agent that nothing is known of, only what all kinds of agents have got the tools for."""
+    patch, look = ("look", "apply_patch"), ("look",)
+    tasks = {f"fix the build {n}": [(patch, 5, 0), (look, 0, 5)] for n in ("soon", "today")}
+    agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
+    counted = advice(tasks, agents=agents, lessons=(lesson("a", "apply_patch"),))
+    for source, is_told in (("codex", True), ("claude-code", False), (None, False), ("x", False)):
+        document = RankingsDocument(project="p", revision=1, computed_at=NOW)
+        answer = answer_from(
+            document, project="p", problem=None, task="fix the build", budget=400, limit=None,
+            language="en", now=NOW, memory_rules=MemoryRules(), advice=counted,
+            hints=Hints(source=source),
+        )  # fmt: skip
+        assert ("apply_patch" in answer.prompt) is is_told
+        assert bool(answer.procedures) is bool(answer.lessons) is is_told
