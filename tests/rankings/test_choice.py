@@ -210,3 +210,12 @@ def test_a_document_of_an_earlier_version_has_no_conditions():
     found = decode_document(msgspec.json.encode(old))
     answer = ask(found, conditions={"os": "windows"})
     assert [each.id for each in answer.competences] == ["on-linux", "on-windows"]
+
+
+def test_a_procedure_is_told_of_once():
+    """Neither under two headings nor both as what worked and as what may be chance."""
+    runs = [(["make", "apt"], 6, 0), (["look"], 0, 9)]
+    answer = ask(document(LINUX), given=advice({TASK: runs, f"{TASK} again": runs}))
+    assert [each.tools for each in answer.procedures] == [("make", "apt")]
+    assert answer.competences == ()
+    assert [why.section for why in answer.why if "make" in why.text].count("competences") == 0

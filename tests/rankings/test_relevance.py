@@ -342,7 +342,7 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
 
 
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
-    """Of an agent that nothing is known of, only what all kinds of agents have got the tools for."""
+    """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)
     tasks = {f"fix the build {n}": [(patch, 5, 0), (look, 0, 5)] for n in ("soon", "today")}
     agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
