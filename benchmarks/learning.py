@@ -50,6 +50,7 @@ WORLDS: Final = (
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
+    Worlds("What a prompt says of outcomes that are dealt out anew", "permuted", "rows", share=5),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
 )
 

@@ -250,8 +250,13 @@ def test_rankings_of_a_moment_know_the_conditions(
     learnt: Path, store: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Computed from the record, for both commands; what contradicts is named."""
-    for number in range(8):  # without failures, no procedure is better than another
+    for number in range(30):  # without failures, no procedure is better than another
         report(store, f"guess {number}", ("guess",), success=False, trigger={"signal": TASK})
+    for tools, system in ((ON_LINUX, "linux"), (ON_WINDOWS, "windows")):
+        for number in range(7):
+            on = {"signal": TASK, "conditions": {"os": system}}
+            report(store, f"more {system} {number}", tools, trigger=on)
+    consolidate(store, RULES.competence, "default", now=NOW, actor="test")
     own = tmp_path / "own.json"
     own.write_text("[]")
     at = ["--at", str(time.time()), "--task", TASK, "--condition", "os=windows"]
@@ -265,10 +270,10 @@ def test_rankings_of_a_moment_know_the_conditions(
         )  # fmt: skip
         assert told["confidence"] == 1.0
         assert (
-            "apt → make [5 of 5 tasks succeeded] (under other conditions: os=linux)"
+            "apt → make [12 of 12 tasks succeeded] (under other conditions: os=linux)"
             in (told["prompt"])
         )
-        assert "choco → nmake [3 of 3 tasks succeeded]\n" in told["prompt"] + "\n"
+        assert "choco → nmake [10 of 10 tasks succeeded]\n" in told["prompt"] + "\n"
     capfd.readouterr()
     assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
     assert "add --learnt" in capfd.readouterr().err

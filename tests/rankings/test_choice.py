@@ -168,13 +168,12 @@ def test_a_record_with_unknown_conditions_stands_between():
 
 def test_a_procedure_that_the_conditions_contradict_gets_no_votes():
     """Nor is it recommended."""
-    given = advice({TASK: [(["make", "apt"], 6, 0), (["choco", "nmake"], 5, 0)]})
+    runs = [(["make", "apt"], 6, 0), (["choco", "nmake"], 5, 0), (["look"], 0, 9)]
+    given = advice({TASK: runs, f"{TASK} again": runs})
     found = document(LINUX, WINDOWS)
-    assert [each.tools for each in ask(found, given=given).procedures] == [
-        ("make", "apt"), ("choco", "nmake"),
-    ]  # fmt: skip
+    assert [each.tools for each in ask(found, given=given).procedures] == [("make", "apt")]
     answer = ask(found, given=given, conditions={"os": "windows"})
-    assert [each.tools for each in answer.procedures] == [("choco", "nmake")]
+    assert answer.procedures == ()
     assert (answer.confidence, answer.needs_more) == (1.0, False)
 
 
@@ -211,3 +210,12 @@ def test_a_document_of_an_earlier_version_has_no_conditions():
     found = decode_document(msgspec.json.encode(old))
     answer = ask(found, conditions={"os": "windows"})
     assert [each.id for each in answer.competences] == ["on-linux", "on-windows"]
+
+
+def test_a_procedure_is_told_of_once():
+    """Neither under two headings nor both as what worked and as what may be chance."""
+    runs = [(["make", "apt"], 6, 0), (["look"], 0, 9)]
+    answer = ask(document(LINUX), given=advice({TASK: runs, f"{TASK} again": runs}))
+    assert [each.tools for each in answer.procedures] == [("make", "apt")]
+    assert answer.competences == ()
+    assert [why.section for why in answer.why if "make" in why.text].count("competences") == 0

@@ -164,15 +164,22 @@ def _having(fact, run, tasks):
     return (0, lost) if ending and error_text(ending) == fact.removeprefix("after ") else (0, 0)
 
 
-@given(st.integers(0, 9), st.integers(0, 9), st.floats(0.01, 0.99), st.sampled_from(["en", "zh"]))
-def test_procedures_that_do_better_say_how_much(successes, failures, effect, language):
+@given(
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.floats(0.01, 0.99),
+    st.booleans(),
+    st.sampled_from(["en", "zh"]),
+)
+def test_procedures_that_do_better_say_how_much(successes, failures, effect, is_sure, language):
     """Only those that surely do better, with the counts of the estimate and its rounded effect."""
     tasks = {"cancel the flight of a friend": [(("get", "cancel"), 1, 1), (("get",), 1, 1)]}
-    known = expected(successes, failures, effect=effect, effect_low=0.001, effect_high=1.0)
+    interval = {"effect_low": 0.001, "effect_high": 1.0, "is_surely_better": is_sure}
+    known = expected(successes, failures, effect=effect, **interval)
     counted = advice(tasks, estimates={"cancel+get": known})
     answer = asked(EMPTY, counted, "cancel the flight", language)
     lines = [line for line in answer.prompt.split("\n") if GAINED[language].fullmatch(line)]
-    assert len(lines) == (successes + failures >= 4)
+    assert len(lines) == is_sure
     for line in lines:
         tools, one, two, points = GAINED[language].fullmatch(line).groups()
         counts = (int(one), int(two)) if language == "en" else (int(two), int(one))
@@ -205,9 +212,9 @@ def test_patterns_and_warnings_count_tasks(helpful, neutral, harmful, language):
 
 _effects = st.none() | st.tuples(st.floats(-0.9, 0.9), st.floats(0.0, 0.9))
 _records = st.lists(
-    st.tuples(st.integers(0, 30), st.integers(0, 30), _effects, st.booleans()).filter(
-        lambda record: sum(record[:2]) > 0
-    ),
+    st.tuples(
+        st.integers(0, 30), st.integers(0, 30), _effects, st.booleans(), st.booleans()
+    ).filter(lambda record: sum(record[:2]) > 0),
     min_size=1,
     max_size=4,
 )
@@ -217,12 +224,12 @@ _records = st.lists(
 def test_what_such_tasks_go_better_with_says_by_how_much(records, language, explore, task_number):
     """Counts and points are those of the record, and nothing is both tried and warned of."""
     standings, entries = {}, []
-    for number, (won, lost, effect, is_worth) in enumerate(records):
+    for number, (won, lost, effect, is_worth, is_sure) in enumerate(records):
         evidence = Evidence(won, 0, lost, float(won), float(lost), succeeded=won)
         slug = f"p{number}"
         facts = PatternFacts(slug, "named", f"Do {slug}", None)
         standings[slug] = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-        known = {"is_worth_recommending": is_worth}
+        known = {"is_worth_recommending": is_worth, "is_surely_better": is_sure}
         if effect is not None:
             low, high = effect[0] - effect[1], effect[0] + effect[1]
             known |= {"effect": effect[0], "effect_low": low, "effect_high": high}
@@ -247,7 +254,7 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
             for each in lines
             if f"Do {pattern.id}" in each.replace("”", '"').replace("“", '"').split('"')[1:2]
         )
-        won, lost, effect, is_worth = records[int(pattern.id[1:])]
+        won, lost, effect, is_worth, is_sure = records[int(pattern.id[1:])]
         counts = COUNTED[language].search(line)
         assert (int(counts["won"]), int(counts["tasks"])) == (won, won + lost)
         assert "DEPRECATED" not in line
@@ -257,12 +264,11 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
         is_tried = line.endswith((TRIED[language], TRIED_ANYWAY[language]))
         if compared is not None:
             assert is_worth
+            assert is_sure
             assert int(compared["points"]) == round(100 * effect[0]) >= 1
-            assert is_other or effect[0] > effect[1]
-        else:
-            is_sure = effect is not None and round(100 * effect[0]) >= 1 and effect[0] > effect[1]
-            assert not (is_sure and is_worth)
-        assert is_tried or (compared is not None if is_other else is_worth)
+        is_above = is_worth and effect is not None and round(100 * effect[0]) >= 1
+        assert compared is not None or is_tried or not (is_above and is_sure)
+        assert is_tried or (is_above if is_other else is_worth)
 
 
 @given(st.integers(1, 40), st.sampled_from(["en", "zh"]))

@@ -36,6 +36,7 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
         usual: the rate that such tasks have otherwise.
         order_key: the rate by which things are put in order, in which few runs never lead.
         is_worth_recommending: whether it probably does better than such tasks do otherwise.
+        is_surely_better: whether it does by more than chance, however many were tested.
     """
 
     a: float
@@ -53,6 +54,7 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
     usual: float = 0.5
     order_key: float = 0.5
     is_worth_recommending: bool = True
+    is_surely_better: bool = False
 
 
 class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -68,6 +70,7 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
         effect: the difference to what such tasks do otherwise; None where nothing can be compared.
         effect_low: the lower end of its interval.
         effect_high: the upper end.
+        is_surely_better: whether it does better by more than chance, however many were tested.
     """
 
     runs: int
@@ -79,6 +82,7 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
     effect: float | None = None
     effect_low: float | None = None
     effect_high: float | None = None
+    is_surely_better: bool = False
 
     def instead_of(self, expected: Expected) -> Expected:
         """Return what is expected at all tasks with what is expected at these in its place."""
@@ -94,6 +98,7 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
             effect=self.effect,
             effect_low=self.effect_low,
             effect_high=self.effect_high,
+            is_surely_better=self.is_surely_better,
         )
 
 
@@ -154,12 +159,15 @@ class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True,
         order: the tools in the order that its successful runs mostly used.
         expected: how often it succeeds.
         by_kind: how often it succeeds by the position of the kind of task, where that is known.
+        is_recipe: whether it can be handed out as what worked: most of its successful runs kept to
+            its order, it does not give the task up, and it has no tool that only failures end in.
     """
 
     signature: str
     order: tuple[str, ...]
     expected: Expected
     by_kind: dict[int, ExpectedInKind] = {}
+    is_recipe: bool = True
 
     def expected_at(self, kind: int | None) -> Expected:
         """Return how often it succeeds at a kind of task, or at all where that is not known."""
@@ -264,6 +272,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         past_tasks: past tasks by their texts.
         checks: for each tool that verdicts rest on, which is no part of a procedure, the share of
             the runs that used it.
+        agents: the tools of each of the project's agents, as `agent_tools` names them.
     """
 
     project: str
@@ -277,6 +286,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     kinds: tuple[KindEntry, ...] = ()
     past_tasks: PastTasks = PastTasks()
     checks: dict[str, float] = {}
+    agents: dict[str, tuple[str, ...]] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

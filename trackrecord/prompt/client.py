@@ -91,6 +91,7 @@ class RankingsReader:
         task_id: str | None = None,
         explore: Explore | None = None,
         conditions: object = None,
+        source: str | None = None,
     ) -> Rankings:
         """See `rankings`; without `wanted`, the sections are those of the settings."""
         name = project or self.settings.project
@@ -112,7 +113,9 @@ class RankingsReader:
             wanted=wanted,
             handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
             made=found.made,
-            hints=self.hints(found, name, task=task, conditions=conditions, wanted=wanted),
+            hints=self.hints(
+                found, name, task=task, conditions=conditions, wanted=wanted, source=source
+            ),
         )
 
     def hints(
@@ -123,6 +126,7 @@ class RankingsReader:
         task: str | None,
         conditions: object = None,
         wanted: WantedSections | None = None,
+        source: str | None = None,
     ) -> Hints:
         """Return what is known of a task beside its text; never raises.
 
@@ -130,11 +134,11 @@ class RankingsReader:
         """
         # While Redis is away nothing is asked of it.
         if not task or found.problem is not None or found.document is None:
-            return Hints(conditions)
+            return Hints(conditions, source=source)
         meaning = None
         if wanted is None or wanted.has("competences"):
             meaning = self._meaning(found, project, task)
-        return Hints(conditions, meaning)
+        return Hints(conditions, meaning, source)
 
     def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
         vectors, endpoint = found.vectors, self.settings.embeddings
@@ -237,6 +241,7 @@ def rankings(
     task_id: str | None = None,
     explore: Explore | None = None,
     conditions: object = None,
+    source: str | None = None,
 ) -> Rankings:
     """What the fleet has learnt, ranked, within a token budget.
 
@@ -267,6 +272,9 @@ def rankings(
         conditions: the conditions under which the task appeared, as a trigger's, for example
             `{"os": "linux"}`: procedures and competence records that were used under other ones
             rank below, those that were used under these rank above.
+        source: the agent that asks, as its outcomes name it. Nothing is handed out for which it has
+            not got the tools, as far as the project's runs show; without a name, nothing that only
+            some kinds of the project's agents have got the tools for.
     """
     try:
         reader = process_reader()
@@ -298,6 +306,7 @@ def rankings(
         task_id=asked.task_id,
         explore=asked.explore,
         conditions=asked.conditions,
+        source=source if isinstance(source, str) else None,
     )
     return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 

@@ -30,10 +30,12 @@ class Hints:
         conditions: the conditions under which it appeared, as in a trigger; None for none.
         meaning: how similar its embedding is to those of competence records; None where it is
             compared by words.
+        source: the agent that asks, as its outcomes name it; None where that is not known.
     """
 
     conditions: Any = None
     meaning: Meaning | None = None
+    source: str | None = None
 
     def compared_by(self, task: str | None) -> ComparedBy | None:
         """Return how the task is compared with competence records; None without a task."""

@@ -127,6 +127,32 @@ class KnownDocuments:
         """What is drawn of patterns; None where none is tried."""
         return self.draws.get("patterns")
 
+    def can_use(self, tools: Iterable[str]) -> bool:
+        """Return whether the agent that asks has got these tools, as far as its runs show.
+
+        Of an agent without runs nothing is known but what all kinds of agent have got.
+        """
+        if not self.foreign_tools:
+            return True
+        # Few projects have agents of several kinds: the others do without.
+        from trackrecord.learning.advice.agent_tools import capability_of
+
+        return not any(capability_of(tool) in self.foreign_tools for tool in tools)
+
+    @cached_property
+    def foreign_tools(self) -> frozenset[str]:
+        """The tools of the project's agents that the agent that asks has not got."""
+        by_agent = self.once(
+            "tools of agents",
+            lambda advice: {name: frozenset(tools) for name, tools in advice.agents.items()},
+        )
+        if not by_agent:
+            return frozenset()
+        own = by_agent.get(self.hints.source or "") if self.hints.source is not None else None
+        if own is None:
+            own = frozenset.intersection(*by_agent.values())
+        return frozenset().union(*by_agent.values()) - own
+
     @cached_property
     def withdrawn(self) -> frozenset[str]:
         """The ids of what is handed out no more."""

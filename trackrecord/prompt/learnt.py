@@ -9,13 +9,15 @@ import msgspec
 
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
+from trackrecord.learning.competences.signatures import tools_of
 from trackrecord.learning.text.language import Language
 
+from .advice_document import LessonEntry
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored, score_all
 from .candidates.rules import ContextRules
 from .candidates.text import write
-from .document import RankedPattern
+from .document import RankedCompetence, RankedFailure, RankedPattern, RankedProcedure
 from .handed import Handing
 from .known import KnownDocuments
 from .labels import in_language
@@ -31,6 +33,9 @@ _MOST_RELATED: Final = 5
 _BULLET: Final = "- "
 # What is made of entries once; those of other feeds are made for one task.
 MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
+# Procedures may stand in both.
+_RECOMMENDED: Final = "procedures"
+_RECORDS: Final = "competences"
 
 
 # No work for the garbage collector: a prompt makes up to thousands of them.
@@ -109,6 +114,12 @@ def learnt_of(
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):
         offers = _with_general(offers, offered)
+    if known.foreign_tools:
+        offers = {
+            name: [each for each in found if known.can_use(tools_of_entry(each.entry))]
+            for name, found in offers.items()
+        }
+    offers = _once_each(offers)
     by_field: dict[str, Sequence[Competing]] = {}
     beyond = 0
     for feed in FEEDS:
@@ -148,6 +159,36 @@ def _with_general(
     for _, name, offer in candidates[:_MOST_GENERAL]:
         added[name].append(offer)
     return dict(added)
+
+
+def _once_each(offers: Mapping[str, Sequence[Offer]]) -> dict[str, Sequence[Offer]]:
+    """Return offers of which no two are about one procedure; the first one speaks for it."""
+    told: set[str] = set()
+    once: dict[str, Sequence[Offer]] = dict(offers)
+    for name in (_RECOMMENDED, _RECORDS):
+        kept = []
+        for offer in once.get(name, ()):
+            signature = signature_of_entry(offer.entry)
+            if signature not in told:
+                kept.append(offer)
+                told.add(signature)
+        if name in once:
+            once[name] = kept
+    return once
+
+
+def signature_of_entry(entry: Any) -> str:  # noqa: ANN401 - of any feed
+    """Return the signature of the procedure that an entry is about; "" if it is about none."""
+    if isinstance(entry, RankedCompetence):
+        return entry.signature
+    return entry.id if isinstance(entry, (RankedProcedure, RankedFailure)) else ""
+
+
+def tools_of_entry(entry: Any) -> Sequence[str]:  # noqa: ANN401 - of any feed
+    """Return the tools that an entry is about."""
+    if isinstance(entry, LessonEntry):
+        return entry.tools
+    return tools_of(signature_of_entry(entry))
 
 
 def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of any feed

@@ -230,7 +230,14 @@ def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
     if all(signal == record.signature for signal in record.triggers):
         return False
     entry = known.procedures.get(record.signature)
-    return entry is None or entry.expected_at(known.kind).is_worth_recommending
+    if entry is None:
+        return True
+    expected = entry.expected_at(known.kind)
+    # Where something else was tried at such tasks, more than chance must speak for it.
+    is_better = (
+        expected.is_worth_recommending if expected.effect is None else expected.is_surely_better
+    )
+    return entry.is_recipe and is_better
 
 
 def memories_for(known: KnownDocuments) -> Offered:

@@ -227,8 +227,8 @@ def _made_of_patterns(known: KnownDocuments) -> _Patterns:
     ids = {each.id for each in recommended}
     beside = tuple(each for each in others if each.id not in ids)
     entries = (
-        *(_worded(each, _expected(known, each), is_sure=True) for each in given),
-        *(_worded(each, _expected(known, each), is_sure=False) for each in recommended),
+        *(_worded(each, _expected(known, each)) for each in given),
+        *(_worded(each, _expected(known, each)) for each in recommended),
     )
     return _made(known, entries, frozenset(refuted), beside)
 
@@ -308,18 +308,14 @@ def _is_above(expected: Expected | None) -> bool:
     return _is_worth_it(expected) and expected is not None and points(expected.effect or 0.0) >= 1
 
 
-def _worded(pattern: RankedPattern, expected: Expected | None, *, is_sure: bool) -> RankedPattern:
-    """Return a pattern whose line also says how much better such tasks go with it.
+def _worded(pattern: RankedPattern, expected: Expected | None) -> RankedPattern:
+    """Return a pattern whose line also says how much better such tasks go with it, if that is sure.
 
     Args:
         pattern: the pattern.
         expected: its estimate.
-        is_sure: whether the line says so only where even the lower end of the interval is above 0.
     """
-    if not _is_above(expected):
-        return pattern
-    assert expected is not None  # noqa: S101 - for type checkers
-    if is_sure and (expected.effect_low or 0.0) <= 0.0:
+    if expected is None or not (_is_above(expected) and expected.is_surely_better):
         return pattern
     effect = expected.effect or 0.0
     lines = {

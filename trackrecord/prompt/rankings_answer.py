@@ -163,7 +163,7 @@ def answer_from(
         return Rankings.empty(project, problem=problem)
     most = _most(limit, budget, rules)
     wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
-    question = rules, most, budget, language, wanted
+    question = rules, most, budget, language, wanted, hints.source
     # Without a task all follows from the documents, which seldom change between two prompts.
     is_usual = not (task or handing.draws or hints.conditions is not None)
     seen = made if is_usual else None

@@ -1,10 +1,16 @@
-"""Recommended procedures: those that the successes of similar tasks speak for."""
+"""Recommended procedures: those that the successes of similar tasks speak for.
+
+What is said must be more than chance: of a procedure with votes the similar tasks that succeeded
+used it more often than those that failed, by an exact test; of one that such tasks go better with,
+see `learning/advice/estimates/exact_test`. And it must be a recipe, see `learning/advice/recipes`.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, TypeVar
 
+from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
 from trackrecord.learning.advice.texts import Gain, ProcedureUsage, gain_line, procedure_line
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Voted
+from trackrecord.learning.advice.votes import Voted
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.text.language import Language
 
@@ -17,11 +23,13 @@ ProcedureBasis = Literal["votes", "tools"]
 _Recommended = tuple[RankedProcedure, float, ProcedureBasis]
 _Counts = TypeVar("_Counts", ProcedureUsage, Gain)
 
-# One success may have been luck.
-_LEAST_SUCCESSES: Final = 2
-# How much more often successes used it than failures did.
-_LEAST_LIFT: Final = 1.25
-_LEAST_RUNS: Final = 4
+# What fewer of the votes speak for may be looked at, and is not handed out.
+_LEAST_SHARE: Final = 0.5
+# The successes of one task may be its own.
+_LEAST_TASKS: Final = 2
+# That successes used it more often than failures must be less probable than this by chance, for it
+# is asked of one task after another.
+_CHANCE: Final = 0.01
 _MOST: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
@@ -30,8 +38,8 @@ def recommended_procedures(known: KnownDocuments) -> list[_Recommended]:
     """Return the few procedures that are worth recommending for a task, best first.
 
     Those with most votes of similar successes come first, then those with which such tasks
-    succeed more often than otherwise. A procedure that the failures of similar tasks used as often
-    is not recommended: its successes only say that the tasks were easy.
+    surely succeed more often than otherwise. A procedure that the failures of similar tasks used as
+    often is not recommended: its successes only say that the tasks were easy.
 
     Returns:
         Each procedure with its relevance, and what that follows from.
@@ -48,14 +56,22 @@ def recommended_procedures(known: KnownDocuments) -> list[_Recommended]:
 
 def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     votes = known.expectation.votes
-    if votes.needs_more:
+    # Tools that were voted on one by one have no order.
+    if votes.by_tools:
         return
     for voted in _by_conditions(known, votes.ranked)[:_MOST]:
-        usage = _usage_of(known, voted.tools, is_part=votes.by_tools)
-        is_voted = voted.tools and voted.share >= NEEDS_MORE_BELOW
-        if signature_of(voted.tools) in known.document.disputed:
+        signature = signature_of(voted.tools)
+        entry = known.procedures.get(signature)
+        if voted.share < _LEAST_SHARE or entry is None or not entry.is_recipe:
             continue
-        if is_voted and _tells(usage) and not _is_refuted(known, advice, voted):
+        usage = _usage_of(known, advice, voted.tools)
+        if (
+            voted.texts >= _LEAST_TASKS
+            and _tells(usage)
+            and known.can_use(voted.tools)
+            and signature not in known.document.disputed
+            and not _is_refuted(known, entry)
+        ):
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
 
@@ -75,7 +91,11 @@ def _better(known: KnownDocuments) -> list[_Recommended]:
     found: list[_Recommended] = []
     for entry, expected in _surely_better(known) if tools else ():
         relevance = min(tools.get(tool, 0.0) for tool in entry.order)
-        if relevance >= LEAST_PROBABLE and _is_open_to(known, entry.signature):
+        if (
+            relevance >= LEAST_PROBABLE
+            and known.can_use(entry.order)
+            and _is_open_to(known, entry.signature)
+        ):
             gain = Gain(expected.successes, expected.runs, expected.effect or 0.0)
             score = relevance * expected.order_key
             found.append((_procedure(entry.order, score, gain_line, gain), relevance, "tools"))
@@ -93,43 +113,40 @@ def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expe
     kind = known.kind
 
     def found(advice: AdviceDocument) -> dict[str, list[tuple[ProcedureEntry, Expected]]]:
-        expected = ((entry, entry.expected_at(kind)) for entry in advice.procedures if entry.order)
-        return {
-            "all": [
-                (entry, each)
-                for entry, each in expected
-                if each.effect_low is not None and each.effect_low > 0 and each.runs >= _LEAST_RUNS
-            ]
-        }
+        expected = (
+            (entry, entry.expected_at(kind)) for entry in advice.procedures if entry.is_recipe
+        )
+        return {"all": [(entry, each) for entry, each in expected if each.is_surely_better]}
 
     return known.once(f"better procedures at {kind}", found)["all"]
 
 
-def _usage_of(known: KnownDocuments, tools: tuple[str, ...], *, is_part: bool) -> ProcedureUsage:
-    """Count the similar tasks that used exactly these tools, or these among others."""
-    assert known.advice is not None  # noqa: S101 - for type checkers
+def _usage_of(
+    known: KnownDocuments, advice: AdviceDocument, tools: tuple[str, ...]
+) -> ProcedureUsage:
+    """Count the similar tasks that used exactly these tools."""
     wanted = frozenset(tools)
     won = won_with = lost = lost_with = 0
-    for _, order, successes, failures in runs_of(known.advice, known.expectation.similar):
-        used = wanted <= frozenset(order) if is_part else wanted == frozenset(order)
+    for _, order, successes, failures in runs_of(advice, known.expectation.similar):
+        used = wanted == frozenset(order)
         won, lost = won + successes, lost + failures
         won_with, lost_with = won_with + used * successes, lost_with + used * failures
     return ProcedureUsage(won_with, won, lost_with, lost)
 
 
 def _tells(usage: ProcedureUsage) -> bool:
-    """Return whether many successes used it, and clearly more of them than of the failures."""
-    if usage.used_by_successes < max(_LEAST_SUCCESSES, NEEDS_MORE_BELOW * usage.successes):
+    """Return whether most successes used it, and more often than failures by more than chance."""
+    if usage.used_by_successes < max(1, _LEAST_SHARE * usage.successes):
         return False
-    won, lost = usage.used_by_successes / usage.successes, usage.used_by_failures
-    return not usage.failures or won >= _LEAST_LIFT * lost / usage.failures
+    runs = usage.successes + usage.failures
+    used = usage.used_by_successes + usage.used_by_failures
+    stratum = Stratum(runs, usage.successes, used, usage.used_by_successes)
+    return chance_of([stratum]) <= _CHANCE
 
 
-def _is_refuted(known: KnownDocuments, advice: AdviceDocument, voted: Voted) -> bool:
+def _is_refuted(known: KnownDocuments, entry: ProcedureEntry) -> bool:
     """Return whether such tasks go better without the procedure."""
-    if voted.procedure is None:
-        return False
-    high = advice.procedures[voted.procedure].expected_at(known.kind).effect_high
+    high = entry.expected_at(known.kind).effect_high
     return high is not None and high < 0
 
 

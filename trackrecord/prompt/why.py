@@ -11,7 +11,15 @@ from trackrecord.learning.text.language import Language
 from .candidates.candidate import Candidate
 from .compose import Composition
 from .known import KnownDocuments
-from .learnt import MADE_FOR_TASKS, Competing, is_withdrawn, name_of, section_for
+from .learnt import (
+    MADE_FOR_TASKS,
+    Competing,
+    is_withdrawn,
+    name_of,
+    section_for,
+    signature_of_entry,
+    tools_of_entry,
+)
 from .offered import Offered
 from .sections import FEEDS, SECTIONS, Feed
 from .why_texts import (
@@ -19,9 +27,11 @@ from .why_texts import (
     BEYOND_LIMIT,
     EXCLUDED,
     MAY_BE_CHANCE,
+    NO_TOOL,
     OVER_BUDGET,
     OVER_SHARE,
     REFUTED,
+    SECTION_EXCEEDED,
     SECTION_USED,
     UNRELATED,
     WITHDRAWN,
@@ -128,7 +138,10 @@ def _why_in(
     if budget is None or budget <= 0:
         return reason
     feed = competing.feed
-    return reason + SECTION_USED[language].format(used[feed.field], int(feed.share * budget))
+    taken, share = used[feed.field], int(feed.share * budget)
+    if taken > share:
+        return reason + SECTION_EXCEEDED[language].format(taken, taken - share)
+    return reason + SECTION_USED[language].format(taken, share)
 
 
 def _why_not(
@@ -149,11 +162,18 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
     known = composed.learnt.known
     if known is None:
         return
+    entries = (each.offer.entry for found in composed.learnt.by_field.values() for each in found)
+    # What is said of a procedure in one section is not denied in another.
+    told = {signature_of_entry(entry) for entry in entries} - {""}
     for feed in FEEDS:
         offered = composed.learnt.offered.get(feed.field)
         related = {each.entry.id for each in offered.offers} if offered and known.task else set()
         pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
-        left = (each for each in pool if (feed.field, each.id) not in competing)
+        left = (
+            each
+            for each in pool
+            if (feed.field, each.id) not in competing and signature_of_entry(each) not in told
+        )
         for entry in islice(left, _MOST_OTHERS):
             why = _other(composed, feed, offered, entry, is_related=entry.id in related)
             if why is not None:
@@ -186,6 +206,8 @@ def _other(
         reason = EXCLUDED[known.language]
     elif is_withdrawn(known, section, entry.id):
         reason = WITHDRAWN[known.language]
+    elif known.foreign_tools and not known.can_use(tools_of_entry(entry)):
+        reason = NO_TOOL[known.language]
     elif entry.id in offered.refuted:
         reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
     elif known.task and not is_related:

@@ -31,6 +31,11 @@ SECTION_USED: Final[dict[Language, str]] = {
     "en": "; section {} of {} tokens",
     "zh": ";本节占{}/{}个词元",
 }
+# Where a section takes room that no other needs.
+SECTION_EXCEEDED: Final[dict[Language, str]] = {
+    "en": "; section {} tokens, {} beyond its share, which no other section needs",
+    "zh": ";本节占{}个词元,超出份额{}个,其他各节不需要",
+}
 OVER_SHARE: Final[dict[Language, str]] = {
     "en": "; no room in its section's share of {:.0%}",
     "zh": ";本节{:.0%}的份额已满",
@@ -47,6 +52,10 @@ WITHDRAWN: Final[dict[Language, str]] = {
 REFUTED: Final[dict[Language, str]] = {
     "en": "such tasks otherwise do as well or better, or it may be chance",
     "zh": "此类任务不用它也一样好或更好,或可能只是偶然",
+}
+NO_TOOL: Final[dict[Language, str]] = {
+    "en": "the agent that asks has not got its tools, as far as its runs show",
+    "zh": "从运行记录看,提问的代理没有其工具",
 }
 # Of procedures that fail.
 MAY_BE_CHANCE: Final[dict[Language, str]] = {

@@ -2,15 +2,17 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 from sqlalchemy import Connection
 
+from trackrecord.learning.advice.agent_tools import tools_of_agents
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, Level, estimate
 from trackrecord.learning.advice.estimates.posterior import posterior_of
+from trackrecord.learning.advice.failures import error_template
 from trackrecord.learning.advice.lessons.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import (
@@ -22,6 +24,7 @@ from trackrecord.learning.advice.lessons.lesson import (
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past_tasks import RunsOfText, past_tasks_of, tallies_of
+from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
@@ -62,19 +65,41 @@ def build_advice(
     if found is None:
         return AdviceDocument(project=project, revision=0, computed_at=now)
     project_id, revision = found
-    moment = now if at is None else at
     noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
+    dismissed = dismissed_lessons(connection, project_id, at=at)
+    moment = now if at is None else at
+    counted = advice_from(project, noted, rules, dismissed=dismissed, moment=moment)
+    return msgspec.structs.replace(counted, revision=revision, computed_at=now)
+
+
+def advice_from(
+    project: str,
+    noted: Sequence[NotedRun],
+    rules: Rules,
+    *,
+    moment: float,
+    dismissed: Collection[str] = (),
+) -> AdviceDocument:
+    """Count all that runs tell; no I/O.
+
+    Args:
+        project: whose runs.
+        noted: its runs, with and without a verdict.
+        rules: the rules of the settings.
+        moment: the moment to answer for, seconds since the epoch.
+        dismissed: the ids of the lessons that are not shown.
+    """
     runs = with_verdict(noted)
     found_estimates = estimate(runs, now=moment, half_life_days=rules.decay.half_life_days)
     procedures = _procedures(found_estimates, runs)
     positions = {entry.signature: position for position, entry in enumerate(procedures)}
     return AdviceDocument(
         project=project,
-        revision=revision,
-        computed_at=now,
+        revision=0,
+        computed_at=moment,
         runs=len(runs),
         expected=expected_of(found_estimates.project),
-        lessons=_lessons(connection, project_id, noted, rules, moment, at),
+        lessons=_lessons(noted, rules, moment, dismissed),
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
@@ -86,6 +111,7 @@ def build_advice(
             rules.decay.half_life_days,
         ),
         checks=_checks(runs),
+        agents=tools_of_agents(noted),
     )
 
 
@@ -96,15 +122,9 @@ def _checks(runs: Sequence[Run]) -> dict[str, float]:
 
 
 def _lessons(
-    connection: Connection,
-    project_id: int,
-    runs: Sequence[NotedRun],
-    rules: Rules,
-    moment: float,
-    at: float | None,
+    runs: Sequence[NotedRun], rules: Rules, moment: float, dismissed: Collection[str]
 ) -> tuple[LessonEntry, ...]:
     """Return the lessons that stand: neither faded nor dismissed, nor of one source alone."""
-    dismissed = dismissed_lessons(connection, project_id, at=at)
     used = [run.tools for run in runs if run.steps]
     return tuple(
         LessonEntry(
@@ -119,8 +139,8 @@ def _lessons(
             lines=lesson.lines,
             wordless_lines={} if lesson.sources > 1 else lesson.wordless_lines,
             usual=_share(used, subject_tools(lesson.kind, lesson.tools)),
-            words=tuple(sorted(telling_words(lesson.example))),
-            names=tuple(sorted(telling_names(lesson.example, lesson.tools))),
+            words=tuple(sorted(telling_words(error_template(lesson.example)))),
+            names=tuple(sorted(telling_names(error_template(lesson.example), lesson.tools))),
             is_occasional=_is_occasional(lesson),
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
@@ -143,6 +163,7 @@ def _share(used: Sequence[frozenset[str]], wanted: tuple[str, ...]) -> float:
 def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEntry, ...]:
     """Return the procedures in the order of their signatures; of too many, the most used ones."""
     tallies, orders = estimates.counts.by_procedure, usual_orders(runs)
+    recipes = recipes_among(orders, runs)
     most_used = sorted(tallies, key=lambda name: (-tallies[name].decayed_runs, name))
     return tuple(
         ProcedureEntry(
@@ -153,6 +174,7 @@ def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEnt
                 kind: _expected_in_kind(estimates.procedure(signature, kind))
                 for kind in estimates.counts.by_procedure_and_kind[signature]
             },
+            is_recipe=signature in recipes,
         )
         for signature in sorted(most_used[:MOST_PROCEDURES])
     )
@@ -200,6 +222,7 @@ def expected_of(estimate: Estimate) -> Expected:
         usual=estimate.usual,
         order_key=estimate.order_key,
         is_worth_recommending=estimate.is_worth_recommending,
+        is_surely_better=estimate.is_surely_better,
     )
 
 
@@ -217,7 +240,11 @@ def _expected_in_kind(estimate: Estimate) -> ExpectedInKind:
     if not effect.is_known:
         return found
     return msgspec.structs.replace(
-        found, effect=effect.difference, effect_low=effect.low, effect_high=effect.high
+        found,
+        effect=effect.difference,
+        effect_low=effect.low,
+        effect_high=effect.high,
+        is_surely_better=estimate.is_surely_better,
     )
 
 

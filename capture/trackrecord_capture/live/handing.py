@@ -98,6 +98,7 @@ class HookAnswers:
                 task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
                 budget=self._budget(kind),
                 task_id=run_outcome_id(agent, asked.session_id, ""),
+                source=agent,
             )
 
     def _report(

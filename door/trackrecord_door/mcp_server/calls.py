@@ -42,7 +42,7 @@ class Said(NamedTuple):
     document: Struct
 
 
-def recall(project: str, arguments: RecallArguments, _source: str | None, _reporter: str) -> Said:
+def recall(project: str, arguments: RecallArguments, source: str | None, _reporter: str) -> Said:
     """Return what is known that has to do with a task.
 
     Raises:
@@ -52,7 +52,11 @@ def recall(project: str, arguments: RecallArguments, _source: str | None, _repor
     if isinstance(arguments, ReportedRecallArguments):
         task_id = arguments.task_id or _new_task_id()
     answer = trackrecord.rankings(
-        project=project, task=arguments.task, budget=arguments.budget, task_id=task_id
+        project=project,
+        task=arguments.task,
+        budget=arguments.budget,
+        task_id=task_id,
+        source=source,
     )
     problem = _problem(answer)
     document = Recalled(

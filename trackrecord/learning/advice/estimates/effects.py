@@ -38,6 +38,7 @@ class EffectRun(NamedTuple):
         weight: how much it counts for its age, 0..1.
         success: whether it reached its goal.
         is_within_task: whether its stratum is one task, and not a kind of task.
+        task: the task.
     """
 
     stratum: str
@@ -45,6 +46,7 @@ class EffectRun(NamedTuple):
     weight: float
     success: bool
     is_within_task: bool = False
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ any task, the kind of task, the project. Each level's rate is the prior of the o
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -19,11 +19,14 @@ from ..kinds import Kinds, find_kinds
 from ..runs import Run
 from .counting import RunCounts, Weighed, count, distinct, weighed
 from .effects import NO_EFFECT, Effect, EffectRun, effect_in_kind, effects_of
+from .exact_test import surely_better
 from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
 
 _NONE: Final = DecayedTally()
 # A difference of rates is carried to other tasks as a difference of log odds, between these rates.
 _LEAST_RATE: Final = 1e-6
+_PROCEDURES: Final = "procedures"
+_PATTERNS: Final = "patterns"
 # An entry is recommended if the odds are three to one that it does better than is done otherwise:
 # this is a quarter of a normal distribution, as a share of the 5% that an interval leaves out.
 _QUARTER: Final = 0.674 / 1.645
@@ -54,6 +57,7 @@ class Estimate:
         effect: the difference to what such tasks do otherwise.
         draw_prior: the rate that draws start from, which the project's rate is a part of, with all
             its runs: what is the best is not expected to be as the others are.
+        is_surely_better: whether that is above 0 by more than chance, however many were tested.
     """
 
     level: Level
@@ -64,6 +68,7 @@ class Estimate:
     order_key: float
     effect: Effect = NO_EFFECT
     draw_prior: float = 0.5
+    is_surely_better: bool = False
 
     @property
     def is_worth_recommending(self) -> bool:
@@ -105,16 +110,28 @@ class Effects:
         overall: by label, at all tasks.
         in_kinds: the same at each kind of task alone, by position; nothing where all tasks are of
             one kind.
+        better: the labels that such tasks surely go better with, each with the position of a kind
+            of task, or None for all tasks.
     """
 
     overall: Mapping[str, Effect] = field(default_factory=dict)
     in_kinds: Mapping[int, Mapping[str, Effect]] = field(default_factory=dict)
+    better: Collection[tuple[str, int | None]] = frozenset()
 
     def of(self, label: str, kind: int | None = None) -> Effect:
         """Return the effect of a label: at all tasks, or at a kind of task where that is known."""
         effect = self.overall.get(label, NO_EFFECT)
         part = self.in_kinds.get(kind, {}).get(label) if kind is not None else None
         return effect if part is None else effect_in_kind(effect, part)
+
+    def is_surely_better(self, label: str, kind: int | None = None) -> bool:
+        """Return whether such tasks surely go better with a label than otherwise.
+
+        What was found at all tasks holds at a kind of task if nothing there speaks against it.
+        """
+        if self.of(label, kind).low <= 0.0:
+            return False
+        return (label, kind) in self.better or (label, None) in self.better
 
 
 @dataclass(frozen=True)
@@ -172,13 +189,15 @@ class Estimates:
             kind: the position of the kind of task it is meant for; None for the tasks it was
                 used for.
         """
-        return self._found(
+        found = self._found(
             Level.PROCEDURE,
             self.counts.by_procedure_and_kind.get(signature, {}),
             self.counts.by_procedure.get(signature, _NONE),
             self.of_procedures.of(signature, kind),
             kind,
         )
+        is_better = self.of_procedures.is_surely_better(signature, kind)
+        return replace(found, is_surely_better=is_better)
 
     def pattern(self, slug: str, kind: int | None = None) -> Estimate:
         """Return the rate of the runs that touch a pattern, also of one without runs.
@@ -187,13 +206,14 @@ class Estimates:
             slug: the pattern.
             kind: the position of a kind of task; None for the tasks that touched it.
         """
-        return self._found(
+        found = self._found(
             Level.PATTERN,
             self.counts.by_pattern_and_kind.get(slug, {}),
             self.counts.by_pattern.get(slug, _NONE),
             self.of_patterns.of(slug, kind),
             kind,
         )
+        return replace(found, is_surely_better=self.of_patterns.is_surely_better(slug, kind))
 
     def goes_worse_with(self, slug: str) -> bool | None:
         """Return whether tasks almost certainly go worse with a pattern than such tasks otherwise.
@@ -308,29 +328,51 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     kinds = find_kinds(runs)
     found = weighed(runs, kinds, now, half_life_days)
     attempts = attempts_of(runs)
+    trials = {
+        _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,)),
+        _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns),
+    }
+    # All are tested together: what is said of procedures and of patterns stands in one prompt.
+    better = surely_better(
+        ((subject, kind), part) for subject, parts in trials.items() for kind, part in parts
+    )
+    of_procedures, of_patterns = (
+        _effects(parts, {(label, kind) for (of, kind), label in better if of == subject})
+        for subject, parts in trials.items()
+    )
     return Estimates(
         count(found, kinds),
-        _effects(found, attempts, lambda each: (each.procedure,)),
-        _effects(found, attempts, lambda each: each.run.patterns),
+        of_procedures,
+        of_patterns,
         {each.run.outcome: each.kind for each in found},
     )
 
 
-def _effects(
+_Parts = list[tuple[int | None, list[EffectRun]]]
+
+
+def _by_kind(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
-) -> Effects:
+) -> _Parts:
+    """Return the trials at all tasks, and where there are several kinds of task, at each."""
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
     for each in found:
         in_kinds[each.kind].append(each)
     parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
+    return [
+        (None, list(_trials(found, attempts, labels_of))),
+        *((kind, list(_trials(part, attempts, labels_of))) for kind, part in parts),
+    ]
+
+
+def _effects(parts: _Parts, better: Collection[tuple[str, int | None]]) -> Effects:
+    (_, whole), *in_kinds = parts
     return Effects(
-        effects_of(_trials(found, attempts, labels_of)),
-        {
-            kind: effects_of(_trials(part, attempts, labels_of), is_one_kind=True)
-            for kind, part in parts
-        },
+        effects_of(whole),
+        {kind: effects_of(part, is_one_kind=True) for kind, part in in_kinds if kind is not None},
+        better,
     )
 
 
@@ -349,4 +391,4 @@ def _trials(
             stratum = f"task {attempt.task}"
         labels = tuple(sorted(set(labels_of(each))))
         is_within = attempt.task is not None
-        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within)
+        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within, each.run.task_id)

@@ -4,9 +4,29 @@ Calls of one task are alike, so shares are counted over tasks and differences by
 """
 
 from collections.abc import Iterable, Sequence
-from math import erfc, log1p, sqrt
+from math import erfc, exp, lgamma, log1p, sqrt
+from typing import Final, NamedTuple
 
 from ...numbers.wilson import wilson_interval
+
+# What is less probable than this does not move the sum of probabilities.
+_NEGLIGIBLE: Final = 1e-15
+
+
+class Stratum(NamedTuple):
+    """Runs that can be compared.
+
+    Attributes:
+        runs: how many.
+        successes: how many of them succeeded.
+        labelled: how many have the label.
+        won: how many of these succeeded.
+    """
+
+    runs: int
+    successes: int
+    labelled: int
+    won: int
 
 
 def share_interval(part: int, whole: int) -> tuple[float, float]:
@@ -28,6 +48,48 @@ def as_normal(t: float, freedom: int) -> float:
         return 0.0
     size = sqrt(freedom * log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
     return size if t >= 0 else -size
+
+
+def chance_of(strata: Iterable[Stratum]) -> float:
+    """Return how probable at least as many successes are if the label makes no difference."""
+    first, weights = 0, [1.0]
+    won = 0
+    for stratum in strata:
+        won += stratum.won
+        least, more = _hypergeometric(stratum)
+        first, weights = _convolved(first + least, weights, more)
+    return min(1.0, sum(weights[max(0, won - first) :]))
+
+
+def _hypergeometric(stratum: Stratum) -> tuple[int, list[float]]:
+    """Return the least number of successes with the label, and the probabilities from there on."""
+    runs, successes, labelled, _ = stratum
+    least, most = max(0, labelled + successes - runs), min(labelled, successes)
+    whole = _log_ways(runs, labelled)
+    return least, [
+        exp(_log_ways(successes, won) + _log_ways(runs - successes, labelled - won) - whole)
+        for won in range(least, most + 1)
+    ]
+
+
+def _log_ways(of: int, some: int) -> float:
+    return lgamma(of + 1) - lgamma(some + 1) - lgamma(of - some + 1)
+
+
+def _convolved(
+    first: int, weights: Sequence[float], more: Sequence[float]
+) -> tuple[int, list[float]]:
+    """Return the probabilities of a sum from its first possible number on, without tiny tails."""
+    found = [0.0] * (len(weights) + len(more) - 1)
+    for place, weight in enumerate(weights):
+        for further, other in enumerate(more):
+            found[place + further] += weight * other
+    start, end = 0, len(found)
+    while found[start] < _NEGLIGIBLE and start < end - 1:
+        start += 1
+    while found[end - 1] < _NEGLIGIBLE and end - 1 > start:
+        end -= 1
+    return first + start, found[start:end]
 
 
 def discoveries(probabilities: Sequence[float], *, level: float, tests: int) -> list[int]:

@@ -1,0 +1,47 @@
+"""What is said of procedures and patterns is more than chance, of all that were tested."""
+
+from itertools import combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.worlds.permuted import history, prompts, said
+from trackrecord.learning.advice.estimates.effects import EffectRun
+from trackrecord.learning.advice.estimates.exact_test import surely_better
+from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
+
+_SEEDS = range(400, 420)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=9), st.data())
+def test_the_chance_of_one_stratum_is_that_of_all_ways_to_deal(outcomes, data):
+    """Counted out, one way after the other."""
+    labelled = data.draw(st.integers(0, len(outcomes)))
+    won = data.draw(st.integers(0, labelled))
+    ways = list(combinations(outcomes, labelled))
+    counted = sum(sum(way) >= won for way in ways) / len(ways)
+    found = chance_of([Stratum(len(outcomes), sum(outcomes), labelled, won)])
+    assert abs(found - counted) < 1e-9
+
+
+def trials(tasks, runs_of_task):
+    return [
+        EffectRun("kind", (way,), 1.0, way == "good", task=f"t{number % tasks}")
+        for number in range(tasks * runs_of_task)
+        for way in ("good", "bad")
+    ]
+
+
+def test_few_runs_or_tasks_are_not_tested():
+    """Ten runs of five tasks are the least."""
+    assert surely_better([("all", trials(5, 2))]) == {("all", "good")}
+    assert surely_better([("all", trials(4, 9))]) == set()
+    assert surely_better([("all", trials(9, 1))]) == set()
+
+
+def test_dealt_outcomes_say_nothing_and_planted_ones_do():
+    """In the whole prompt about a task: procedures, comparisons, lessons that compare runs."""
+    dealt = [said(prompts(history(seed, is_permuted=True))) for seed in _SEEDS]
+    assert sum(any(each.values()) for each in dealt) <= 2
+    planted = [said(prompts(history(seed, is_permuted=False))) for seed in _SEEDS[:3]]
+    assert all(each["procedures"] >= 2 for each in planted)
