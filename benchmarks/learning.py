@@ -108,6 +108,8 @@ LINES: Final = (
         0.5,
     ),
     Line("the same, where not silent", "recommendation.right_when_said", {}),
+    Line("the same, where a prompt names it", "recommendation.handed_out_right", {}),
+    Line("tasks whose prompt names a procedure", "recommendation.handed_out", {}),
     Line(
         "specific tools of the task's successes",
         "recommendation.matches.votes",

@@ -8,9 +8,14 @@ import msgspec
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.advice_document import decode_advice, encode_advice
+from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.advice import build_advice
+from trackrecord.queries.evaluation import advising
+from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 RULES = DaemonSettings().rules
@@ -116,3 +121,23 @@ def test_only_the_newest_runs_count(store):
     few = replace(RULES, advice=replace(RULES.advice, max_runs=5))
     with reading(store) as connection:
         assert build_advice(connection, "default", few, now=NOW).runs == 5
+
+
+def test_what_is_evaluated_is_what_a_prompt_names(store):
+    """The same procedure for the same text, from the same runs."""
+    teach(store, list(outcomes()))
+    with reading(store) as connection:
+        document = build_document(connection, "default", RULES, most=100, now=NOW)
+        found = build_advice(connection, "default", RULES, now=NOW)
+        runs = read_runs(connection, project_id_of(connection, "default"), limit=100)
+    told = advising(runs, RULES)
+    named = {}
+    for text in (*TEXTS, "play chess"):
+        answer = answer_from(
+            document, project="default", problem=None, task=text, now=NOW, limit=None, budget=None,
+            language="en", memory_rules=RULES.memories, advice=found,
+        )  # fmt: skip
+        named[text] = [frozenset(each.tools) for each in answer.procedures[:1]]
+        assert [each for each in [told(text).handed_out] if each is not None] == named[text]
+    assert all(named[text] for text in TEXTS)
+    assert not named["play chess"]

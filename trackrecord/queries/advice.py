@@ -54,7 +54,38 @@ def build_advice(
     project_id, revision = found
     moment = now if at is None else at
     noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
-    runs = with_verdict(noted)
+    return advice_of(
+        with_verdict(noted),
+        rules,
+        project=project,
+        revision=revision,
+        now=now,
+        moment=moment,
+        lessons=_lessons(connection, project_id, noted, rules, moment, at),
+    )
+
+
+def advice_of(
+    runs: Sequence[Run],
+    rules: Rules,
+    *,
+    project: str,
+    revision: int,
+    now: float,
+    moment: float,
+    lessons: tuple[LessonEntry, ...] = (),
+) -> AdviceDocument:
+    """Return the advice that is counted from runs.
+
+    Args:
+        runs: those of the project whose ending is known.
+        rules: the rules of the settings.
+        project: its name.
+        revision: the revision of its rankings.
+        now: the present, seconds since the epoch.
+        moment: the moment to answer for.
+        lessons: the lessons that stand.
+    """
     found_estimates = estimate(runs, now=moment, half_life_days=rules.decay.half_life_days)
     procedures = _procedures(found_estimates, runs)
     positions = {entry.signature: position for position, entry in enumerate(procedures)}
@@ -64,7 +95,7 @@ def build_advice(
         computed_at=now,
         runs=len(runs),
         expected=expected_of(found_estimates.project),
-        lessons=_lessons(connection, project_id, noted, rules, moment, at),
+        lessons=lessons,
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
