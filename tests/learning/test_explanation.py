@@ -82,7 +82,7 @@ def test_why_was_it_inverted():
     found = explained(2, 4, neutral=1)
     assert found.because[-1] == (
         "anti-pattern: 5 of 7 outcomes speak against it, undecayed (neutral counts against it); "
-        "5 of 7 tasks failed, which reaches 60% of at least 3"
+        "5 of 7 runs failed, which reaches 60% of at least 3"
     )
     assert "2 more helpful outcomes now would lift the anti-pattern" in found.to_change
 

@@ -265,10 +265,10 @@ def test_rankings_of_a_moment_know_the_conditions(
         )  # fmt: skip
         assert told["confidence"] == 1.0
         assert (
-            "apt → make [5 of 5 tasks succeeded] (under other conditions: os=linux)"
+            "apt → make [5 of 5 runs succeeded] (under other conditions: os=linux)"
             in (told["prompt"])
         )
-        assert "choco → nmake [3 of 3 tasks succeeded]\n" in told["prompt"] + "\n"
+        assert "choco → nmake [3 of 3 runs succeeded]\n" in told["prompt"] + "\n"
     capfd.readouterr()
     assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
     assert "add --learnt" in capfd.readouterr().err

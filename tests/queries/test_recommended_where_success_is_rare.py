@@ -27,7 +27,7 @@ TASK = "resolve the issue"
 # Of so many tasks so many succeeded.
 HARD = {"plan first": (14, 40), "retry": (8, 40), "guess": (6, 40), "ask": (0, 1), "skip": (1, 4)}
 LINE = re.compile(
-    r"- (.+) \[(\d+) of (\d+) tasks succeeded, (\d+) points above what such tasks do otherwise\]"
+    r"- (.+) \[(\d+) of (\d+) runs succeeded, (\d+) points above what such tasks do otherwise\]"
 )
 
 

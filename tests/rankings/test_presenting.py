@@ -39,16 +39,16 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
 def test_the_text_is_worded_by_the_rules():
     """What is little data, and how long a content may be."""
     assert presented(0.9).lines["en"] == (
-        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 tasks failed, avoid using]'
+        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 runs failed, avoid using]'
     )
     assert (
         presented(0.9, limited_below=8).lines["en"]
-        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 tasks succeeded]'
+        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 runs succeeded]'
     )
 
 
 def test_what_succeeds_slowly_is_neither_a_warning_nor_recommended():
-    """Ten of ten tasks succeeded, slowly and with errors: no line says "avoid" or "failed"."""
+    """Ten of ten runs succeeded, slowly and with errors: no line says "avoid" or "failed"."""
     facts = PatternFacts("test-first", "named", "Test first", 1.0)
     evidence = Evidence(0, 10, 0, succeeded=10)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)

@@ -178,7 +178,7 @@ def test_procedures_of_similar_successes():
     assert answer.prompt.startswith(
         "## What Worked in Similar Tasks\n\n"
         "- get_order → issue_refund "
-        "[used in 5 of 5 similar tasks that succeeded, 1 of 3 that failed]"
+        "[used in 5 of 5 runs of similar tasks that succeeded, 1 of 3 that failed]"
     )
     assert asked(advice(TASKS)).procedures == ()
     easy = {"answer the question": [(("give_up",), 6, 6), (("look",), 2, 2)]}

@@ -106,7 +106,7 @@ def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expe
 
 
 def _usage_of(known: KnownDocuments, tools: tuple[str, ...], *, is_part: bool) -> ProcedureUsage:
-    """Count the similar tasks that used exactly these tools, or these among others."""
+    """Count the runs of similar tasks that used exactly these tools, or these among others."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     wanted = frozenset(tools)
     won = won_with = lost = lost_with = 0

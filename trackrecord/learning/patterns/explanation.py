@@ -109,7 +109,7 @@ def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     evidence = standing.evidence
     seen = (
         f"{failures} of {total} outcomes speak against it, undecayed ({neutral}); "
-        f"{evidence.failed} of {evidence.observations} tasks failed"
+        f"{evidence.failed} of {evidence.observations} runs failed"
     )
     threshold = f"{percent(rules.failure_share, 1.0)}% of at least {rules.min_observations}"
     return (

@@ -121,15 +121,15 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
 def _costly(content: str, evidence: Evidence, language: Language) -> str:
     failed, total, slowly = evidence.failed, evidence.observations, slow_successes(evidence)
     if language == "zh":
-        return f"代价高:{content}。{total}个任务中{failed}个失败,{slowly}个成功但缓慢或有错误"
+        return f"代价高:{content}。{total}次运行中{failed}次失败,{slowly}次成功但缓慢或有错误"
     return (
-        f"COSTLY: {content}. Of {total} tasks, {failed} failed and {slowly} succeeded only slowly, "
+        f"COSTLY: {content}. Of {total} runs, {failed} failed and {slowly} succeeded only slowly, "
         "with errors or with retries"
     )
 
 
 def slow_successes(evidence: Evidence) -> int:
-    """Return the tasks that succeeded and had time, errors or retries against them."""
+    """Return the runs that succeeded and had time, errors or retries against them."""
     return max(0, evidence.succeeded - evidence.scored_helpful)
 
 
@@ -194,18 +194,18 @@ def counted_line(
 
 def _succeeded_en(evidence: Evidence) -> str:
     total, told = evidence.observations, evidence.feedback
-    tasks = f"{evidence.succeeded} of {total} {'task' if total == 1 else 'tasks'} succeeded"
+    runs = f"{evidence.succeeded} of {total} {'run' if total == 1 else 'runs'} succeeded"
     if not told:
-        return tasks
+        return runs
     verdicts = "verdict" if told == 1 else "verdicts"
-    return f"{tasks}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
+    return f"{runs}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
 
 
 def _succeeded_zh(evidence: Evidence) -> str:
-    tasks = f"{evidence.observations}个任务中{evidence.succeeded}个成功"
+    runs = f"{evidence.observations}次运行中{evidence.succeeded}次成功"
     if not evidence.feedback:
-        return tasks
-    return f"{tasks},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
+        return runs
+    return f"{runs},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
 
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
@@ -222,8 +222,8 @@ def _suffix_en(wording: PatternWording, limited_below: int) -> str:
         case Maturity.CANDIDATE:
             return f"CANDIDATE - {succeeded}, needs more data"
         case Maturity.DEPRECATED:
-            tasks = "task" if total == 1 else "tasks"
-            failed = f"{evidence.failed} of {total} {tasks} failed" if evidence.failed else ""
+            runs = "run" if total == 1 else "runs"
+            failed = f"{evidence.failed} of {total} {runs} failed" if evidence.failed else ""
             slow = "succeeds only slowly, with errors or with retries"
             otherwise = succeeded if evidence.feedback else slow
             return f"DEPRECATED - {failed or otherwise}, avoid using"
@@ -243,6 +243,6 @@ def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
         case Maturity.CANDIDATE:
             return f"候选 - {succeeded},需要更多数据"
         case Maturity.DEPRECATED:
-            failed = f"{total}个任务中{evidence.failed}个失败" if evidence.failed else ""
+            failed = f"{total}次运行中{evidence.failed}次失败" if evidence.failed else ""
             otherwise = succeeded if evidence.feedback else "成功但缓慢或有错误"
             return f"已弃用 - {failed or otherwise},避免使用"
