@@ -6,7 +6,6 @@ moment is also named in `to_document` and in the front door's `shapes`.
 """
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
@@ -22,6 +21,7 @@ from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.store.patterns.read import count_patterns
 from trackrecord.times import iso
 
 from .flow import read_flow
@@ -166,7 +166,7 @@ def _learnt(
     """The store: what is on record of one project, or of all."""
     project_id = None if project is None else project_row(connection, project)
     status = read_store_status(connection, project_id, at=at)
-    inverted = list(_inverted(connection, settings, project, at))
+    patterns, inverted = _patterns(connection, settings, project, at)
     due = rebuilds_due(
         connection,
         settings.rules.recorded,
@@ -177,8 +177,8 @@ def _learnt(
         "outcomes": status.counts.outcomes,
         "successes": status.counts.successes,
         "without_verdict": status.counts.without_verdict,
-        "patterns": inverted.count(False),
-        "anti_patterns": inverted.count(True),
+        "patterns": patterns - inverted,
+        "anti_patterns": inverted,
         "signatures": status.signatures,
         "competences": count_competences(connection, project_id, at=at),
         "memories": count_memories(connection, project_id, at=at),
@@ -189,14 +189,20 @@ def _learnt(
     }
 
 
-def _inverted(
+def _patterns(
     connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
-) -> Iterable[bool]:
-    """Whether each pattern of one project, or of all, has become a warning."""
+) -> tuple[int, int]:
+    """Return how many patterns one project, or all, have, and how many have become warnings."""
+    if at is None:
+        project_id = None if project is None else project_row(connection, project)
+        return count_patterns(connection, project_id, settings.rules, now=time.time())
     names = project_names(connection) if project is None else [project]
-    for name in names:
-        for pattern in list_patterns(connection, settings, name, at=at):
-            yield pattern.standing.is_inverted
+    inverted = [
+        pattern.standing.is_inverted
+        for name in names
+        for pattern in list_patterns(connection, settings, name, at=at)
+    ]
+    return len(inverted), sum(inverted)
 
 
 def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:

@@ -95,7 +95,8 @@ def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Langua
         if usage.failures:
             said += f",{usage.failures}次失败运行中{usage.used_by_failures}次使用"
         return f"- {steps} [{said}]"
-    said = f"used in {usage.used_by_successes} of {usage.successes} runs of similar tasks that succeeded"
+    won, successes = usage.used_by_successes, usage.successes
+    said = f"used in {won} of {successes} runs of similar tasks that succeeded"
     if usage.failures:
         said += f", {usage.used_by_failures} of {usage.failures} that failed"
     return f"- {steps} [{said}]"

@@ -1,6 +1,7 @@
 """Reading patterns: their evidence now or at a past moment, their examples and their history."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, se
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
@@ -155,6 +156,63 @@ def read_standings(
     return [standing for standing in standings if wanted.admits(standing)]
 
 
+def count_patterns(
+    connection: Connection, project_id: int | None, rules: Rules, *, now: float
+) -> tuple[int, int]:
+    """Return how many patterns are on record now, and how many of them are anti-patterns.
+
+    One pass over the counts of all: only of those that fail by these it is read who says so.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose patterns; None for those of all projects.
+        rules: what makes an anti-pattern.
+        now: the present, seconds since the epoch.
+    """
+    each = patterns.c
+    query = select(each.id, each.project_id, each.helpful, each.neutral, each.harmful)
+    query = query.where(_is_known)
+    if project_id is not None:
+        query = query.where(each.project_id == project_id)
+    total = 0
+    failing: defaultdict[int, dict[int, Evidence]] = defaultdict(dict)
+    for row in connection.execute(query):
+        total += 1
+        evidence = Evidence(helpful=row.helpful, neutral=row.neutral, harmful=row.harmful)
+        if is_inverted(rules.antipatterns, evidence):
+            failing[row.project_id][row.id] = evidence
+    inverted = sum(
+        _count_inverted(connection, project, found, rules, now)
+        for project, found in failing.items()
+    )
+    return total, inverted
+
+
+def _count_inverted(
+    connection: Connection,
+    project_id: int,
+    failing: Mapping[int, Evidence],
+    rules: Rules,
+    now: float,
+) -> int:
+    """Return how many of a project's failing patterns also fail without any one source."""
+    bases = read_bases(connection, project_id)
+    if bases is None:
+        return 0
+    speakers = read_speakers(
+        connection, project_id, bases.patterns, rules.caps, now, pattern_ids=failing
+    )
+    return sum(
+        is_inverted(rules.antipatterns, heard(rules.caps, evidence, speakers.get(row_id, ())))
+        for row_id, evidence in failing.items()
+    )
+
+
+# Where all that touched a pattern was replaced, nothing is left of it but a decision.
+_is_known = or_(
+    patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
+    patterns.c.decided_maturity.is_not(None),
+)
 # The pattern's row, and what is known of it.
 _Found = tuple[int, PatternFacts, Evidence]
 
@@ -167,12 +225,7 @@ def _present(
     basis: DecayBasis,
     now: float,
 ) -> Iterator[_Found]:
-    # Where all that touched a pattern was replaced, nothing is left of it but a decision.
-    is_known = or_(
-        patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
-        patterns.c.decided_maturity.is_not(None),
-    )
-    rows = connection.execute(select(patterns).where(where, is_known)).all()
+    rows = connection.execute(select(patterns).where(where, _is_known)).all()
     ids = [rows[0].id] if len(rows) == 1 else None
     speakers = read_speakers(connection, project_id, basis, rules.caps, now, pattern_ids=ids)
     for row in rows:
