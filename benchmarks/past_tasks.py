@@ -10,13 +10,13 @@ from itertools import accumulate
 import redis
 from sqlalchemy import Engine
 
+from trackrecord.changes.memories import find_similar_tasks
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.cache import write_advice
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.past_task_cache import find_tasks
 from trackrecord.prompt.relevance import similar_past_tasks
 from trackrecord.queries.advice import build_advice
-from trackrecord.queries.memories import list_similar_tasks
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
@@ -182,7 +182,7 @@ def _hits(
         found += right in [each.record.task_id for each in best[:_TOP]]
         among = similar_past_tasks(document.past_tasks, question)
         newest += right in [each.task_id for each in among[:_TOP]]
-        tasks = list_similar_tasks(engine, settings, PROJECT, question, limit=_TOP)
+        tasks = find_similar_tasks(engine, settings, PROJECT, question, limit=_TOP)
         searched += right in [each.task_id for each in tasks]
     share = 100 / len(world.questions)
     yield Figure(
