@@ -29,7 +29,7 @@ class Worlds:
         title: the question that they answer.
         module: the module in `benchmarks.worlds`.
         function: takes seeds, and gives rows: mappings or data classes.
-        share: the share of the seeds that they are played on; some take long.
+        share: the share of the seeds that they are played on; some take long, some vary much.
     """
 
     title: str
@@ -50,6 +50,7 @@ WORLDS: Final = (
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
+    Worlds("Effects that a simpler rule was wrong about", "fleet", "case_rows", share=5.0),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
 )
 
