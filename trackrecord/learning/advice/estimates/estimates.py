@@ -4,7 +4,7 @@ The levels, from the most to the least specific: a procedure at one kind of task
 any task, the kind of task, the project. Each level's rate is the prior of the one before.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -270,8 +270,8 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     attempts = attempts_of(runs)
     return Estimates(
         count(found, kinds),
-        _effects(found, attempts, lambda each: (each.procedure,)),
-        _effects(found, attempts, lambda each: each.run.patterns),
+        _effects(found, attempts, lambda each: (each.procedure,), kinds.other),
+        _effects(found, attempts, lambda each: each.run.patterns, kinds.other),
         {each.run.outcome: each.kind for each in found},
     )
 
@@ -280,15 +280,16 @@ def _effects(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
+    no_kind: int,
 ) -> Effects:
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
     for each in found:
         in_kinds[each.kind].append(each)
     parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
     return Effects(
-        effects_of(_trials(found, attempts, labels_of)),
+        effects_of(_trials(found, attempts, labels_of, no_kind)),
         {
-            kind: effects_of(_trials(part, attempts, labels_of), is_one_kind=True)
+            kind: effects_of(_trials(part, attempts, labels_of, no_kind), is_one_kind=True)
             for kind, part in parts
         },
     )
@@ -298,15 +299,27 @@ def _trials(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
+    no_kind: int,
 ) -> Iterable[EffectRun]:
-    """Return the runs as trials: each within its task, or within its kind at the same attempt."""
-    for each in found:
+    """Return the runs as trials: each within its task, or within its kind at the same attempt.
+
+    A task whose runs all did the same has nothing to compare them with. Where its kind is known,
+    they are compared with other tasks of the kind, and count as one run together, for they share
+    what their task is like.
+    """
+    labels = [tuple(sorted(set(labels_of(each)))) for each in found]
+    done: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    runs: Counter[str] = Counter()
+    for each, did in zip(found, labels, strict=True):
+        if (task := attempts[each.run.outcome].task) is not None:
+            done[task].add(did)
+            runs[task] += 1
+    for each, did in zip(found, labels, strict=True):
         attempt = attempts[each.run.outcome]
-        if attempt.task is None:
-            since = "a success" if attempt.is_after_success else "no success"
-            stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
-        else:
-            stratum = f"task {attempt.task}"
-        labels = tuple(sorted(set(labels_of(each))))
-        is_within = attempt.task is not None
-        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within)
+        if attempt.task is not None and (len(done[attempt.task]) > 1 or each.kind == no_kind):
+            yield EffectRun(f"task {attempt.task}", did, each.weight, each.run.success, True)
+            continue
+        since = "a success" if attempt.is_after_success else "no success"
+        stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
+        alike = 1 if attempt.task is None else runs[attempt.task]
+        yield EffectRun(stratum, did, each.weight / alike, each.run.success)
