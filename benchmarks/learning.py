@@ -46,6 +46,7 @@ WORLDS: Final = (
     ),
     Worlds("Intervals of effects where kinds of task are wrong", "attribution", "interval_table"),
     Worlds("Strategies at tasks that are tried again", "retries", "rows"),
+    Worlds("Loops that agents are in at hard tasks", "loops", "rows"),
     Worlds("Verdicts from few runs", "few_runs", "rows"),
     Worlds("A failure of yesterday beside successes of years ago", "old_votes", "rows"),
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
