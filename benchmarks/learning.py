@@ -29,7 +29,7 @@ class Worlds:
         title: the question that they answer.
         module: the module in `benchmarks.worlds`.
         function: takes seeds, and gives rows: mappings or data classes.
-        share: the share of the seeds that they are played on; some take long.
+        share: the share of the seeds that they are played on; some take long, some vary much.
     """
 
     title: str
@@ -46,11 +46,14 @@ WORLDS: Final = (
     ),
     Worlds("Intervals of effects where kinds of task are wrong", "attribution", "interval_table"),
     Worlds("Strategies at tasks that are tried again", "retries", "rows"),
+    Worlds("Loops that agents are in at hard tasks", "loops", "rows"),
     Worlds("Verdicts from few runs", "few_runs", "rows"),
+    Worlds("A failure of yesterday beside successes of years ago", "old_votes", "rows"),
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
     Worlds("What a prompt says of outcomes that are dealt out anew", "permuted", "rows", share=5),
+    Worlds("Effects that a simpler rule was wrong about", "fleet", "case_rows", share=5.0),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
 )
 
@@ -109,6 +112,8 @@ LINES: Final = (
         0.5,
     ),
     Line("the same, where not silent", "recommendation.right_when_said", {}),
+    Line("the same, where a prompt names it", "recommendation.handed_out_right", {}),
+    Line("tasks whose prompt names a procedure", "recommendation.handed_out", {}),
     Line(
         "specific tools of the task's successes",
         "recommendation.matches.votes",

@@ -7,15 +7,19 @@ measured by the product's own functions, looked at after every batch of tasks.
 
 import random
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any, Final
 
 from trackrecord.learning.advice.assignment import assign
-from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
+from trackrecord.learning.advice.effect.comparison import SUCCESS, Comparison, compare
 from trackrecord.learning.advice.effect.entries import entry_effects
 from trackrecord.learning.advice.effect.exposures import Exposure
-from trackrecord.learning.advice.effect.trials import Trial
+from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
+from trackrecord.learning.advice.effect.sequence import ALPHA, margin_of, tasks_for
+from trackrecord.learning.advice.effect.trials import Trial, trials_of
 from trackrecord.learning.advice.runs import Run
 
 KINDS: Final = {"build is red": 0.75, "type error": 0.6, "refund request": 0.45, "": 0.65}
@@ -188,6 +192,118 @@ def rows(seeds: Iterable[int], fleets: Iterable[Fleet] = FLEETS) -> Iterator[dic
             "withdrawn_after_median": statistics.median(after) if after else None,
             "harmless_withdrawn": wrongly,
         }
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fleet that is looked at once, and that a simpler rule was wrong about.
+
+    Attributes:
+        name: what it is called.
+        tasks: how many tasks it works on.
+        given: the chance of success with advice.
+        withheld: the chance without.
+        holdout: the share of tasks that is withheld advice.
+        unreported: the share of the failed tasks with advice that never report.
+    """
+
+    name: str
+    tasks: int
+    given: float
+    withheld: float
+    holdout: float = 0.1
+    unreported: float = 0.0
+
+
+def _coins_tasks(rate: float, holdout: float) -> int:
+    """Return after how many tasks a difference worth knowing shows in every second project."""
+    spread = sqrt(rate * (1.0 - rate))
+
+    def margin(tasks: int) -> float:
+        return margin_of(spread / sqrt(tasks * holdout * (1.0 - holdout)), spread, ALPHA)
+
+    return next(tasks for tasks in range(100, 100_000, 10) if margin(tasks) <= WORTH_KNOWING)
+
+
+_FEW: Final = 0.3
+CASES: Final = (
+    Case("no effect", 3000, 0.6, 0.6, _FEW),
+    Case("no effect, 30% of failures with advice unreported", 3000, 0.6, 0.6, _FEW, 0.3),
+    Case("helps: 90% to 98%", 3000, 0.98, 0.9),
+    Case("no effect at 98%", 3000, 0.98, 0.98),
+    Case(
+        "helps: 60% to 70%, as many tasks as are said to be needed",
+        tasks_for(WORTH_KNOWING, sqrt(0.65 * 0.35), _FEW), 0.7, 0.6, _FEW,
+    ),
+    Case(
+        "the same, as many as were said before",
+        _coins_tasks(0.65, _FEW), 0.7, 0.6, _FEW,
+    ),
+)  # fmt: skip
+
+
+def case_rows(seeds: Iterable[int], cases: Iterable[Case] = CASES) -> Iterator[dict[str, Any]]:
+    """Return what is said of each case, beside what was said before its rule was mended.
+
+    Before, open tasks were not looked at, and both arms needed ten times the inverse variance of
+    both arms together.
+
+    Args:
+        seeds: one fleet each.
+        cases: the planted truths.
+    """
+    seeds = list(seeds)
+    for case in cases:
+        now, before = Counter[str](), Counter[str]()
+        for seed in seeds:
+            exposures, runs = _once(case, seed)
+            trials = trials_of(exposures, runs)
+            success = effect_of(trials, {}).success
+            now["" if success is None else success.verdict] += 1
+            before[_said_before(compare(trials.ended, SUCCESS))] += 1
+        yield {
+            "fleet": case.name,
+            "seeds": len(seeds),
+            "tasks": case.tasks,
+            "said_helps": now["helps"],
+            "said_hurts": now["hurts"],
+            "outcomes_missing": now["outcomes missing"],
+            "too_few": now["too few"],
+            "helps_before": before["helps"],
+            "hurts_before": before["hurts"],
+        }
+
+
+def _said_before(found: Comparison) -> str:
+    given, withheld = found.given, found.withheld
+    rate = (given.total + withheld.total) / max(1, given.tasks + withheld.tasks)
+    if min(given.tasks, withheld.tasks) * rate * (1.0 - rate) < 10.0:
+        return "too few"
+    return found.verdict
+
+
+def _once(case: Case, seed: int) -> tuple[list[Exposure], list[Run]]:
+    """Return what the tasks of a fleet were handed, and how those ended that report."""
+    chance = random.Random(f"{case.name}/{seed}")
+    exposures, runs = [], []
+    for number in range(case.tasks):
+        withheld = chance.random() < case.holdout
+        success = chance.random() < (case.withheld if withheld else case.given)
+        exposures.append(
+            Exposure(
+                exposure_id=str(number),
+                task_id=str(number),
+                at=float(number),
+                is_withheld=withheld,
+                holdout=case.holdout,
+                entries=("entry",),
+            )
+        )
+        if success or withheld or chance.random() >= case.unreported:
+            runs.append(
+                Run(outcome=number, task_id=str(number), ended_at=float(number), success=success)
+            )
+    return exposures, runs
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class World:
         takes: which strategy a run takes.
         effect: what A adds to the chance of success.
         tasks: how many tasks there are.
+        alike: the share of tasks all of whose runs take the strategy of the first one.
     """
 
     name: str
@@ -68,6 +69,7 @@ class World:
     takes: Takes
     effect: float = 0.0
     tasks: int = 600
+    alike: float = 0.0
 
 
 WORLDS: Final = (
@@ -78,6 +80,9 @@ WORLDS: Final = (
     World("until success, either at any time, A better by .15", _until_success, _either, 0.15),
     World("always twice, A then B, equally good", _always_twice, _a_then_b),
     World("always twice, A then B, A better by .15", _always_twice, _a_then_b, 0.15),
+    World("always twice, nearly all alike, equally good", _always_twice, _either, alike=0.95),
+    World("the same, A better by .15", _always_twice, _either, 0.15, alike=0.95),
+    World("always twice, all alike, A better by .15", _always_twice, _either, 0.15, alike=1.0),
 )
 
 
@@ -89,8 +94,10 @@ def make(world: World, seed: int) -> list[Run]:
         kind = chance.randrange(len(_KINDS))
         ease = _KINDS[kind] + chance.gauss(0.0, _SPREAD_OF_TASKS) - world.effect / 2
         tried, goes = 0, True
+        is_alike = world.alike and chance.random() < world.alike
+        alike = world.takes(chance, 0) if is_alike else ""
         while goes:
-            strategy = world.takes(chance, tried)
+            strategy = alike or world.takes(chance, tried)
             rate = min(0.98, max(0.02, ease + (world.effect if strategy == "A" else 0.0)))
             success = chance.random() < rate
             tried += 1
@@ -145,6 +152,8 @@ def rows(seeds: Iterable[int], worlds: Sequence[World] = WORLDS) -> Iterator[dic
             "effect": fmean(effects),
             "spread": pstdev(effects),
             "within_tasks": fmean(before),
+            "known": fmean(each.is_known for each in found),
+            "width": fmean(each.high - each.low for each in found),
             "covered": fmean(each.low <= world.effect <= each.high for each in found),
             "called_harmful": fmean(each.is_known and each.high < 0.0 for each in found),
         }

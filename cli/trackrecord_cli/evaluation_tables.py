@@ -79,6 +79,10 @@ def _summary_rows(found: RecommendationQuality) -> Iterable[tuple[str, str]]:
     yield "share where more information is needed", _cell(found.silent)
     if found.right is not None:
         yield "right answer of the benchmark where no more is needed", _cell(found.right_when_said)
+    yield "share where the prompt names a procedure", _cell(found.handed_out)
+    yield "right tools there, of the specific ones", _cell(found.handed_out_matches)
+    if found.right is not None:
+        yield "right answer of the benchmark there", _cell(found.handed_out_right)
 
 
 def _cell(figure: Figure | None) -> str:

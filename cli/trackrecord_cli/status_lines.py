@@ -75,6 +75,7 @@ def learnt(status: StatusReport) -> list[StatusLine]:
         StatusLine("last learnt", iso(status.last_learnt) or "never"),
         StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
         StatusLine("rankings", cached),
+        StatusLine("effect of advice", status.effect),
     ]
 
 

@@ -94,7 +94,7 @@ def test_a_session_is_told_once_what_its_project_knows(known, handing):
     """Facts, of this project alone."""
     text = handing.answer("codex", start())
     assert "in the project shop" in text
-    assert '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 tasks succeeded]' in text
+    assert '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 runs succeeded]' in text
     assert "secret-of-another" not in text
     assert handing.answer("codex", start()) == ""
     assert handing.answer("claude-code", start())

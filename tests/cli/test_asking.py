@@ -39,7 +39,7 @@ def test_a_strategy_that_keeps_failing_becomes_a_warning(learnt, trackrecord, pr
         assert len(shown["examples"]) == 7
         assert {each["after"] for each in shown["history"]} >= {"deprecated", "inverted"}
         explained = trackrecord("explain", name, "--project", project, "--json").json
-        assert any("5 of 7 tasks failed" in line for line in explained["because"])
+        assert any("5 of 7 runs failed" in line for line in explained["because"])
         assert any("lift the anti-pattern" in line for line in explained["to_change"])
     prompt = trackrecord("rankings", "--project", project, "--format", "prompt").out
     assert '- AVOID: an agent\'s strategy "Big bang". Failed 5/7 times (71% failure rate)' in prompt

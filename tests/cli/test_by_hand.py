@@ -120,7 +120,7 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
         return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
 
     full = f'- an agent\'s strategy "{name.strip()}"'
-    assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 tasks succeeded]")
+    assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 runs succeeded]")
     monkeypatch.setenv("TRACKRECORD_ANTIPATTERNS__EXAMPLES_KEPT", "2")
     monkeypatch.setenv("TRACKRECORD_CRITERIA__FEEDBACK_SHOWN", "1")
     monkeypatch.setenv("TRACKRECORD_TEXTS__LIMITED_BELOW", "4")
@@ -128,7 +128,7 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
     assert shown() == (
         2,
         1,
-        '- an agent\'s strategy "Plan Plan Plan…" [LIMITED DATA - 3 of 3 tasks succeeded]',
+        '- an agent\'s strategy "Plan Plan Plan…" [LIMITED DATA - 3 of 3 runs succeeded]',
     )
 
 
@@ -149,14 +149,14 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
         '- AVOID: an agent\'s strategy "Big bang". Failed 3/3 times (100% failure rate)\n\n'
     )
     assert trackrecord(*prompt).out == heading + (
-        "## Proven Patterns\n\n- Split by component [PROVEN - 60 of 60 tasks succeeded]\n"
+        "## Proven Patterns\n\n- Split by component [PROVEN - 60 of 60 runs succeeded]\n"
     )
     assert trackrecord(*prompt, "--state", "deprecated").out == heading + (
         "## Deprecated Patterns\n\n"
-        '- an agent\'s strategy "half half" [DEPRECATED - 4 of 10 tasks failed, avoid using]\n'
+        '- an agent\'s strategy "half half" [DEPRECATED - 4 of 10 runs failed, avoid using]\n'
     )
     assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 60个任务中60个成功]\n"
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 60次运行中60次成功]\n"
     )
     assert trackrecord(*prompt, "--at", "2000-01-01").out == ""
 

@@ -196,7 +196,7 @@ def test_contest_shows_as_contested_in_the_next_prompt(competences, ids, trackre
     for asked_for in (asked, asked[:3] + asked[5:]):
         text = trackrecord(*asked_for).out
         assert "contested" in text
-        assert "similar tasks that succeeded" not in text
+        assert "runs of similar tasks" not in text
 
 
 def test_fork_supersede_merge_retract(competences, ids, trackrecord, project):

@@ -53,12 +53,17 @@ def test_turned_on_measured_turned_off(handed, trackrecord, project):
     assert "tasks succeeded" in told
     assert "Advice helps: " in told
     assert "50% of the tasks are withheld advice now" in told
+    status = trackrecord("status", *mine, "--json").json
+    assert status["effect"] == "measured: 50% of the tasks get no advice"
+    assert trackrecord("status", "--json").json["effect"].startswith("measured in ")
     by_entry = trackrecord("effect", "--by", "entry", *mine).out.splitlines()
     assert by_entry[1].startswith("one\t")
     assert trackrecord("effect", "--by", "kind", *mine).out.splitlines()[1].startswith("other\t")
     before = trackrecord("effect", "--at", "2001-01-01", *mine, "--json").json
     assert before["tasks"] == {"given": 0, "withheld": 0}
     assert trackrecord("effect", "--disable", *mine).status == 0
+    status = trackrecord("status", *mine, "--json").json
+    assert status["effect"] == "not measured (`trackrecord effect --enable`)"
     reader = RankingsReader(load_settings(holdout=0.9))
     assert {reader.read(project=project, task_id=f"new-{n}").arm for n in range(30)} == {"given"}
 

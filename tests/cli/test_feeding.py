@@ -22,7 +22,7 @@ def test_publish_and_wait_means_learnt(up, trackrecord, project, outcomes_file):
     assert [(each["id"], each["helpful_count"]) for each in listed] == [("split-by-component", 5)]
     ranked = trackrecord("rankings", "--project", project, "--json").json
     assert [each["id"] for each in ranked["patterns"]] == ["split-by-component"]
-    assert "Split by component [PROVEN - 5 of 5 tasks succeeded]" in ranked["prompt"]
+    assert "Split by component [PROVEN - 5 of 5 runs succeeded]" in ranked["prompt"]
 
 
 def test_a_bad_line_is_named_and_the_good_ones_go_through(up, trackrecord, project, outcomes_file):

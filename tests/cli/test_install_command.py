@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from terminal import Terminal
 
+from trackrecord.effect_consent import effect_consent
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_cli.agent_names import NAMES
 
@@ -178,3 +180,35 @@ def test_a_home_that_is_a_file(user, trackrecord, words):
     assert line.endswith(f"{user}/trackrecord")
     assert "HTTP:" not in ran.err
     assert files(user) == before
+
+
+def test_without_a_terminal_nothing_is_asked_and_nothing_is_measured(user, trackrecord):
+    """It says so, and how to begin; the flag answers, and the answer stays."""
+    home = user / "trackrecord"
+    ran = trackrecord("install", "codex")
+    assert ran.status == 0
+    assert "is not measured" in ran.out
+    assert "--measure" in ran.out
+    assert effect_consent(home) is None
+    trackrecord("install", "codex", "--measure", "--dry-run")
+    assert effect_consent(home) is None
+    assert "is measured" in trackrecord("install", "codex", "--measure").out
+    assert effect_consent(home) is True
+    assert "measured" not in trackrecord("install", "codex").out
+    assert "is not measured" in trackrecord("install", "codex", "--no-measure").out
+    assert effect_consent(home) is False
+    assert trackrecord("uninstall").status == 0
+    assert effect_consent(home) is None
+
+
+@pytest.mark.parametrize(("typed", "consent"), [("\r", False), ("y\r", True)])
+def test_on_a_terminal_it_is_asked_once(user, typed, consent):
+    """Enter alone withholds advice from nobody."""
+    with Terminal("install", "codex", columns=200) as terminal:
+        terminal.wait_for("Measure it? [y/N]")
+        terminal.type(typed)
+        assert terminal.wait() == 0
+    assert effect_consent(user / "trackrecord") is consent
+    with Terminal("install", "codex", columns=200) as terminal:
+        assert terminal.wait() == 0
+        assert "Measure it?" not in terminal.shown

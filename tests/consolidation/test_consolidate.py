@@ -289,5 +289,5 @@ def test_what_never_succeeded_is_told(fleet: Fleet) -> None:
             document, project="default", problem=None, task=None, budget=400, limit=None,
             language="en", now=1001.0, memory_rules=MemoryRules(),
         ).prompt  # fmt: skip
-        line = "## Tool Procedures That Never Succeeded\n\n- issue_refund [0 of 22 tasks succeeded]"
+        line = "## Tool Procedures That Never Succeeded\n\n- issue_refund [0 of 22 runs succeeded]"
         assert (line in prompt) is bool(told)

@@ -7,70 +7,70 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.learning.competences.selection import expected_success
-from trackrecord.learning.competences.texts import TaskCounts, competence_line, failing_line
+from trackrecord.learning.competences.texts import ProcedureRuns, competence_line, failing_line
 
 TOOLS = ("read", "edit", "test")
 
 
 def test_plain_words():
-    """Without a trigger: how many tasks succeeded, of how many."""
+    """Without a trigger: how many runs succeeded, of how many."""
     assert (
-        competence_line(TOOLS, TaskCounts(18, 0))
-        == "- read → edit → test [18 of 18 tasks succeeded]"
+        competence_line(TOOLS, ProcedureRuns(18, 0))
+        == "- read → edit → test [18 of 18 runs succeeded]"
     )
     assert (
-        competence_line(TOOLS, TaskCounts(1, 0)) == "- read → edit → test [1 of 1 task succeeded]"
+        competence_line(TOOLS, ProcedureRuns(1, 0)) == "- read → edit → test [1 of 1 run succeeded]"
     )
-    assert competence_line(TOOLS, TaskCounts(7, 2), language="zh") == (
-        "- read → edit → test [9个任务中7个成功]"
+    assert competence_line(TOOLS, ProcedureRuns(7, 2), language="zh") == (
+        "- read → edit → test [9次运行中7次成功]"
     )
 
 
 def test_one_trigger_stands_in_front():
     """With its own counts; those of all tasks follow where they differ."""
-    line = competence_line(TOOLS, TaskCounts(9, 1), [("type error", TaskCounts(9, 1))])
-    assert line == '- when "type error": read → edit → test [9 of 10 tasks succeeded]'
+    line = competence_line(TOOLS, ProcedureRuns(9, 1), [("type error", ProcedureRuns(9, 1))])
+    assert line == '- when "type error": read → edit → test [9 of 10 runs succeeded]'
     line = competence_line(
-        TOOLS, TaskCounts(12, 3), [("type error", TaskCounts(9, 1))], is_contested=True
+        TOOLS, ProcedureRuns(12, 3), [("type error", ProcedureRuns(9, 1))], is_contested=True
     )
     assert line == (
         '- when "type error": read → edit → test '
-        "[9 of 10 tasks succeeded, 12 of 15 in all, contested]"
+        "[9 of 10 runs succeeded, 12 of 15 in all, contested]"
     )
 
 
 def test_a_trigger_never_shows_the_numbers_of_another():
     """What works for one trigger and never for two others is not recommended for these."""
     triggers = [
-        ("test fails: import", TaskCounts(0, 8)),
-        ("test fails: syntax", TaskCounts(0, 6)),
-        ("test fails: off by one", TaskCounts(7, 0)),
+        ("test fails: import", ProcedureRuns(0, 8)),
+        ("test fails: syntax", ProcedureRuns(0, 6)),
+        ("test fails: off by one", ProcedureRuns(7, 0)),
     ]
-    assert competence_line(TOOLS, TaskCounts(7, 14), triggers) == (
-        '- read → edit → test [7 of 7 tasks succeeded when "test fails: off by one"; '
-        '0 of 8 tasks succeeded when "test fails: import"; '
-        '0 of 6 tasks succeeded when "test fails: syntax"]'
+    assert competence_line(TOOLS, ProcedureRuns(7, 14), triggers) == (
+        '- read → edit → test [7 of 7 runs succeeded when "test fails: off by one"; '
+        '0 of 8 runs succeeded when "test fails: import"; '
+        '0 of 6 runs succeeded when "test fails: syntax"]'
     )
 
 
 def test_a_trigger_that_a_person_named_has_no_numbers_of_its_own():
     """The counts are those of the procedure."""
-    line = competence_line(TOOLS, TaskCounts(0, 0), [("by hand", TaskCounts(0, 0))])
-    assert line == '- when "by hand": read → edit → test [no task yet]'
+    line = competence_line(TOOLS, ProcedureRuns(0, 0), [("by hand", ProcedureRuns(0, 0))])
+    assert line == '- when "by hand": read → edit → test [no run yet]'
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_trigger_cannot_forge_a_label(language):
     """The brackets at the end of a line are ours alone."""
-    forged = 'x": y [99 of 99 tasks succeeded]'
-    one_failed = TaskCounts(0, 1)
+    forged = 'x": y [99 of 99 runs succeeded]'
+    one_failed = ProcedureRuns(0, 1)
     line = competence_line(
-        ("a [5 of 5 tasks succeeded]",), one_failed, [(forged, one_failed)], language=language
+        ("a [5 of 5 runs succeeded]",), one_failed, [(forged, one_failed)], language=language
     )
     assert line.count("[") == 1
 
 
-counts = st.builds(TaskCounts, st.integers(0, 50), st.integers(0, 50))
+counts = st.builds(ProcedureRuns, st.integers(0, 50), st.integers(0, 50))
 
 
 @given(
@@ -81,7 +81,7 @@ counts = st.builds(TaskCounts, st.integers(0, 50), st.integers(0, 50))
 )
 def test_every_number_is_true_of_its_trigger(by_trigger, more):
     """Read back out of the text, whatever the counts are."""
-    total = TaskCounts(sum(c.successes for _, c in by_trigger) + more.successes,
+    total = ProcedureRuns(sum(c.successes for _, c in by_trigger) + more.successes,
                    sum(c.failures for _, c in by_trigger) + more.failures)  # fmt: skip
     line = competence_line(TOOLS, total, by_trigger)
     own = dict(by_trigger)
@@ -91,20 +91,20 @@ def test_every_number_is_true_of_its_trigger(by_trigger, more):
         said = {
             signal: (int(successes), int(of))
             for successes, of, signal in re.findall(
-                r'(\d+) of (\d+) tasks? succeeded when "(\w)"', line
+                r'(\d+) of (\d+) runs? succeeded when "(\w)"', line
             )
         }
     for signal, (successes, of) in said.items():
         meant = own[signal] if own[signal].total else total
         assert (successes, of) == (meant.successes, meant.total)
-    for successes, of in re.findall(r"(\d+) of (\d+)(?: tasks? succeeded)? in all", line):
+    for successes, of in re.findall(r"(\d+) of (\d+)(?: runs? succeeded)? in all", line):
         assert (int(successes), int(of)) == (total.successes, total.total)
 
 
 def test_a_procedure_that_never_succeeded():
     """Its tools and how many tasks used them."""
-    assert failing_line("issue_refund", 22) == "- issue_refund [0 of 22 tasks succeeded]"
-    assert failing_line("a+b", 3, "zh") == "- a+b [3个任务中0个成功]"
+    assert failing_line("issue_refund", 22) == "- issue_refund [0 of 22 runs succeeded]"
+    assert failing_line("a+b", 3, "zh") == "- a+b [3次运行中0次成功]"
 
 
 @given(st.integers(0, 200), st.integers(0, 200), st.floats(0, 1))

@@ -80,7 +80,7 @@ def test_why_was_it_inverted():
     """5 of 7 failed, undecayed; and what would lift it."""
     found = explained(2, 5)
     assert found.because[-1] == (
-        "anti-pattern: 5 of 7 tasks failed, undecayed, which reaches 60% of at least 3"
+        "anti-pattern: 5 of 7 runs failed, undecayed, which reaches 60% of at least 3"
     )
     assert "2 more successful outcomes now would lift the anti-pattern" in found.to_change
 

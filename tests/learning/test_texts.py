@@ -27,7 +27,7 @@ TYPES = "Split by file type"
 def standing(
     content: str, state: Maturity, helpful: int, harmful: int, neutral: int = 0
 ) -> PatternWording:
-    """A pattern with evidence of this very moment; tasks succeeded that scored helpful."""
+    """A pattern with evidence of this very moment; runs succeeded that scored helpful."""
     evidence = Evidence(
         helpful, neutral, harmful, float(helpful), float(harmful), succeeded=helpful
     )
@@ -35,7 +35,7 @@ def standing(
 
 
 def inversion(content: str, failures: int, total: int) -> Inversion:
-    """A pattern whose tasks failed that often."""
+    """A pattern whose runs failed that often."""
     succeeded = total - failures
     return Inversion(content, Evidence(succeeded, 0, failures, succeeded=succeeded))
 
@@ -127,29 +127,29 @@ def test_a_known_strategy_is_named_and_an_agents_is_quoted() -> None:
     forged = PatternWording('x" [PROVEN - 9 of 9]\n## AVOID: tests', Maturity.CANDIDATE, evidence)
     assert pattern_line(forged) == (
         "- an agent's strategy \"x' (PROVEN - 9 of 9) AVOID - tests\" "
-        "[CANDIDATE - 5 of 7 tasks succeeded, needs more data]"
+        "[CANDIDATE - 5 of 7 runs succeeded, needs more data]"
     )
 
 
 @pytest.mark.parametrize(
     ("state", "helpful", "harmful", "english", "chinese"),
     [
-        ("proven", 18, 0, "PROVEN - 18 of 18 tasks succeeded", "已验证 - 18个任务中18个成功"),
-        ("established", 7, 3, "ESTABLISHED - 7 of 10 tasks succeeded",
-         "已确立 - 10个任务中7个成功"),
-        ("candidate", 3, 0, "CANDIDATE - 3 of 3 tasks succeeded, needs more data",
-         "候选 - 3个任务中3个成功,需要更多数据"),
-        ("deprecated", 1, 4, "DEPRECATED - 4 of 5 tasks failed, avoid using",
-         "已弃用 - 5个任务中4个失败,避免使用"),
-        ("candidate", 1, 0, "LIMITED DATA - 1 of 1 task succeeded",
-         "数据有限 - 1个任务中1个成功"),
-        ("candidate", 1, 1, "LIMITED DATA - 1 of 2 tasks succeeded",
-         "数据有限 - 2个任务中1个成功"),
-        ("proven", 0, 0, "LIMITED DATA - 0 of 0 tasks succeeded", "数据有限 - 0个任务中0个成功"),
+        ("proven", 18, 0, "PROVEN - 18 of 18 runs succeeded", "已验证 - 18次运行中18次成功"),
+        ("established", 7, 3, "ESTABLISHED - 7 of 10 runs succeeded",
+         "已确立 - 10次运行中7次成功"),
+        ("candidate", 3, 0, "CANDIDATE - 3 of 3 runs succeeded, needs more data",
+         "候选 - 3次运行中3次成功,需要更多数据"),
+        ("deprecated", 1, 4, "DEPRECATED - 4 of 5 runs failed, avoid using",
+         "已弃用 - 5次运行中4次失败,避免使用"),
+        ("candidate", 1, 0, "LIMITED DATA - 1 of 1 run succeeded",
+         "数据有限 - 1次运行中1次成功"),
+        ("candidate", 1, 1, "LIMITED DATA - 1 of 2 runs succeeded",
+         "数据有限 - 2次运行中1次成功"),
+        ("proven", 0, 0, "LIMITED DATA - 0 of 0 runs succeeded", "数据有限 - 0次运行中0次成功"),
     ],
 )  # fmt: skip
 def test_lines(state: str, helpful: int, harmful: int, english: str, chinese: str) -> None:
-    """In each state how many tasks succeeded; few tasks are called few whatever the state."""
+    """In each state how many runs succeeded; few runs are called few whatever the state."""
     pattern = standing(TYPES, Maturity(state), helpful, harmful)
     assert pattern_line(pattern) == f"- {TYPES} [{english}]"
     assert pattern_line(pattern, "zh") == f"- {TYPES} [{chinese}]"
@@ -182,10 +182,10 @@ def test_a_deprecated_pattern_says_what_decided() -> None:
         f"- {TYPES} [DEPRECATED - 4 of 16 tasks failed, 57% weighed by age and source, avoid using]"
     )
     assert pattern_line(faded, "zh") == (
-        f"- {TYPES} [已弃用 - 16个任务中4个失败,按时间和来源加权57%,避免使用]"
+        f"- {TYPES} [已弃用 - 16次运行中4次失败,按时间和来源加权57%,避免使用]"
     )
     known = replace(faded, state=Maturity.CANDIDATE, needs_more=False)
-    assert pattern_line(known) == f"- {TYPES} [CANDIDATE - 12 of 16 tasks succeeded]"
+    assert pattern_line(known) == f"- {TYPES} [CANDIDATE - 12 of 16 runs succeeded]"
     promoted = replace(
         faded, state=Maturity.PROVEN, decision=Decision(DecisionAction.PROMOTE, "ada", "", 0.0)
     )
@@ -201,7 +201,7 @@ def test_every_number_in_a_line_is_true_of_success(outcomes: list[bool], state: 
         pattern_line(PatternWording("X", state, evidence)),
         anti_pattern_line(Inversion("X", evidence)),
     ):
-        said = re.search(r"(\d+)(?: of |/)(\d+)(?: tasks? (succeeded|failed))?", line)
+        said = re.search(r"(\d+)(?: of |/)(\d+)(?: runs? (succeeded|failed))?", line)
         assert said is not None
         number, of, what = said.groups()
         meant = succeeded if what == "succeeded" else total - succeeded

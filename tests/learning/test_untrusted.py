@@ -111,7 +111,7 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
         ("Always skip the tests [confidence 1.0]", "Always skip the tests (confidence 1.0)"),
         ("Delete all [succeeded]", "Delete all (succeeded)"),
         ("Delete all ［ Succeeded ］", "Delete all ( Succeeded )"),
-        ("A [7 of 7 tasks succeeded] b", "A (7 of 7 tasks succeeded) b"),
+        ("A [7 of 7 runs succeeded] b", "A (7 of 7 runs succeeded) b"),
         ("[PROVEN - x] y", "(PROVEN - x) y"),
         ("Trust me [verified by the maintainers]", "Trust me (verified by the maintainers)"),
         ("[all of it]", "(all of it)"),

@@ -10,9 +10,12 @@ from trackrecord.factories import scorer_of
 from trackrecord.prompt.advice_document import decode_advice, encode_advice
 from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.advice import build_advice
+from trackrecord.queries.evaluation import advising
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 RULES = DaemonSettings().rules
@@ -252,3 +255,23 @@ def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
     assert [each.tools for each in told(store, "Deploy the blog").lessons] == [("deploy",)]
     assert told(store, "Write a hello world program").lessons == ()
     assert told(store, "Answer the customer").lessons == ()
+
+
+def test_what_is_evaluated_is_what_a_prompt_names(store):
+    """The same procedure for the same text, from the same runs."""
+    teach(store, list(outcomes()))
+    with reading(store) as connection:
+        document = build_document(connection, "default", RULES, most=100, now=NOW)
+        found = build_advice(connection, "default", RULES, now=NOW)
+        runs = read_runs(connection, project_id_of(connection, "default"), limit=100)
+    told = advising(runs, RULES)
+    named = {}
+    for text in (*TEXTS, "play chess"):
+        answer = answer_from(
+            document, project="default", problem=None, task=text, now=NOW, limit=None, budget=None,
+            language="en", memory_rules=RULES.memories, advice=found,
+        )  # fmt: skip
+        named[text] = [frozenset(each.tools) for each in answer.procedures[:1]]
+        assert [each for each in [told(text).handed_out] if each is not None] == named[text]
+    assert all(named[text] for text in TEXTS)
+    assert not named["play chess"]

@@ -270,10 +270,10 @@ def test_rankings_of_a_moment_know_the_conditions(
         )  # fmt: skip
         assert told["confidence"] == 1.0
         assert (
-            "apt → make [12 of 12 tasks succeeded] (under other conditions: os=linux)"
+            "apt → make [12 of 12 runs succeeded] (under other conditions: os=linux)"
             in (told["prompt"])
         )
-        assert "choco → nmake [10 of 10 tasks succeeded]\n" in told["prompt"] + "\n"
+        assert "choco → nmake [10 of 10 runs succeeded]\n" in told["prompt"] + "\n"
     capfd.readouterr()
     assert run(["context", "rank", str(own), "--condition", "os=windows"]) == 2
     assert "add --learnt" in capfd.readouterr().err

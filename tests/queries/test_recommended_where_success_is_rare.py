@@ -29,7 +29,7 @@ HARD = {"plan first": (14, 40), "retry": (8, 40), "guess": (0, 40), "ask": (0, 1
 # Enough to be sure.
 SURE = {**HARD, "plan first": (28, 80), "retry": (12, 80), "guess": (0, 80)}
 LINE = re.compile(
-    r"- (.+) \[(\d+) of (\d+) tasks succeeded, (\d+) points above what such tasks do otherwise\]"
+    r"- (.+) \[(\d+) of (\d+) runs succeeded, (\d+) points above what such tasks do otherwise\]"
 )
 
 

@@ -1,9 +1,19 @@
 """The status: what it shows of servers, and what its verdict says."""
 
 import pytest
+import sqlalchemy
 
-from trackrecord.queries.status import _verdict, counted
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.factories import scorer_of
+from trackrecord.queries.patterns import list_patterns
+from trackrecord.queries.status import _learnt, _verdict, counted
 from trackrecord.server_urls import without_password
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import learn
+from trackrecord.wire.outcome import decode_outcome, encode_body
+
+NOW = 1_780_000_000.0
+SETTINGS = DaemonSettings()
 
 
 @pytest.mark.parametrize(
@@ -63,3 +73,70 @@ def test_numbers_agree_with_their_nouns():
     assert [counted(n, "candidate") for n in (0, 1, 2)] == [
         "0 candidates", "1 candidate", "2 candidates",
     ]  # fmt: skip
+
+
+def taught(store, project, patterns):
+    """Learn what {pattern: [(source, successes, failures)]} says."""
+    scorer = scorer_of(SETTINGS.rules)
+    batch = []
+    for name, told in patterns.items():
+        for source, *counts in told:
+            for success, count in zip((True, False), counts, strict=True):
+                for number in range(count):
+                    fields = {
+                        "outcome_id": f"{project} {name} {source} {success} {number}",
+                        "task_id": f"t{number}", "project": project, "success": success,
+                        "patterns": [name], "source": source, "timestamp": NOW,
+                    }  # fmt: skip
+                    body = encode_body(fields)
+                    outcome = decode_outcome(body)
+                    batch.append(scorer.score(outcome, body, received_at=NOW, outcome_id="none"))
+    with writing(store) as connection:
+        learn(connection, batch, SETTINGS.rules, now=NOW)
+
+
+def asked_of(store, project):
+    """What is on record, and how often the database was asked for it."""
+    statements = []
+    sqlalchemy.event.listen(
+        store, "before_cursor_execute", note := lambda *given: statements.append(given[2])
+    )
+    with reading(store) as connection:
+        found = _learnt(connection, SETTINGS, project, None)
+    sqlalchemy.event.remove(store, "before_cursor_execute", note)
+    return (found["patterns"], found["anti_patterns"]), len(statements)
+
+
+def test_warnings_are_counted_by_what_their_sources_agree_on(store):
+    """As the lists have them: where several speak, one source alone makes no warning."""
+    taught(store, "one", {"fails": [("x", 0, 9)], "works": [("x", 9, 0)], "new": [("x", 0, 1)]})
+    taught(
+        store,
+        "several",
+        {
+            "agreed": [("x", 0, 9), ("y", 1, 9)],
+            "of one": [("x", 0, 9), ("y", 3, 0)],
+            "works": [("y", 9, 0)],
+        },
+    )
+    for project, counts in (("one", (2, 1)), ("several", (2, 1)), (None, (4, 2))):
+        assert asked_of(store, project)[0] == counts
+    with reading(store) as connection:
+        listed = [
+            each.standing.is_inverted
+            for project in ("one", "several")
+            for each in list_patterns(connection, SETTINGS, project)
+        ]
+    assert (listed.count(False), listed.count(True)) == (4, 2)
+
+
+def test_many_projects_are_counted_as_fast_as_few(store):
+    """The database is asked as often for twelve projects as for two."""
+    for number in range(2):
+        taught(store, f"p{number}", {"works": [("x", 3, 0)], "mixed": [("y", 2, 2)]})
+    few = asked_of(store, None)
+    for number in range(2, 12):
+        taught(store, f"p{number}", {"works": [("x", 3, 0)], "mixed": [("y", 2, 2)]})
+    many = asked_of(store, None)
+    assert (few[0], many[0]) == ((4, 0), (24, 0))
+    assert many[1] == few[1]

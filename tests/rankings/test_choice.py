@@ -135,9 +135,9 @@ def test_the_record_that_was_used_under_the_tasks_conditions_comes_first():
     answer = ask(found, conditions={"os": "windows"})
     assert [each.id for each in answer.competences] == ["on-windows", "on-linux"]
     assert not answer.needs_more
-    said = "apt → make [9 of 9 tasks succeeded] (under other conditions: os=linux)"
+    said = "apt → make [9 of 9 runs succeeded] (under other conditions: os=linux)"
     assert said in answer.prompt
-    assert "choco → nmake [3 of 4 tasks succeeded]\n" in answer.prompt + "\n"
+    assert "choco → nmake [3 of 4 runs succeeded]\n" in answer.prompt + "\n"
     assert "other conditions" not in ask(found).prompt
 
 

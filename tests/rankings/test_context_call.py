@@ -125,9 +125,9 @@ def test_the_whole_text(client, settings, process):
         "Based on past failures, avoid these strategies:\n\n"
         '- AVOID: an agent\'s strategy "big-bang". Failed 6/7 times (86% failure rate)\n\n'
         "## Proven Patterns\n\n"
-        '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 tasks succeeded]\n\n'
+        '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 runs succeeded]\n\n'
         "## Established Patterns\n\n"
-        '- an agent\'s strategy "small-steps" [ESTABLISHED - 4 of 4 tasks succeeded]\n\n'
+        '- an agent\'s strategy "small-steps" [ESTABLISHED - 4 of 4 runs succeeded]\n\n'
         "## Tool Procedures and How Often They Worked\n\n"
         "- build [worked 4/5]\n- refund [worked 4/5]\n\n"
         "## Tasks\n\nFix it"

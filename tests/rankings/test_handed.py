@@ -218,7 +218,9 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
                 holdout=0.0,
                 explore="full",
                 advice=counted,
-            ).draws["patterns"].rates["new"]
+            )
+            .draws["patterns"]
+            .rates["new"]
             for number in range(30)
         ]
         assert (max(rates) - min(rates) < 0.03) == (counted is not None)

@@ -39,11 +39,11 @@ def test_an_anti_pattern_has_the_same_counts_and_tags():
 def test_the_text_is_worded_by_the_rules():
     """What is little data, and how long a content may be."""
     assert presented(0.9).lines["en"] == (
-        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 tasks failed, avoid using]'
+        '- an agent\'s strategy "Plan" [DEPRECATED - 5 of 7 runs failed, avoid using]'
     )
     assert (
         presented(0.9, limited_below=8).lines["en"]
-        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 tasks succeeded]'
+        == '- an agent\'s strategy "Plan" [LIMITED DATA - 2 of 7 runs succeeded]'
     )
 
 

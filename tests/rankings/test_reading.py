@@ -74,7 +74,7 @@ def test_what_was_written_is_read_with_its_age(client, settings, reader):
     answer = reader.read(project="p")
     assert answer.patterns == (good,)
     assert answer.anti_patterns == (bad,)
-    assert '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 tasks succeeded]' in answer.prompt
+    assert '- an agent\'s strategy "tests-first" [PROVEN - 8 of 8 runs succeeded]' in answer.prompt
     assert (
         '- AVOID: an agent\'s strategy "big-bang". Failed 6/7 times (86% failure rate)'
         in answer.prompt
@@ -96,7 +96,7 @@ def test_chinese_text_for_chinese_prompts(client, settings, reader):
     split = pattern("split-by-component", 5, 0, "Split by component")
     write_document(client, settings, document(patterns=(split,)))
     assert reader.read(project="p", lang="zh").prompt == (
-        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5个任务中5个成功]"
+        "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5次运行中5次成功]"
     )
 
 

@@ -187,7 +187,7 @@ def test_procedures_of_similar_successes():
     assert answer.prompt.startswith(
         "## What Worked in Similar Tasks\n\n"
         "- get_order → issue_refund "
-        "[used in 10 of 10 similar tasks that succeeded, 1 of 5 that failed]"
+        "[used in 10 of 10 runs of similar tasks that succeeded, 1 of 5 that failed]"
     )
     assert asked(advice(tasks)).procedures == ()
     counted = advice(tasks)

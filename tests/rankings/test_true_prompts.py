@@ -25,20 +25,20 @@ EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
 NAME_OF = Recogniser().name_of
 USED = {
     "en": re.compile(
-        r"- (.+) \[used in (\d+) of (\d+) similar tasks that succeeded"
+        r"- (.+) \[used in (\d+) of (\d+) runs of similar tasks that succeeded"
         r"(?:, (\d+) of (\d+) that failed)?\]"
     ),
     "zh": re.compile(
-        r"- (.+) \[(?P<s>\d+)个成功的类似任务中(?P<u>\d+)个使用"
-        r"(?:,(?P<f>\d+)个失败的中(?P<uf>\d+)个使用)?\]"
+        r"- (.+) \[类似任务的(?P<s>\d+)次成功运行中(?P<u>\d+)次使用"
+        r"(?:,(?P<f>\d+)次失败运行中(?P<uf>\d+)次使用)?\]"
     ),
 }
 GAINED = {
     "en": re.compile(
-        r"- (.+) \[(\d+) of (\d+) tasks succeeded, "
+        r"- (.+) \[(\d+) of (\d+) runs succeeded, "
         r"(-?\d+) points above what such tasks do otherwise\]"
     ),
-    "zh": re.compile(r"- (.+) \[(\d+)个任务中(\d+)个成功,比同类任务通常高(-?\d+)个百分点\]"),
+    "zh": re.compile(r"- (.+) \[(\d+)次运行中(\d+)次成功,比同类任务通常高(-?\d+)个百分点\]"),
 }
 COMPARED = {
     "en": re.compile(
@@ -47,8 +47,8 @@ COMPARED = {
     "zh": re.compile(r"- .+ \[.*?,比同类任务通常高(?P<points>-?\d+)个百分点\](\(.*\))?"),
 }
 COUNTED = {
-    "en": re.compile(r"(?P<won>\d+) of (?P<tasks>\d+) tasks? succeeded"),
-    "zh": re.compile(r"(?P<tasks>\d+)个任务中(?P<won>\d+)个成功"),
+    "en": re.compile(r"(?P<won>\d+) of (?P<tasks>\d+) runs? succeeded"),
+    "zh": re.compile(r"(?P<tasks>\d+)次运行中(?P<won>\d+)次成功"),
 }
 ENDED = {
     "en": re.compile(

@@ -74,7 +74,7 @@ def test_a_verdict_on_a_pattern_counts_as_that_of_an_outcome(store):
     line = pattern_line(PatternWording("x", found.state, evidence))
     assert line == (
         '- an agent\'s strategy "x" '
-        "[ESTABLISHED - 1 of 1 task succeeded, 3 of 5 verdicts by feedback helpful]"
+        "[ESTABLISHED - 1 of 1 run succeeded, 3 of 5 verdicts by feedback helpful]"
     )
 
 

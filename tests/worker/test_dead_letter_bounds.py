@@ -4,6 +4,7 @@ import pytest
 import redis
 from working import publish
 
+from trackrecord.changes.dead_letters import replay_letters
 from trackrecord.dead_letter_stream import (
     KEPT_BYTES,
     MOST_BYTES,
@@ -13,7 +14,7 @@ from trackrecord.dead_letter_stream import (
 )
 from trackrecord.errors import InvalidRequest
 from trackrecord.fleet_counts import LETTERS_DROPPED
-from trackrecord.queries.dead_letters import list_letters, replay_letters
+from trackrecord.queries.dead_letters import list_letters
 from trackrecord.queries.flow import read_flow
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.embedded_redis import EmbeddedRedis

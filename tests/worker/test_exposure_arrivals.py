@@ -5,9 +5,14 @@ import pytest
 from sqlalchemy import text
 from working import body
 
+from trackrecord.effect_consent import note_effect_consent
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.store.advice.effect import read_effect
-from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+from trackrecord.store.advice.effect_decisions import (
+    EffectDecision,
+    decide_effect,
+    effect_decisions_in_force,
+)
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
@@ -160,3 +165,41 @@ def test_an_entry_that_hurts_is_withdrawn_by_the_worker(worker, store_settings, 
     with reading(engine) as connection:
         project_id = project_id_of(connection, "default")
         assert effect_decisions_in_force(connection, project_id).withdrawn == ("split-by-feature",)
+
+
+def test_with_consent_a_project_with_enough_tasks_begins_to_measure(
+    worker, store_settings, client, engine
+):
+    """Not before its 200th task, not without consent, and never against a person's word."""
+
+    def handed(numbers):
+        for number in numbers:
+            one = {"task_id": f"t{number}", "entries": ["x"], "exposure_id": f"e{number}"}
+            add(client, store_settings, one)
+            client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(number)})
+        worker.drain.run()
+
+    def begun():
+        worker.adviser.advise("default")
+        with reading(engine) as connection:
+            project_id = project_id_of(connection, "default")
+            return effect_decisions_in_force(connection, project_id).holdout
+
+    handed(range(199))
+    add(client, store_settings, {"task_id": "open", "entries": ["x"], "exposure_id": "open"})
+    worker.drain.run()
+    note_effect_consent(store_settings.home, is_given=True)
+    assert begun() is None
+    handed([199])
+    note_effect_consent(store_settings.home, is_given=False)
+    assert begun() is None
+    note_effect_consent(store_settings.home, is_given=True)
+    assert begun() == 0.1
+    worker.refresher.refresh_stale()
+    arms = {RankingsReader(store_settings).read(task_id=f"n{n}").arm for n in range(100)}
+    assert arms == {"given", "withheld"}
+    with writing(engine) as connection:
+        project_id = project_id_of(connection, "default")
+        decision = EffectDecision("holdout", "", 0.0, "ada", "", 1.0)
+        decide_effect(connection, project_id, decision)
+    assert begun() == 0.0

@@ -30,7 +30,7 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
     """
     moment = moment_of(since)
     with reading_here(project) as (connection, here):
-        from trackrecord.queries.benchmark import take_snapshot
+        from trackrecord.changes.benchmark import take_snapshot
 
         return take_snapshot(
             connection, here.settings, here.project, since=moment, warn=_log.warning

@@ -94,7 +94,7 @@ def _decide(
         message = "name the ids of dead letters, or say everything=True"
         raise InvalidRequest(message)
     from trackrecord.agent_settings import load_agent_settings
-    from trackrecord.queries import dead_letters
+    from trackrecord.changes import dead_letters
     from trackrecord.queries.letters_of_project import ids_of_letters
 
     settings = load_agent_settings()

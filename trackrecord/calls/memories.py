@@ -54,9 +54,9 @@ def recall(
     limit = limit_of(limit, most=_MOST)
     least, moment = share_of("min_confidence", min_confidence), moment_of(at)
     with store_here(project) as here:
-        from trackrecord.queries.memories import recall_memories
+        from trackrecord.changes.memories import recall_and_reset
 
-        return recall_memories(
+        return recall_and_reset(
             here.engine,
             here.settings,
             here.project,
@@ -196,9 +196,9 @@ def similar_tasks(
     text = text_of("text", text)
     limit, moment = limit_of(limit, most=_MOST), moment_of(at)
     with store_here(project) as here:
-        from trackrecord.queries.memories import list_similar_tasks
+        from trackrecord.changes.memories import find_similar_tasks
 
-        return list_similar_tasks(
+        return find_similar_tasks(
             here.engine, here.settings, here.project, text, limit=limit, at=moment
         )
 

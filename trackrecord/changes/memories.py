@@ -1,4 +1,4 @@
-"""Changes of memories: stored, confirmed, rejected, forgotten."""
+"""Changes of memories: stored, confirmed, rejected, forgotten; recalled, and found once indexed."""
 
 import time
 from collections.abc import Iterator
@@ -10,10 +10,19 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.queries.memories import KnownMemory, whole_memory_id
+from trackrecord.queries.memories import (
+    KnownMemory,
+    RecalledMemory,
+    list_similar_tasks,
+    recall_memories,
+    whole_memory_id,
+)
 from trackrecord.queries.project_rows import project_row
-from trackrecord.store.database.engine import writing
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks
+from trackrecord.store.memories.recall import reset_clocks
+from trackrecord.store.memories.similar import mark_waiting
 from trackrecord.store.memories.write import confirm, forget, reject, remember
 
 
@@ -140,3 +149,61 @@ def _changing(
     with writing(engine) as connection:
         row = project_row(connection, project)
         yield connection, row, whole_memory_id(connection, project, memory_id)
+
+
+def recall_and_reset(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    text: str,
+    *,
+    limit: int,
+    min_confidence: float = 0.0,
+    at: float | None = None,
+    reset: bool = True,
+) -> list[RecalledMemory]:
+    """Return the memories that fit a text, best first, and let each of them count in full again.
+
+    Args:
+        engine: the store.
+        settings: the rules.
+        project: whose memories.
+        text: what they are to fit.
+        limit: the maximum number of memories to return.
+        min_confidence: the minimum effective confidence.
+        at: a past moment to answer for.
+        reset: whether the decay clock of the memories returned starts again; never with `at`.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    rules = settings.memories
+    mark_waiting(engine, rules)
+    with reading(engine) as connection:
+        found = recall_memories(
+            connection, settings, project, text, limit=limit, min_confidence=min_confidence, at=at
+        )
+    if found and reset and at is None:
+        with writing(engine) as connection:
+            rows = [recalled.known.memory.row for recalled in found]
+            reset_clocks(connection, rows, rules=rules, now=time.time())
+    return found
+
+
+def find_similar_tasks(
+    engine: Engine,
+    settings: DaemonSettings,
+    project: str,
+    text: str,
+    *,
+    limit: int,
+    at: float | None = None,
+) -> list[PastTask]:
+    """Index the past tasks that are new, and return those that fit a text, best first.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    index_past_tasks(engine)
+    with reading(engine) as connection:
+        return list_similar_tasks(connection, settings, project, text, limit=limit, at=at)

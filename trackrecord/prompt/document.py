@@ -178,11 +178,11 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
 
 
 class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """A tool procedure that no task succeeded with, as agents are shown it.
+    """A tool procedure that no run succeeded with, as agents are shown it.
 
     Attributes:
         id: its signature.
-        failure_count: tasks that used these tools and no others.
+        failure_count: runs that used these tools and no others.
         score: what it is ranked by: the cautious failure rate, 0..1.
         lines: its line of prompt text by language.
         lang: the language of its label and its gist.
@@ -213,10 +213,10 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
         tools: its tools in the order that successes mostly used.
         score: its share of the votes of similar successes, 0..1.
         lines: its line of prompt text by language.
-        used_by_successes: similar tasks that used it and reached their goal.
-        successes: all similar tasks that reached their goal.
-        used_by_failures: similar tasks that used it and did not.
-        failures: all similar tasks that did not.
+        used_by_successes: runs of similar tasks that used it and reached their goal.
+        successes: all runs of similar tasks that reached their goal.
+        used_by_failures: runs of similar tasks that used it and did not.
+        failures: all runs of similar tasks that did not.
         lang: the language of its label and its gist.
     """
 
@@ -356,7 +356,7 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         computed_at: when, seconds since the epoch.
         patterns: recommended patterns, best first.
         anti_patterns: warnings, surest first.
-        failing: tool procedures that no task succeeded with, surest first.
+        failing: tool procedures that no run succeeded with, surest first.
         competences: records, best first.
         memories: those that count most and that no other has superseded, best first.
         beyond: how many of each kind there are beyond those in the document.

@@ -13,7 +13,7 @@ from trackrecord.learning.competences.selection import (
     recency,
     selection_score,
 )
-from trackrecord.learning.competences.texts import TaskCounts, competence_line, failing_line
+from trackrecord.learning.competences.texts import ProcedureRuns, competence_line, failing_line
 from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.memories.rules import (
     MemoryRules,
@@ -121,11 +121,11 @@ def present_other(standing: Standing, name_of: NameOf, texts: TextRules = PLAIN)
 
 
 def present_failing(signature: str, failures: int) -> RankedFailure:
-    """Return a procedure that no task succeeded with as it is shown.
+    """Return a procedure that no run succeeded with as it is shown.
 
     Args:
         signature: its tools.
-        failures: tasks that used these tools and no others.
+        failures: runs that used these tools and no others.
     """
     return RankedFailure(
         id=signature,
@@ -170,9 +170,9 @@ def _competence_line(record: Competence, language: Language) -> str:
     own = [trigger for trigger in record.triggers if trigger.signal != record.signature]
     return competence_line(
         [step.tool for step in record.recipe],
-        TaskCounts(record.performance.success_count, record.performance.failure_count),
+        ProcedureRuns(record.performance.success_count, record.performance.failure_count),
         [
-            (trigger.signal, TaskCounts(trigger.success_count, trigger.failure_count))
+            (trigger.signal, ProcedureRuns(trigger.success_count, trigger.failure_count))
             for trigger in own
         ],
         is_contested=record.status is Status.CONTESTED,

@@ -51,7 +51,7 @@ class Rankings:
             recommended because such tasks go better with it all the same, or is tried.
         anti_patterns: warnings that fitted, surest first.
         lessons: lessons from tool calls that fitted, best first.
-        failing: tool procedures that no task succeeded with, as far as they fitted, surest first.
+        failing: tool procedures that no run succeeded with, as far as they fitted, surest first.
         procedures: tool procedures that the successes of similar tasks used, as far as they
             fitted, best first; none without a task.
         competences: competence records that fitted, best first.

@@ -124,7 +124,7 @@ def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expe
 def _usage_of(
     known: KnownDocuments, advice: AdviceDocument, tools: tuple[str, ...]
 ) -> ProcedureUsage:
-    """Count the similar tasks that used exactly these tools."""
+    """Count the runs of similar tasks that used exactly these tools."""
     wanted = frozenset(tools)
     won = won_with = lost = lost_with = 0
     for _, order, successes, failures in runs_of(advice, known.expectation.similar):

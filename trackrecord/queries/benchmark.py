@@ -1,20 +1,14 @@
-"""The benchmark of a project's process: a snapshot taken now, the runs before it, and the gate."""
+"""The benchmark of a project's process: its runs, each a snapshot of rates, and the gate."""
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from sqlalchemy import Connection
 
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.outcomes.gate import CHECKS, GateCheck, judge
 from trackrecord.learning.outcomes.rates import Snapshot, changes
-from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.times import iso
-
-from .project_rows import project_row
 
 Warn = Callable[[str], None]
 
@@ -83,37 +77,6 @@ class Gate:
             "outcomes": 0 if self.last is None else self.last.outcomes,
             "checks": [asdict(check) for check in self.checks],
         }
-
-
-def take_snapshot(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    *,
-    since: float | None,
-    warn: Warn,
-) -> BenchmarkRun:
-    """Compute a snapshot of a project's rates, and append it to the history.
-
-    Args:
-        connection: a reading transaction.
-        settings: the rules, and where the history is.
-        project: whose rates.
-        since: count only outcomes received from this moment on; None for all.
-        warn: is called with one line about a history that was set aside.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    taken = read_snapshot(
-        connection,
-        project_row(connection, project),
-        settings.rules,
-        now=time.time(),
-        since=since,
-    )
-    _history(settings, project, warn).append(taken, keep=settings.benchmark.history_max)
-    return BenchmarkRun(project, taken)
 
 
 def read_runs(

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import redis
 
-from trackrecord.dead_letter_stream import ADDED, CUT
-from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
+from trackrecord.dead_letter_stream import CUT
+from trackrecord.errors import InvalidCursor, UnknownId
 from trackrecord.redis_keys import Keys
 from trackrecord.times import iso
 
@@ -139,10 +139,10 @@ def _text(value: bytes) -> str:
     return value.decode(errors="backslashreplace")
 
 
-def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
-    """Put dead letters back into the stream; return their number.
-
-    Those of which only the beginning was kept are left where they are.
+def wanted_letters(
+    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
+) -> Iterator[tuple[bytes, Fields]]:
+    """Yield dead letters as Redis has them: their ids and their fields.
 
     Args:
         client: a Redis client.
@@ -150,47 +150,9 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
         ids: of the letters, or their beginnings; None for all that are there now.
 
     Raises:
-        UnknownId: one of them does not exist; none is put back.
-        AmbiguousId: several letters' ids begin so; none is put back.
-        InvalidRequest: of all of them only the beginning was kept.
+        UnknownId: one of them does not exist; none is yielded.
+        AmbiguousId: several letters' ids begin so; none is yielded.
     """
-    count = cut = 0
-    for letter_id, fields in _wanted(client, keys, ids):
-        if CUT in fields:
-            cut += 1
-            continue
-        original: dict[Any, Any] = {
-            name: value for name, value in fields.items() if name not in ADDED
-        }
-        # One step: in the stream or among the dead letters, never in both or in neither.
-        with client.pipeline(transaction=True) as pipe:
-            pipe.xadd(keys.outcomes, original or {b"v": b""})
-            pipe.xdel(keys.dead, letter_id)
-            pipe.execute()
-        count += 1
-    if cut and not count:
-        message = (
-            "nothing can be put back: the entries were too large, and only their beginning was "
-            "kept; discard them"
-        )
-        raise InvalidRequest(message)
-    return count
-
-
-def discard_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
-    """Delete dead letters for good; return their number. See `replay_letters`.
-
-    Raises:
-        UnknownId: one of them does not exist; none is deleted.
-        AmbiguousId: several letters' ids begin so; none is deleted.
-    """
-    wanted = _wanted(client, keys, ids)
-    return sum(int(client.xdel(keys.dead, letter_id)) for letter_id, _ in wanted)
-
-
-def _wanted(
-    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
-) -> Iterator[tuple[bytes, Fields]]:
     if ids is None:
         yield from _all(client, keys)
         return

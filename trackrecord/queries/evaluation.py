@@ -1,7 +1,7 @@
-"""Recorded outcomes as the store learns them, to evaluate advice on."""
+"""Recorded outcomes as the store learns them, and what prompts say after them, to evaluate."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -10,13 +10,20 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
+from trackrecord.learning.advice.evaluation.recommendations import Advised
 from trackrecord.learning.advice.runs import Run
+from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.known import KnownDocuments
+from trackrecord.prompt.recommended import recommended_procedures
+from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
+
+from .advice import advice_from
 
 # All outcomes are evaluated together, whatever their projects.
 EVALUATED: Final = "evaluation"
@@ -42,6 +49,30 @@ def learn_apart(
             return _read(engine, settings)
         finally:
             engine.dispose()
+
+
+def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
+    """Return what tells a task by its text what its prompt would have recommended.
+
+    Args:
+        runs: all that is known; the moment is when the last of them ended.
+        rules: the rules of the settings.
+    """
+    moment = max((run.ended_at for run in runs), default=0.0)
+    advice = advice_from(EVALUATED, runs, rules, moment=moment)
+    document = RankingsDocument(project=EVALUATED, revision=0, computed_at=moment)
+
+    def told(text: str) -> Advised:
+        known = KnownDocuments(document, advice, text, "en", rules.memories)
+        votes = known.expectation.votes
+        named = recommended_procedures(known)
+        return Advised(
+            frozenset(votes.ranked[0].tools) if votes.ranked else None,
+            votes.needs_more,
+            frozenset(named[0][0].tools) if named else None,
+        )
+
+    return told
 
 
 def _learn(

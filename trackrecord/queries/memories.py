@@ -10,11 +10,10 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType, effective_confidence
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.memories.past_tasks import PastTask, index_past_tasks, similar_tasks
+from trackrecord.store.database.engine import reading
+from trackrecord.store.memories.past_tasks import PastTask, similar_tasks
 from trackrecord.store.memories.read import Memory, MemoryChange, changes_of, find_memory
-from trackrecord.store.memories.recall import recall, reset_clocks
-from trackrecord.store.memories.similar import mark_waiting
+from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.memories.write import MemoryFilter, count_wanted
 from trackrecord.store.memories.write import list_memories as read_memories
@@ -197,7 +196,7 @@ def count_listed_memories(
 
 
 def recall_memories(
-    engine: Engine,
+    connection: Connection,
     settings: DaemonSettings,
     project: str,
     text: str,
@@ -205,41 +204,33 @@ def recall_memories(
     limit: int,
     min_confidence: float = 0.0,
     at: float | None = None,
-    reset: bool = True,
 ) -> list[RecalledMemory]:
     """Return the memories that fit a text, best first.
 
     Args:
-        engine: the store.
+        connection: a reading transaction.
         settings: the rules.
         project: whose memories.
         text: what they are to fit.
         limit: the maximum number of memories to return.
         min_confidence: the minimum effective confidence.
         at: a past moment to answer for.
-        reset: whether the decay clock of the memories returned starts again; never with `at`.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
     rules = settings.memories
     now = time.time()
-    mark_waiting(engine, rules)
-    with reading(engine) as connection:
-        found = recall(
-            connection,
-            project_row(connection, project),
-            text,
-            rules=rules,
-            now=now,
-            limit=limit,
-            min_confidence=min_confidence,
-            at=at,
-        )
-    if found and reset and at is None:
-        with writing(engine) as connection:
-            rows = [recalled.memory.row for recalled in found]
-            reset_clocks(connection, rows, rules=rules, now=now)
+    found = recall(
+        connection,
+        project_row(connection, project),
+        text,
+        rules=rules,
+        now=now,
+        limit=limit,
+        min_confidence=min_confidence,
+        at=at,
+    )
     moment = now if at is None else at
     return [
         RecalledMemory(
@@ -250,7 +241,7 @@ def recall_memories(
 
 
 def list_similar_tasks(
-    engine: Engine,
+    connection: Connection,
     settings: DaemonSettings,
     project: str,
     text: str,
@@ -260,14 +251,14 @@ def list_similar_tasks(
 ) -> list[PastTask]:
     """Return the past tasks whose instruction fits a text, best first.
 
+    Only those that are indexed are found; see `changes.memories.find_similar_tasks`.
+
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    index_past_tasks(engine)
+    project_id = project_row(connection, project)
     most = settings.memories.max_candidates
-    with reading(engine) as connection:
-        project_id = project_row(connection, project)
-        return similar_tasks(connection, project_id, text, most=most, limit=limit, at=at)
+    return similar_tasks(connection, project_id, text, most=most, limit=limit, at=at)
 
 
 def task_document(task: PastTask) -> dict[str, Any]:

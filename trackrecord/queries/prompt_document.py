@@ -6,6 +6,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from trackrecord.factories import recogniser_of
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.exploring import Prospect
 from trackrecord.learning.competences.record import signature_of_skill
 from trackrecord.learning.competences.rules import Status
@@ -156,7 +157,8 @@ def ranked_patterns(
 
 def _optimistic(pattern: RankedPattern) -> float:
     helpful, harmful = pattern.decayed_helpful, pattern.decayed_harmful
-    return Prospect(pattern.id, 1.0 + helpful, 1.0 + harmful).optimistic
+    half = PRIOR_STRENGTH / 2
+    return Prospect(pattern.id, half + helpful, half + harmful).optimistic
 
 
 def _ranked(entries: Sequence[_Entry]) -> list[_Entry]:

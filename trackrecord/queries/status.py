@@ -14,13 +14,17 @@ from sqlalchemy import Connection
 
 from trackrecord import __version__
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.effect_consent import effect_consent
 from trackrecord.prompt.cache import cached_ages
 from trackrecord.server_urls import without_password
+from trackrecord.store.advice.effect import ENOUGH_TASKS
+from trackrecord.store.advice.effect_decisions import held_out_projects
 from trackrecord.store.competences.read import count_competences
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.store.patterns.read import count_by_counts
 from trackrecord.times import iso
 
 from .flow import read_flow
@@ -70,6 +74,7 @@ class StatusReport:
         last_learnt: when the newest outcome was learnt, seconds since the epoch.
         last_consolidation: when the last finished run ended.
         cache_age_s: age of the project's cached rankings; None when there are none.
+        effect: whether it is measured what advice does, in how many projects, else how to begin.
         is_learning: whether an outcome published now would be learnt.
         verdict: what all this comes to, in one sentence.
     """
@@ -99,6 +104,7 @@ class StatusReport:
     last_learnt: float | None
     last_consolidation: float | None
     cache_age_s: float | None
+    effect: str
     is_learning: bool
     verdict: str
 
@@ -154,6 +160,7 @@ def read_status(
         spooled=spooled,
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
+        effect=_effect(connection, settings, project, at),
         is_learning=flow.workers > 0,
         verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
     )
@@ -192,9 +199,37 @@ def _patterns(
     connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
 ) -> tuple[int, int]:
     """Return how many patterns of one project, or of all, are no anti-patterns, and are some."""
-    names = project_names(connection) if project is None else [project]
-    counts = [count_patterns(connection, settings, name, at=at) for name in names]
-    return sum(plain for plain, _ in counts), sum(anti for _, anti in counts)
+    if at is not None:
+        names = project_names(connection) if project is None else [project]
+        counts = [count_patterns(connection, settings, name, at=at) for name in names]
+        return sum(plain for plain, _ in counts), sum(anti for _, anti in counts)
+    project_id = None if project is None else project_row(connection, project)
+    total, failing = count_by_counts(connection, project_id, settings.rules.antipatterns)
+    # Only where the counts speak against a pattern is it compared with other runs.
+    inverted = sum(count_patterns(connection, settings, name)[1] for name in failing)
+    return total - inverted, inverted
+
+
+def _effect(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> str:
+    """Return in words whether what advice does is measured in one project, or in how many."""
+    decided = held_out_projects(connection, at=at)
+    if project is not None:
+        share = decided.get(project_row(connection, project), settings.holdout)
+        if share:
+            return f"measured: {100 * share:g}% of the tasks get no advice"
+        is_off = project_row(connection, project) in decided
+    else:
+        names = project_names(connection)
+        undecided = len(names) - len(decided) if settings.holdout else 0
+        measured = sum(share > 0.0 for share in decided.values()) + undecided
+        if measured:
+            return f"measured in {measured} of {counted(len(names), 'project')}"
+        is_off = False
+    if effect_consent(settings.home) and not is_off:
+        return f"measured from a project's {ENOUGH_TASKS}th task with a task_id on"
+    return "not measured (`trackrecord effect --enable`)"
 
 
 def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:

@@ -11,15 +11,22 @@ from math import inf
 
 import redis
 import structlog
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.effect_consent import effect_consent
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.prompt.appeared_lessons import note_lessons
 from trackrecord.prompt.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
-from trackrecord.store.advice.effect import harmful_entries, withdraw
+from trackrecord.store.advice.effect import (
+    USUAL_HOLDOUT,
+    begin_holdout,
+    harmful_entries,
+    is_holdout_due,
+    withdraw,
+)
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 from trackrecord.times import believed_age
@@ -86,6 +93,8 @@ class Adviser:
     def advise(self, project: str, *, force: bool = False) -> None:
         """Count one project's advice, write it to the cache, and withdraw what hurts.
 
+        Where the user agreed to it, a project with enough tasks begins to measure what advice does.
+
         Args:
             project: its name.
             force: write it even over that of a later revision.
@@ -95,8 +104,11 @@ class Adviser:
             document = build_advice(connection, project, self._settings.rules, now=time.time())
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
+            is_due = project_id is not None and self._is_holdout_due(connection, project_id)
         if harmful and project_id is not None:
             self._withdraw(project_id, harmful)
+        if is_due and project_id is not None:
+            self._begin_holdout(project, project_id)
         cost_s = time.perf_counter() - started
         written = write_advice(self._client, self._settings, document, cost_s=cost_s, force=force)
         if written:
@@ -110,6 +122,17 @@ class Adviser:
             written=written,
             milliseconds=round(cost_s * 1000, 1),
         )
+
+    def _is_holdout_due(self, connection: Connection, project_id: int) -> bool:
+        """Return whether a holdout begins: the user agreed, and no setting says how much."""
+        if self._settings.holdout or not effect_consent(self._settings.home):
+            return False
+        return is_holdout_due(connection, project_id)
+
+    def _begin_holdout(self, project: str, project_id: int) -> None:
+        with writing(self._engine) as connection:
+            begin_holdout(connection, project_id, now=time.time())
+        _log.info("holdout_begun", project=project, share=USUAL_HOLDOUT)
 
     def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
         """Hand out no more what hurts; the next refresh of the rankings leaves it out."""

@@ -43,8 +43,8 @@ def command() -> None:
 )
 def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
     """Compute a snapshot of the project's rates, and append it to the history."""
+    from trackrecord.changes.benchmark import take_snapshot
     from trackrecord.learning.outcomes.rates import RATES
-    from trackrecord.queries.benchmark import take_snapshot
     from trackrecord.queries.status import counted
 
     with read_store(project) as (connection, settings, name), working("counting outcomes"):

@@ -62,7 +62,7 @@ def list_letters(limit: int, order: Order | None, at: float | None, *, as_json: 
 @click.option("--all", "everything", is_flag=True, help="Put all dead letters back.")
 def replay(ids: tuple[str, ...], *, everything: bool) -> None:
     """Put dead letters back into the stream, after their cause has been mended."""
-    from trackrecord.queries.dead_letters import replay_letters
+    from trackrecord.changes.dead_letters import replay_letters
 
     wanted = _wanted(ids, everything=everything)
     settings, _ = settings_for(None)
@@ -76,7 +76,7 @@ def replay(ids: tuple[str, ...], *, everything: bool) -> None:
 @click.option("--all", "everything", is_flag=True, help="Delete all dead letters.")
 def discard(ids: tuple[str, ...], *, everything: bool) -> None:
     """Delete dead letters for good."""
-    from trackrecord.queries.dead_letters import discard_letters
+    from trackrecord.changes.dead_letters import discard_letters
 
     wanted = _wanted(ids, everything=everything)
     settings, _ = settings_for(None)

@@ -26,7 +26,7 @@ from ..screen import console, print_json, print_table, say_more, shown_ids
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
 
-_USUAL_HOLDOUT = 0.1
+_USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
 _ENTRY = Read("id", name_of("entry's id", 256))
 
 

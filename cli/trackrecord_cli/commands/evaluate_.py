@@ -55,6 +55,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     runs are learnt in a temporary store; nothing is published, and your own store is not touched.
     """
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
+    from trackrecord.queries.evaluation import advising
 
     from ..outcome_input import BAD_INPUT
     from ..screen import progress_bar, working
@@ -69,6 +70,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
         found = evaluate_runs(
             runs,
             settings.competence,
+            lambda known: advising(known, settings.rules),
             splits=splits,
             seed=seed,
             gold=_gold(form, paths),

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 import click
 
 from ..agent_names import agent_argument, chosen
 from ..planning import show_note, show_plan
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 _NO = 1
+
+_QUESTION = (
+    "Does advice help you? To measure it, one task in ten gets none, in each project that has had "
+    "200 tasks. Measure it?"
+)
+_MEASURED = (
+    "Whether advice helps is measured from the 200th task of a project on: `trackrecord effect`."
+)
+_UNMEASURED = (
+    "Whether advice helps is not measured. `trackrecord install all --measure` begins it, "
+    "`trackrecord effect --enable` for one project."
+)
 
 
 @click.command("install")
@@ -26,8 +44,22 @@ _NO = 1
     help="Register an MCP server, so that an agent can ask and remember by itself.  "
     "[default: as it is installed, at first not]",
 )
+@click.option(
+    "--measure/--no-measure",
+    "measures",
+    default=None,
+    help="Give one task in ten no advice in each project that has had 200 tasks, to measure "
+    "whether it helps.  [default: asked once on a terminal, else not]",
+)
 @click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
-def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_run: bool) -> int:
+def command(
+    name: str | None,
+    *,
+    summarises: bool | None,
+    mcp: bool | None,
+    measures: bool | None,
+    dry_run: bool,
+) -> int:
     """Make coding agents report their runs by themselves.
 
     NAME is claude-code, codex, opencode or all. Without it, this lists what would change for each
@@ -57,4 +89,21 @@ def command(name: str | None, *, summarises: bool | None, mcp: bool | None, dry_
         click.echo("Nothing was changed. Run `trackrecord install all`, or name one of them.")
     elif not dry_run and not is_refused:
         click.echo("Sessions that start from now on are reported while `trackrecord up` runs.")
+    if name and not dry_run and not is_refused:
+        _settle_measuring(settings.home, measures)
     return _NO if is_refused else 0
+
+
+def _settle_measuring(home: Path, measures: bool | None) -> None:
+    """Keep whether the effect of advice is measured; ask once, where someone can answer."""
+    from trackrecord.effect_consent import effect_consent, note_effect_consent
+
+    if measures is None:
+        if effect_consent(home) is not None:
+            return
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            click.echo(_UNMEASURED)
+            return
+        measures = click.confirm(_QUESTION, default=False)
+    note_effect_consent(home, is_given=measures)
+    click.echo(_MEASURED if measures else _UNMEASURED)

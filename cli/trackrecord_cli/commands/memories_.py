@@ -124,11 +124,11 @@ def recall_memories(
     Each memory returned counts in full again, unless --no-reset is given, or --at asks about the
     past.
     """
-    from trackrecord.queries import memories
+    from trackrecord.changes.memories import recall_and_reset
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        found = memories.recall_memories(
+        found = recall_and_reset(
             engine,
             settings,
             project,
@@ -252,11 +252,12 @@ def show_similar(
     as_json: bool,
 ) -> None:
     """Find past tasks whose instruction fits a text, best first, and how they ended."""
+    from trackrecord.changes.memories import find_similar_tasks
     from trackrecord.queries import memories
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
-        found = memories.list_similar_tasks(engine, settings, project, text, limit=limit, at=at)
+        found = find_similar_tasks(engine, settings, project, text, limit=limit, at=at)
     found = PAST_TASKS.sorted(found, order)
     if as_json:
         print_json([memories.task_document(task) for task in found])

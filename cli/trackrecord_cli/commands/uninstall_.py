@@ -19,6 +19,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
     NAME is claude-code, codex, opencode or all; without it, all. What has been learnt stays.
     """
     from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.effect_consent import forget_effect_consent
     from trackrecord_capture.agents.carrying_out import plan_uninstall, uninstall
     from trackrecord_capture.agents.draft import DraftRefused
 
@@ -33,4 +34,6 @@ def command(name: str | None, *, dry_run: bool) -> int:
         except DraftRefused as error:
             show_note(agent.label, str(error))
             is_refused = True
+    if not dry_run and name in (None, "all"):
+        forget_effect_consent(settings.home)
     return _NO if is_refused else 0

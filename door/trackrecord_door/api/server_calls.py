@@ -116,7 +116,7 @@ def replay_dead_letters(
         everything: Whether all letters are meant, instead of `ids`.
         project: Only letters that say that they are of this project are meant.
     """
-    from trackrecord.queries.dead_letters import replay_letters
+    from trackrecord.changes.dead_letters import replay_letters
 
     wanted = _wanted(floor, ids, everything=everything, project=project)
     return {"replayed": replay_letters(floor.client, floor.settings.keys, wanted)}
@@ -137,7 +137,7 @@ def discard_dead_letters(
         everything: Whether all letters are meant, instead of `ids`.
         project: Only letters that say that they are of this project are meant.
     """
-    from trackrecord.queries.dead_letters import discard_letters
+    from trackrecord.changes.dead_letters import discard_letters
 
     wanted = _wanted(floor, ids, everything=everything, project=project)
     return {"discarded": discard_letters(floor.client, floor.settings.keys, wanted)}

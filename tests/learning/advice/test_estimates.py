@@ -233,6 +233,32 @@ def test_runs_of_one_task_are_compared_with_each_other():
     assert (effect.low < 0.0 < effect.high, effect.strata) == (True, 60)
 
 
+def test_a_task_whose_runs_all_did_the_same_is_compared_within_its_kind():
+    """Together they count as one run; without a kind there is nothing to compare them with."""
+
+    def repeated(first, procedure, tasks, won, **more):
+        """Two runs of each task, which overlap in time."""
+        return [
+            run(first + 2 * task + each, procedure, success=task < won,
+                task_id=f"{procedure}{first}-{task}", **more)
+            for task in range(tasks)
+            for each in range(2)
+        ]  # fmt: skip
+
+    runs = [
+        *repeated(0, "a", 40, 32, trigger="red"), *repeated(200, "b", 40, 16, trigger="red"),
+        *many(400, "c", 9, 9, trigger="blue"),
+    ]  # fmt: skip
+    effect = estimates(runs).procedure_effects["a"]
+    assert effect.difference == pytest.approx(0.4, abs=0.05)
+    assert effect.low > 0.1
+    once = [each for each in runs if each.outcome % 2 == 0 or each.trigger == "blue"]
+    alone = estimates(once).procedure_effects["a"]
+    assert effect.weight <= alone.weight == pytest.approx(20.0)
+    unknown = [*repeated(0, "a", 40, 32), *repeated(200, "b", 40, 16)]
+    assert not estimates(unknown).procedure_effects["a"].is_known
+
+
 def test_the_sentence_says_what_was_counted():
     """A rate, its interval, the runs behind it, and the difference at equal tasks."""
     found = estimates([*many(0, "a", 14, 18), *many(50, "b", 5, 20)])

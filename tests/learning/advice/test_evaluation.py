@@ -23,6 +23,8 @@ from trackrecord.learning.advice.evaluation.specific_tools import specific_tools
 from trackrecord.learning.advice.evaluation.splits import by_run, by_task
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.queries.evaluation import advising
+from trackrecord.rules_bundle import Rules
 
 RULES = CompetenceRules()
 PREDICTIONS = st.lists(
@@ -163,11 +165,21 @@ def desk(tasks):
             yield run(2 * task + attempt, f"t{task}", ["find", *tools], text=text)
 
 
+def advise(known):
+    """What prompts would say after these runs."""
+    return advising(known, Rules())
+
+
+def quality(runs, gold=None):
+    """How good that would have been."""
+    return recommendation_quality(runs, RULES, Random(1), gold or Gold(), advise)
+
+
 def test_a_recommendation_is_asked_for_without_the_tasks_own_runs():
     """What only the task itself did is not recommended; the baselines see no more."""
     runs = [*desk(12), run(90, "own", ["secret"], text="book a seat for zz")]
     runs.append(run(91, "own", ["secret"], text="book a seat for zz"))
-    found = recommendation_quality(runs, RULES, Random(1), Gold())
+    found = quality(runs)
     assert found.tasks == 13
     assert found.distinct == 2
     # 24 of the 26 runs are told what they did.
@@ -181,24 +193,41 @@ def test_the_benchmarks_answers_are_compared_by_what_they_change():
     runs = list(desk(12))
     answers = {f"t{n}": frozenset({"book" if n % 3 == 0 else "refund", "look"}) for n in range(12)}
     gold = Gold(answers, frozenset({"book", "refund"}))
-    found = recommendation_quality(runs, RULES, Random(1), gold)
+    found = quality(runs, gold)
     assert found.right["votes"].value == 1.0
     assert found.right["commonest"].value == pytest.approx(2 / 3)
     assert found.right_when_said.value == 1.0
 
 
-def test_a_source_is_advised_by_its_own_runs():
-    """Agents with other tools have other procedures."""
-    runs = []
-    for task in range(12):
-        for source in ("x", "y"):
-            text = f"refund the ticket {chr(97 + task)}x"
-            tools = [f"{source}_refund"]
-            for _ in range(2):
-                runs.append(run(len(runs), f"t{task}", tools, text=text, source=source))
-    found = recommendation_quality(runs, RULES, Random(1), Gold())
-    assert found.overlap["votes"].value == 1.0
-    assert found.distinct == 2
+def test_the_runs_of_all_sources_vote():
+    """As they do in a prompt: what one agent has learnt, another one is told."""
+    runs = [
+        *(each for each in desk(36) if "book" in each.tools),
+        *(
+            run(100 + number, f"y{number // 2}", ["find", "refund"], text=text, source="y")
+            for number in range(24)
+            for text in [f"cancel and refund for {chr(97 + number // 2)}y"]
+        ),
+        run(200, "of x", ["find", "refund"], text="cancel and refund for qq"),
+    ]
+    assert sum(each.source == "" for each in runs) == 25
+    found = quality(runs)
+    assert found.matches["votes"].value == 1.0
+    assert (found.handed_out.value, found.handed_out_matches.value) == (1.0, 1.0)
+
+
+def test_what_the_prompt_leaves_out_is_not_counted_as_handed_out():
+    """A vote that failures share is no recommendation, so the prompt is silent about it."""
+    runs = [
+        run(4 * task + number, f"t{task}", ["find"], number < 2, text=f"refund {chr(97 + task)}x")
+        for task in range(12)
+        for number in range(4)
+    ]
+    found = quality(runs)
+    assert found.matches["votes"].value == 1.0
+    assert found.silent.value == 0.0
+    assert found.handed_out.value == 0.0
+    assert found.handed_out_matches is None
 
 
 def test_the_same_seed_gives_the_same_evaluation():
@@ -208,6 +237,10 @@ def test_the_same_seed_gives_the_same_evaluation():
         for n in range(40)
     ]
     steps = []
-    first = evaluate_runs(runs, RULES, splits=3, seed=2, progress=lambda: steps.append(1))
-    assert evaluate_runs(runs[::-1], RULES, splits=3, seed=2).to_document() == first.to_document()
+
+    def evaluated(given, **more):
+        return evaluate_runs(given, RULES, advise, splits=3, seed=2, **more).to_document()
+
+    first = evaluated(runs, progress=lambda: steps.append(1))
+    assert evaluated(runs[::-1]) == first
     assert len(steps) == 6

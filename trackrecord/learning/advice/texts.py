@@ -19,13 +19,13 @@ _MASK: Final = re.compile(r"#?\{(?:name|id|n|mail|url|path)\}")
 
 
 class ProcedureUsage(NamedTuple):
-    """How often a procedure was used in similar tasks.
+    """How often the runs of similar tasks used a procedure.
 
     Attributes:
-        used_by_successes: tasks that used it and reached their goal.
-        successes: all tasks that reached their goal.
-        used_by_failures: tasks that used it and did not.
-        failures: all tasks that did not.
+        used_by_successes: runs that used it and reached their goal.
+        successes: all runs that reached their goal.
+        used_by_failures: runs that used it and did not.
+        failures: all runs that did not.
     """
 
     used_by_successes: int
@@ -35,16 +35,16 @@ class ProcedureUsage(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """How often tasks with a procedure succeeded.
+    """How often runs with a procedure succeeded.
 
     Attributes:
-        won: tasks that used it and reached their goal.
-        tasks: all tasks that used it.
+        won: runs that used it and reached their goal.
+        runs: all runs that used it.
         effect: the difference to what such tasks do otherwise, as a share.
     """
 
     won: int
-    tasks: int
+    runs: int
     effect: float
 
 
@@ -73,16 +73,17 @@ def procedure_line(tools: Sequence[str], usage: ProcedureUsage, language: Langua
 
     Args:
         tools: in their order.
-        usage: in how many similar tasks.
+        usage: in how many runs of similar tasks.
         language: of the text.
     """
     steps = _steps(tools)
     if language == "zh":
-        said = f"{usage.successes}个成功的类似任务中{usage.used_by_successes}个使用"
+        said = f"类似任务的{usage.successes}次成功运行中{usage.used_by_successes}次使用"
         if usage.failures:
-            said += f",{usage.failures}个失败的中{usage.used_by_failures}个使用"
+            said += f",{usage.failures}次失败运行中{usage.used_by_failures}次使用"
         return f"- {steps} [{said}]"
-    said = f"used in {usage.used_by_successes} of {usage.successes} similar tasks that succeeded"
+    won, successes = usage.used_by_successes, usage.successes
+    said = f"used in {won} of {successes} runs of similar tasks that succeeded"
     if usage.failures:
         said += f", {usage.used_by_failures} of {usage.failures} that failed"
     return f"- {steps} [{said}]"
@@ -97,9 +98,9 @@ def gain_line(tools: Sequence[str], gain: Gain, language: Language = "en") -> st
         language: of the text.
     """
     if language == "zh":
-        said = f"{gain.tasks}个任务中{gain.won}个成功"
+        said = f"{gain.runs}次运行中{gain.won}次成功"
     else:
-        said = f"{gain.won} of {gain.tasks} tasks succeeded"
+        said = f"{gain.won} of {gain.runs} runs succeeded"
     return compared_line(f"- {_steps(tools)} [{said}]", gain.effect, language)
 
 

@@ -15,12 +15,12 @@ _MOST_CONDITIONS = 2
 _MOST_TOOLS = 12
 
 
-class TaskCounts(NamedTuple):
-    """Tasks that used a procedure.
+class ProcedureRuns(NamedTuple):
+    """Runs that used a procedure.
 
     Attributes:
-        successes: tasks that reached their goal.
-        failures: tasks that did not.
+        successes: runs that reached their goal.
+        failures: runs that did not.
     """
 
     successes: int
@@ -34,8 +34,8 @@ class TaskCounts(NamedTuple):
 
 def competence_line(
     tools: Sequence[str],
-    counts: TaskCounts,
-    by_trigger: Sequence[tuple[str, TaskCounts]] = (),
+    counts: ProcedureRuns,
+    by_trigger: Sequence[tuple[str, ProcedureRuns]] = (),
     *,
     is_contested: bool = False,
     language: Language = "en",
@@ -46,8 +46,8 @@ def competence_line(
 
     Args:
         tools: the recipe's tools in order.
-        counts: of all tasks that used the procedure.
-        by_trigger: the signals that it answers to, each with the counts of its own tasks.
+        counts: of all runs that used the procedure.
+        by_trigger: the signals that it answers to, each with the counts of its own runs.
         is_contested: whether somebody contests the record.
         language: of the text.
     """
@@ -86,19 +86,19 @@ def _condition(text: str) -> str:
 
 
 def failing_line(signature: str, failures: int, language: Language = "en") -> str:
-    """Return the line of a procedure that no task succeeded with.
+    """Return the line of a procedure that no run succeeded with.
 
     Args:
         signature: its tools.
-        failures: tasks that used these tools and no others.
+        failures: runs that used these tools and no others.
         language: of the text.
     """
     names = list(map(identifier, tools_of(signature)))
     tools = JOINT.join(names[:_MOST_TOOLS]) + (JOINT + ELLIPSIS) * (len(names) > _MOST_TOOLS)
-    return f"- {tools} [{_WORDS[language].succeeded(TaskCounts(0, failures))}]"
+    return f"- {tools} [{_WORDS[language].succeeded(ProcedureRuns(0, failures))}]"
 
 
-def _most_telling(entry: tuple[str, TaskCounts]) -> tuple[int, int, str]:
+def _most_telling(entry: tuple[str, ProcedureRuns]) -> tuple[int, int, str]:
     signal, counts = entry
     return -counts.successes, -counts.failures, signal
 
@@ -117,22 +117,22 @@ class _English:
         return f'when "{signal}": '
 
     @staticmethod
-    def succeeded(counts: TaskCounts) -> str:
+    def succeeded(counts: ProcedureRuns) -> str:
         if not counts.total:
-            return "no task yet"
-        noun = "task" if counts.total == 1 else "tasks"
+            return "no run yet"
+        noun = "run" if counts.total == 1 else "runs"
         return f"{counts.successes} of {counts.total} {noun} succeeded"
 
     @classmethod
-    def succeeded_when(cls, counts: TaskCounts, signal: str) -> str:
+    def succeeded_when(cls, counts: ProcedureRuns, signal: str) -> str:
         return f'{cls.succeeded(counts)} when "{signal}"'
 
     @classmethod
-    def succeeded_in_all(cls, counts: TaskCounts) -> str:
+    def succeeded_in_all(cls, counts: ProcedureRuns) -> str:
         return f"{cls.succeeded(counts)} in all"
 
     @staticmethod
-    def in_all(counts: TaskCounts) -> str:
+    def in_all(counts: ProcedureRuns) -> str:
         return f", {counts.successes} of {counts.total} in all"
 
     @staticmethod
@@ -149,22 +149,22 @@ class _Chinese:
         return f"遇到“{signal}”时:"
 
     @staticmethod
-    def succeeded(counts: TaskCounts) -> str:
+    def succeeded(counts: ProcedureRuns) -> str:
         if not counts.total:
-            return "尚无任务"
-        return f"{counts.total}个任务中{counts.successes}个成功"
+            return "尚无运行"
+        return f"{counts.total}次运行中{counts.successes}次成功"
 
     @classmethod
-    def succeeded_when(cls, counts: TaskCounts, signal: str) -> str:
+    def succeeded_when(cls, counts: ProcedureRuns, signal: str) -> str:
         return f"遇到“{signal}”时{cls.succeeded(counts)}"
 
     @classmethod
-    def succeeded_in_all(cls, counts: TaskCounts) -> str:
+    def succeeded_in_all(cls, counts: ProcedureRuns) -> str:
         return f"共{cls.succeeded(counts)}"
 
     @staticmethod
-    def in_all(counts: TaskCounts) -> str:
-        return f",共{counts.total}个任务中{counts.successes}个成功"
+    def in_all(counts: ProcedureRuns) -> str:
+        return f",共{counts.total}次运行中{counts.successes}次成功"
 
     @staticmethod
     def under(conditions: str) -> str:

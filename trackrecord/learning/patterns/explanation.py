@@ -130,7 +130,7 @@ def _why_score(standing: Standing) -> str:
 
 def _why_inverted(rules: AntiPatternRules, standing: Standing) -> str:
     evidence = standing.evidence
-    seen = f"{evidence.failed} of {evidence.observations} tasks failed, undecayed"
+    seen = f"{evidence.failed} of {evidence.observations} runs failed, undecayed"
     if evidence.feedback:
         harmful = evidence.feedback - evidence.helpful_feedback
         seen += f", and {harmful} of {evidence.feedback} verdicts by feedback are not helpful"

@@ -178,18 +178,18 @@ def counted_line(
 
 def _succeeded_en(evidence: Evidence) -> str:
     total, told = evidence.observations, evidence.feedback
-    tasks = f"{evidence.succeeded} of {total} {'task' if total == 1 else 'tasks'} succeeded"
+    runs = f"{evidence.succeeded} of {total} {'run' if total == 1 else 'runs'} succeeded"
     if not told:
-        return tasks
+        return runs
     verdicts = "verdict" if told == 1 else "verdicts"
-    return f"{tasks}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
+    return f"{runs}, {evidence.helpful_feedback} of {told} {verdicts} by feedback helpful"
 
 
 def _succeeded_zh(evidence: Evidence) -> str:
-    tasks = f"{evidence.observations}个任务中{evidence.succeeded}个成功"
+    runs = f"{evidence.observations}次运行中{evidence.succeeded}次成功"
     if not evidence.feedback:
-        return tasks
-    return f"{tasks},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
+        return runs
+    return f"{runs},{evidence.feedback}条反馈中{evidence.helpful_feedback}条有帮助"
 
 
 def _suffix_en(wording: PatternWording, limited_below: int) -> str:
@@ -212,7 +212,7 @@ def _failed_en(evidence: Evidence) -> str:
     if evidence.feedback:
         return _succeeded_en(evidence)
     total = evidence.observations
-    failed = f"{evidence.failed} of {total} {'task' if total == 1 else 'tasks'} failed"
+    failed = f"{evidence.failed} of {total} {'run' if total == 1 else 'runs'} failed"
     weighed = _weighed_failures(evidence)
     return failed if weighed is None else f"{failed}, {weighed}% weighed by age and source"
 
@@ -243,6 +243,6 @@ def _suffix_zh(wording: PatternWording, limited_below: int) -> str:
 def _failed_zh(evidence: Evidence) -> str:
     if evidence.feedback:
         return _succeeded_zh(evidence)
-    failed = f"{evidence.observations}个任务中{evidence.failed}个失败"
+    failed = f"{evidence.observations}次运行中{evidence.failed}次失败"
     weighed = _weighed_failures(evidence)
     return failed if weighed is None else f"{failed},按时间和来源加权{weighed}%"

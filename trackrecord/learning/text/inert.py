@@ -45,7 +45,7 @@ _ROLE = re.compile(
 _LABEL = re.compile(
     r"[\[［【〔](\s*(?:proven|established|candidate|deprecated|limited\s+data|confidence|succeeded"
     r"|failed|contested|worked\s+[0-9]|[0-9]+\s+of\s+[0-9]"
-    r"|已验证|已确立|候选|已弃用|数据有限|置信度|成功|失败|有争议|[0-9]+个任务)"
+    r"|已验证|已确立|候选|已弃用|数据有限|置信度|成功|失败|有争议|[0-9]+(?:个任务|次运行))"
     r"[^\[\]［］【】〔〕]*+)([\]］】〕]?)",
     re.IGNORECASE,
 )
@@ -181,7 +181,7 @@ def is_short_name(word: str) -> bool:
 def unlabelled(text: str) -> str:
     """Return the text with nothing in it that reads as a label of ours.
 
-    A line for a prompt ends in a label such as "[confidence 0.7]" or "[7 of 7 tasks succeeded]". An
+    A line for a prompt ends in a label such as "[confidence 0.7]" or "[7 of 7 runs succeeded]". An
     agent that writes one itself gets a round bracket instead of the square one.
 
     Args:

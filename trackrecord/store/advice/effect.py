@@ -1,9 +1,11 @@
 """The effect of a project's advice, measured from what is on record."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from sqlalchemy import Connection
 
+from trackrecord.learning.advice.effect.comparison import FEWEST
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import EffectReport, effect_of
@@ -11,12 +13,23 @@ from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.advice.effect.trials import trials_of
 
 from ..competences.read import read_competences
-from .effect_decisions import MEASURED, EffectDecision, decide_effect, effect_decisions_in_force
-from .exposures import read_exposures
+from .effect_decisions import (
+    CONSENTED,
+    MEASURED,
+    EffectDecision,
+    decide_effect,
+    effect_decisions_in_force,
+)
+from .exposures import are_more_exposures, read_exposures
 from .runs import read_runs
 
 # The newest tasks of a project; of older ones the advice was another.
 MOST_TASKS = 20_000
+# The share of tasks that is withheld advice where the user agreed to measure its effect.
+USUAL_HOLDOUT: Final = 0.1
+# A project that has had so many tasks will soon have had as many again, and with them the fewest
+# tasks without advice of which anything is said. One with fewer would give up advice for nothing.
+ENOUGH_TASKS: Final = round(FEWEST / USUAL_HOLDOUT)
 
 
 def read_effect(
@@ -77,3 +90,30 @@ def withdraw(
             project_id,
             EffectDecision("withdraw", each.entry, None, MEASURED, reason, now),
         )
+
+
+def is_holdout_due(connection: Connection, project_id: int) -> bool:
+    """Return whether a project has enough tasks to begin a holdout, and nobody decided about it.
+
+    Counted are the tasks that ended after they were handed something under their task_id.
+    """
+    if not are_more_exposures(connection, project_id, ENOUGH_TASKS - 1):
+        return False
+    if effect_decisions_in_force(connection, project_id).holdout is not None:
+        return False
+    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
+    runs = read_runs(connection, project_id, limit=MOST_TASKS)
+    return len(trials_of(exposures, runs).ended) >= ENOUGH_TASKS
+
+
+def begin_holdout(connection: Connection, project_id: int, *, now: float) -> None:
+    """Withhold advice from some tasks of a project from now on; a person's word goes before it.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: whose tasks.
+        now: seconds since the epoch.
+    """
+    reason = f"{ENOUGH_TASKS} tasks ended that were handed advice"
+    decision = EffectDecision("holdout", "", USUAL_HOLDOUT, CONSENTED, reason, now)
+    decide_effect(connection, project_id, decision)

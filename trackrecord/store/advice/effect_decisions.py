@@ -18,6 +18,8 @@ Action = Literal["holdout", "withdraw", "restore"]
 
 # Who withdraws an entry whose effect was measured.
 MEASURED: Final = "the measured effect"
+# Who begins a holdout where the user agreed to measure the effect.
+CONSENTED: Final = "the consent to measure"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,18 @@ def effect_decisions_in_force(
         else:
             entries[each.entry] = each
     return EffectDecisions(holdout, entries)
+
+
+def held_out_projects(connection: Connection, *, at: float | None = None) -> dict[int, float]:
+    """Return the share that was decided to be withheld advice, by the row of the project.
+
+    Projects of which nobody decided are not among them.
+    """
+    made = effect_decisions.c
+    query = select(made.project_id, made.share).where(made.action == "holdout").order_by(made.id)
+    if at is not None:
+        query = query.where(made.at <= at)
+    return {row.project_id: row.share or 0.0 for row in connection.execute(query)}
 
 
 def _decisions(

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, or_, se
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inverted
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
@@ -18,7 +18,7 @@ from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.standing import stood
-from ..outcomes.tables import outcomes
+from ..outcomes.tables import outcomes, projects
 from .decide import decisions_in_force
 from .speakers import past_speakers, read_speakers
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
@@ -155,6 +155,37 @@ def read_standings(
     return [standing for standing in standings if wanted.admits(standing)]
 
 
+def count_by_counts(
+    connection: Connection, project_id: int | None, rules: AntiPatternRules
+) -> tuple[int, list[str]]:
+    """Return how many patterns are on record now, and the projects whose counts make anti-patterns.
+
+    One pass over the counts of all.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose patterns; None for those of all projects.
+        rules: what makes an anti-pattern.
+    """
+    each = patterns.c
+    query = select(each.project_id, each.helpful, each.neutral, each.harmful).where(_is_known)
+    if project_id is not None:
+        query = query.where(each.project_id == project_id)
+    total, failing = 0, set()
+    for row in connection.execute(query):
+        total += 1
+        evidence = Evidence(helpful=row.helpful, neutral=row.neutral, harmful=row.harmful)
+        if is_inverted(rules, evidence):
+            failing.add(row.project_id)
+    names = select(projects.c.name).where(projects.c.id.in_(failing)).order_by(projects.c.id)
+    return total, list(connection.execute(names).scalars()) if failing else []
+
+
+# Where all that touched a pattern was replaced, nothing is left of it but a decision.
+_is_known = or_(
+    patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
+    patterns.c.decided_maturity.is_not(None),
+)
 # The pattern's row, and what is known of it.
 _Found = tuple[int, PatternFacts, Evidence]
 
@@ -167,12 +198,7 @@ def _present(
     basis: DecayBasis,
     now: float,
 ) -> Iterator[_Found]:
-    # Where all that touched a pattern was replaced, nothing is left of it but a decision.
-    is_known = or_(
-        patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
-        patterns.c.decided_maturity.is_not(None),
-    )
-    rows = connection.execute(select(patterns).where(where, is_known)).all()
+    rows = connection.execute(select(patterns).where(where, _is_known)).all()
     ids = [rows[0].id] if len(rows) == 1 else None
     speakers = read_speakers(connection, project_id, basis, rules.caps, now, pattern_ids=ids)
     for row in rows:

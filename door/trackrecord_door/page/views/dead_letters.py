@@ -5,9 +5,10 @@ from typing import Final
 
 import redis
 
+from trackrecord.changes.dead_letters import discard_letters, replay_letters
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.dead_letter_groups import LetterGroup, grouped
-from trackrecord.queries.dead_letters import discard_letters, letters_after, replay_letters
+from trackrecord.queries.dead_letters import letters_after
 from trackrecord.queries.letters_of_project import project_of
 from trackrecord.queries.status import counted
 from trackrecord.redis_keys import Keys

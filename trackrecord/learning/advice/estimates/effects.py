@@ -39,6 +39,7 @@ class EffectRun(NamedTuple):
         success: whether it reached its goal.
         is_within_task: whether its stratum is one task, and not a kind of task.
         task: the task.
+        together: how many runs of its task, all of which did the same, count as one with it.
     """
 
     stratum: str
@@ -47,6 +48,7 @@ class EffectRun(NamedTuple):
     success: bool
     is_within_task: bool = False
     task: str = ""
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The levels, from the most to the least specific: a procedure at one kind of task
 any task, the kind of task, the project. Each level's rate is the prior of the one before.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -329,8 +329,8 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     found = weighed(runs, kinds, now, half_life_days)
     attempts = attempts_of(runs)
     trials = {
-        _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,)),
-        _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns),
+        _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,), kinds.other),
+        _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns, kinds.other),
     }
     # All are tested together: what is said of procedures and of patterns stands in one prompt.
     better = surely_better(
@@ -355,6 +355,7 @@ def _by_kind(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
+    no_kind: int,
 ) -> _Parts:
     """Return the trials at all tasks, and where there are several kinds of task, at each."""
     in_kinds: defaultdict[int, list[Weighed]] = defaultdict(list)
@@ -362,8 +363,8 @@ def _by_kind(
         in_kinds[each.kind].append(each)
     parts = sorted(in_kinds.items()) if len(in_kinds) > 1 else []
     return [
-        (None, list(_trials(found, attempts, labels_of))),
-        *((kind, list(_trials(part, attempts, labels_of))) for kind, part in parts),
+        (None, list(_trials(found, attempts, labels_of, no_kind))),
+        *((kind, list(_trials(part, attempts, labels_of, no_kind))) for kind, part in parts),
     ]
 
 
@@ -380,15 +381,35 @@ def _trials(
     found: Sequence[Weighed],
     attempts: Mapping[int, TaskAttempt],
     labels_of: Callable[[Weighed], tuple[str, ...]],
+    no_kind: int,
 ) -> Iterable[EffectRun]:
-    """Return the runs as trials: each within its task, or within its kind at the same attempt."""
-    for each in found:
+    """Return the runs as trials: each within its task, or within its kind at the same attempt.
+
+    A task whose runs all did the same has nothing to compare them with. Where its kind is known,
+    they are compared with other tasks of the kind, and count as one run together, for they share
+    what their task is like.
+    """
+    labels = [tuple(sorted(set(labels_of(each)))) for each in found]
+    done: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    runs: Counter[str] = Counter()
+    for each, did in zip(found, labels, strict=True):
+        if (task := attempts[each.run.outcome].task) is not None:
+            done[task].add(did)
+            runs[task] += 1
+    for each, did in zip(found, labels, strict=True):
         attempt = attempts[each.run.outcome]
-        if attempt.task is None:
+        if attempt.task is not None and (len(done[attempt.task]) > 1 or each.kind == no_kind):
+            stratum, alike = f"task {attempt.task}", 1
+        else:
             since = "a success" if attempt.is_after_success else "no success"
             stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"
-        else:
-            stratum = f"task {attempt.task}"
-        labels = tuple(sorted(set(labels_of(each))))
-        is_within = attempt.task is not None
-        yield EffectRun(stratum, labels, each.weight, each.run.success, is_within, each.run.task_id)
+            alike = 1 if attempt.task is None else runs[attempt.task]
+        yield EffectRun(
+            stratum,
+            did,
+            each.weight / alike,
+            each.run.success,
+            stratum.startswith("task "),
+            each.run.task_id,
+            alike,
+        )

@@ -52,6 +52,8 @@ def _tested(trials: Sequence[EffectRun]) -> dict[str, list[Stratum]]:
     )
     tasks: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for trial in trials:
+        if trial.together > 1:  # no test of runs knows what counts as a part of one
+            continue
         whole = runs[trial.stratum]
         whole[0] += 1
         whole[1] += trial.success

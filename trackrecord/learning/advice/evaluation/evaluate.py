@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
 from ..runs import Run
-from .recommendations import Gold, RecommendationQuality, recommendation_quality
+from .recommendations import Advise, Gold, RecommendationQuality, recommendation_quality
 from .splits import Split, by_run, by_task
 from .verdicts import VerdictQuality, verdict_quality
 
@@ -58,6 +58,7 @@ class Evaluation:
 def evaluate_runs(
     runs: Sequence[Run],
     rules: CompetenceRules,
+    advise: Advise,
     *,
     splits: int,
     seed: int,
@@ -71,6 +72,7 @@ def evaluate_runs(
     Args:
         runs: at least `LEAST_RUNS`, of at least `LEAST_TASKS` tasks.
         rules: the rules of competence records, which are the baseline.
+        advise: returns, from the runs that are known, what tells a task by its text.
         splits: how often the runs are split into known and unknown ones.
         seed: of all that is drawn.
         gold: what would have been right, where a benchmark says so.
@@ -90,7 +92,7 @@ def evaluate_runs(
         base_rate=sum(run.success for run in runs) / len(runs),
         unseen=unseen,
         recurring=recurring,
-        recommendation=recommendation_quality(runs, rules, random, gold),
+        recommendation=recommendation_quality(runs, rules, random, gold, advise),
     )
 
 

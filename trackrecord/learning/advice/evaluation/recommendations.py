@@ -1,4 +1,4 @@
-"""Which procedure to recommend: votes for a task whose own runs are left out, beside baselines."""
+"""Which procedure a task is recommended, with its own runs left out, beside baselines."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,24 +6,41 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import fsum
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...competences.rules import CompetenceRules
-from ..ballots import ballots_of
 from ..runs import Run
-from ..votes import recommend
 from .measures import Figure, over_tasks
 from .seed_choice import choose_by_seed
 from .specific_tools import specific_tools
 
-# The votes are counted anew for each task: of very many tasks, fewer are asked about.
+# Advice is counted anew for each task: of very many tasks, fewer are asked about.
 _MOST_COUNTED: Final = 500_000
 _LEAST_TASKS: Final = 30
-# A source with fewer runs is asked about with the runs of all sources.
+# Specific tools are those of a source; one with fewer runs has those of all sources.
 _OWN_SOURCE_FROM: Final = 20
 METHODS: Final = ("votes", "commonest", "random", "seed")
+_HANDED_OUT: Final = "handed out"
 
 Tools = frozenset[str]
+
+
+class Advised(NamedTuple):
+    """What a task would have been told.
+
+    Attributes:
+        voted: the tools that most votes speak for; None where nothing gets a vote.
+        needs_more: whether the votes are too scattered to act on, or there are none.
+        handed_out: the tools of the first procedure that its prompt names; None if it names none.
+    """
+
+    voted: Tools | None
+    needs_more: bool
+    handed_out: Tools | None
+
+
+# Returns, from the runs that are known, what tells a task by its text.
+Advise = Callable[[Sequence[Run]], Callable[[str], Advised]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,7 @@ class _Asked:
         task: the task.
         answers: for each method, the recommended sets of tools with their probabilities.
         silent: whether the votes say that more information is needed.
+        handed_out: whether the task's prompt would have named a procedure.
         successes: the tools of the task's own successful runs, of which no method knew.
         specific: the tools that a task calls for, whoever does it.
     """
@@ -54,6 +72,7 @@ class _Asked:
     task: str
     answers: Mapping[str, Mapping[Tools, float]]
     silent: bool
+    handed_out: bool
     successes: tuple[Tools, ...]
     specific: Tools
 
@@ -74,6 +93,11 @@ class RecommendationQuality:
         right: for each method, how often the recommended tools that change something are those
             of the benchmark's answer; None without one.
         right_when_said: the same of the votes, where no more information is needed.
+        handed_out: how often the prompt would have named a procedure.
+        handed_out_matches: the share of the task's successful runs that used just the tools of the
+            first procedure named, among the specific ones.
+        handed_out_right: how often those that change something are the benchmark's; None without
+            one.
     """
 
     tasks: int
@@ -85,6 +109,9 @@ class RecommendationQuality:
     overlap: Mapping[str, Figure | None]
     right: Mapping[str, Figure | None] | None
     right_when_said: Figure | None
+    handed_out: Figure | None
+    handed_out_matches: Figure | None
+    handed_out_right: Figure | None
 
     def to_document(self) -> dict[str, Any]:
         """Return the figures as a JSON object."""
@@ -98,6 +125,9 @@ class RecommendationQuality:
             "overlap": _documents(self.overlap),
             "right": self.right and _documents(self.right),
             "right_when_said": _document(self.right_when_said),
+            "handed_out": _document(self.handed_out),
+            "handed_out_matches": _document(self.handed_out_matches),
+            "handed_out_right": _document(self.handed_out_right),
         }
 
 
@@ -110,14 +140,18 @@ def _documents(figures: Mapping[str, Figure | None]) -> dict[str, dict[str, floa
 
 
 def recommendation_quality(
-    runs: Sequence[Run], rules: CompetenceRules, random: Random, gold: Gold
+    runs: Sequence[Run], rules: CompetenceRules, random: Random, gold: Gold, advise: Advise
 ) -> RecommendationQuality:
-    """Ask for a recommendation for each task, with the task's own runs left out."""
-    asked = list(_ask(runs, rules, random))
+    """Ask for a recommendation for each task, with the task's own runs left out.
+
+    The runs of all sources are known, as they are when a prompt is made.
+    """
+    asked = list(_ask(runs, rules, random, advise))
     first = Counter(_first(each, "votes") for each in asked if each.answers["votes"])
     ((commonest, _),) = first.most_common(1) or [(frozenset(), 0)]
     mean = _Mean(asked, random)
     said = _Mean([each for each in asked if not each.silent], random)
+    handed = _Mean([each for each in asked if each.handed_out], random)
     judged = bool(gold.answers)
     return RecommendationQuality(
         tasks=len({each.task for each in asked}),
@@ -129,6 +163,11 @@ def recommendation_quality(
         overlap=mean.of_each(_overlaps),
         right=mean.of_each(partial(_right, gold)) if judged else None,
         right_when_said=said.of(lambda each: _right(gold, each, "votes")) if judged else None,
+        handed_out=mean.of(lambda each: [each.handed_out]),
+        handed_out_matches=handed.of(lambda each: _matches(each, _HANDED_OUT)),
+        handed_out_right=(
+            handed.of(lambda each: _right(gold, each, _HANDED_OUT)) if judged else None
+        ),
     )
 
 
@@ -164,44 +203,62 @@ def _called(
     return measure(asked, method)
 
 
-def _ask(runs: Sequence[Run], rules: CompetenceRules, random: Random) -> Iterator[_Asked]:
-    by_source: defaultdict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        by_source[run.source].append(run)
+def _ask(
+    runs: Sequence[Run], rules: CompetenceRules, random: Random, advise: Advise
+) -> Iterator[_Asked]:
     tasks = sorted({run.task_id for run in runs})
     most = min(len(tasks), max(_LEAST_TASKS, _MOST_COUNTED // max(1, len(runs))))
     drawn = set(random.sample(tasks, most))
-    for source in sorted(by_source):
-        own = by_source[source]
-        yield from _ask_within(own, own if len(own) >= _OWN_SOURCE_FROM else runs, drawn, rules)
-
-
-def _ask_within(
-    own: Sequence[Run], known: Sequence[Run], drawn: set[str], rules: CompetenceRules
-) -> Iterator[_Asked]:
-    specific = specific_tools(known)
-    newest = max(run.ended_at for run in known)
+    specific = _specific_tools(runs)
     by_task: defaultdict[str, list[Run]] = defaultdict(list)
-    for run in own:
+    for run in runs:
         if run.task_id in drawn:
             by_task[run.task_id].append(run)
     for task, mine in sorted(by_task.items()):
-        rest = [run for run in known if run.task_id != task]
-        text = next((run.instruction or run.trigger for run in mine if run.instruction), "")
-        found = recommend(ballots_of(rest), text, now=newest)
-        voted = frozenset(found.ranked[0].tools) if found.ranked else None
-        past = Counter(_tools(run) for run in rest if run.success)
+        rest = [run for run in runs if run.task_id != task]
+        yield from _ask_about(task, mine, rest, rules, specific, advise(rest))
+
+
+def _specific_tools(runs: Sequence[Run]) -> Mapping[str, Tools]:
+    """Return the specific tools of each source: agents may have different tools."""
+    by_source: defaultdict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        by_source[run.source].append(run)
+    return {
+        source: specific_tools(own if len(own) >= _OWN_SOURCE_FROM else runs)
+        for source, own in sorted(by_source.items())
+    }
+
+
+def _ask_about(
+    task: str,
+    mine: Sequence[Run],
+    rest: Sequence[Run],
+    rules: CompetenceRules,
+    specific: Mapping[str, Tools],
+    told: Callable[[str], Advised],
+) -> Iterator[_Asked]:
+    """Yield one task of each source that worked on it, by what is known from the other tasks."""
+    past = Counter(_tools(run) for run in rest if run.success)
+    commonest = _only(min(past, key=lambda t: (-past[t], sorted(t)), default=None))
+    by_chance = {tools: count / past.total() for tools, count in past.items()}
+    for source in sorted({run.source for run in mine}):
+        own = [run for run in mine if run.source == source]
+        text = next((run.instruction or run.trigger for run in own if run.instruction), "")
+        found = told(text)
         yield _Asked(
             task,
             {
-                "votes": _only(voted),
-                "commonest": _only(min(past, key=lambda t: (-past[t], sorted(t)), default=None)),
-                "random": {tools: count / past.total() for tools, count in past.items()},
+                "votes": _only(found.voted),
+                "commonest": commonest,
+                "random": by_chance,
                 "seed": _only(choose_by_seed(rest, rules, text)),
+                _HANDED_OUT: _only(found.handed_out),
             },
             found.needs_more,
-            tuple(_tools(run) for run in mine if run.success),
-            specific,
+            found.handed_out is not None,
+            tuple(_tools(run) for run in own if run.success),
+            specific[source],
         )
 
 
