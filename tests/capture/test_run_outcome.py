@@ -274,6 +274,8 @@ def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int |
         ("git diff --no-such-option", 129, "error: invalid option: --no-such-option"),
         ("python app.py", 1, ""),
         ("echo x | python app.py", 1, ""),
+        ("grep -n total cart.py; exit 1", 1, "3: total"),
+        ("cat cart.py | grep total; false", 1, ""),
     ],
 )
 def test_what_goes_wrong_beside_a_search_is_a_failed_call(

@@ -22,6 +22,8 @@ _FIND: Final = frozenset({
 # They print how two things differ.
 _COMPARE: Final = frozenset({"diff", "cmp", "colordiff", "git diff", "comm"})
 _SEARCHES: Final = _FIND | _COMPARE
+# They give a line a status of their own, whatever a search before them found.
+_OWN_STATUS: Final = frozenset({"exit", "false", "return"})
 _STATUS: Final = re.compile(
     r"\s*(?:Error: )?(?:Command failed with |Process )?exit(?:ed with)? (?:code|status):? 1"
     r"[.\s]*\Z",
@@ -67,7 +69,7 @@ def is_answer(call: RunCall) -> bool:
         return False
     steps = [step for step in steps_of(call.command) if step.words]
     names = [step_name(step) for step in steps]
-    if not _SEARCHES.intersection(names):
+    if not _SEARCHES.intersection(names) or names[-1] in _OWN_STATUS:
         return False
     # Without a status the error may be no more than its name.
     output = (call.result or ("" if call.exit_code else call.error))[:_LONGEST]
