@@ -10,13 +10,13 @@ from trackrecord.learning.advice.estimates.estimates import Effects, Estimates
 from trackrecord.learning.advice.estimates.posterior import DecayedTally
 from trackrecord.learning.advice.kinds import Kinds
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.prompt.advice_document import AdviceDocument
-from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.asked import PromptQuestion
+from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.handed import handing_of
 from trackrecord.prompt.rankings_answer import Rankings, answer_from
 from trackrecord.queries.advice import pattern_entries
@@ -70,29 +70,10 @@ def handed(
     task: str | None = None,
 ) -> Rankings:
     """Return what one task is handed."""
-    project = rankings.project
-    handing = handing_of(
-        rankings,
-        project=project,
-        task_id=task_id,
-        task=task,
-        holdout=0.0,
-        explore=explore,
-        advice=advice,
-    )
-    return answer_from(
-        rankings,
-        project=project,
-        problem=None,
-        task=task,
-        budget=_BUDGET,
-        limit=None,
-        language="en",
-        now=0.0,
-        memory_rules=MemoryRules(),
-        advice=advice,
-        handing=handing,
-    )
+    question = PromptQuestion(rankings.project, task, _BUDGET, task_id=task_id, explore=explore)
+    known = ProjectDocuments(rankings, advice)
+    handing = handing_of(question, known, holdout=0.0, explore=explore)
+    return answer_from(question, known, now=0.0, handing=handing)
 
 
 def _documents(

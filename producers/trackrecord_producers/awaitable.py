@@ -41,21 +41,10 @@ async def arankings(
     task_id: str | None = None,
     explore: Explore | None = None,
     conditions: object = None,
+    source: str | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
-    answer: Rankings = await _beside(
-        "rankings",
-        project=project,
-        task=task,
-        budget=budget,
-        limit=limit,
-        lang=lang,
-        include=include,
-        exclude=exclude,
-        task_id=task_id,
-        explore=explore,
-        conditions=conditions,
-    )
+    answer: Rankings = await _beside("rankings", **locals())
     return answer
 
 
@@ -75,21 +64,7 @@ async def acontext(
     conditions: object = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
-    composed: Context = await _beside(
-        "context",
-        project,
-        task,
-        candidates,
-        budget,
-        lang=lang,
-        tokenizer=tokenizer,
-        config=config,
-        include=include,
-        exclude=exclude,
-        task_id=task_id,
-        explore=explore,
-        conditions=conditions,
-    )
+    composed: Context = await _beside("context", **locals())
     return composed
 
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 from fleet import Fleet, graph
+from prompt_answers import answer_from
 from sqlalchemy import Engine, select
 
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.competences.provenance import read_provenance

@@ -36,7 +36,6 @@ from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence
-from trackrecord.prompt.wanted import WantedSections
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -155,7 +154,7 @@ def test_what_is_not_about_competences_is_not_embedded(settings, endpoint):
     """Nor is a prompt without a task."""
     reader = RankingsReader(settings)
     reader.read()
-    reader.read(task=TASK, wanted=WantedSections(exclude=frozenset({"competences"})))
+    reader.read(task=TASK, exclude="competences")
     assert endpoint.asked == []
 
 

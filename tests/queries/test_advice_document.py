@@ -4,11 +4,11 @@ import random
 from dataclasses import replace
 
 import msgspec
+from prompt_answers import answer_from
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.advice_document import decode_advice, encode_advice
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.evaluation import advising
 from trackrecord.queries.prompt_document import build_document

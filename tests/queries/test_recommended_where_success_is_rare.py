@@ -4,14 +4,15 @@ import re
 
 import msgspec
 import pytest
+from prompt_answers import answer_from
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.prompt.document import decode_document, encode_document
+from trackrecord.prompt.asked import PromptQuestion
+from trackrecord.prompt.document import ProjectDocuments, decode_document, encode_document
 from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.wanted import WantedSections
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
@@ -73,10 +74,9 @@ def documents(store):
 
 
 def asked(rankings, advice, *, task=TASK, task_id="t", explore="off", **more):
-    handing = handing_of(
-        rankings, project="default", task_id=task_id, task=task, holdout=0.0, explore=explore,
-        advice=advice,
-    )  # fmt: skip
+    question = PromptQuestion("default", task, task_id=task_id)
+    known = ProjectDocuments(rankings, advice)
+    handing = handing_of(question, known, holdout=0.0, explore=explore)
     wanted = {"budget": 400, "limit": None, "language": "en", **more}
     return answer_from(
         rankings, project="default", problem=None, task=task, now=NOW,

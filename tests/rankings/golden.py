@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
+from prompt_answers import answer_from, context_from
+
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
@@ -16,7 +18,6 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,
@@ -25,7 +26,6 @@ from trackrecord.prompt.document import (
 )
 from trackrecord.prompt.learnt import patterns_text
 from trackrecord.prompt.presentation import present_failing, present_pattern
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.rules_bundle import Rules
 
 FOLDER = Path(__file__).parent / "golden"

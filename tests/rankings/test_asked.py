@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt import client as rankings_client
-from trackrecord.prompt.asked import DEFAULT_BUDGET, asked_for
+from trackrecord.prompt.asked import DEFAULT_BUDGET, PromptQuestion, asked_for
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
 from trackrecord.prompt.wanted import WantedSections
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
+
+USUAL = PromptQuestion("usual")
 
 
 class Index:
@@ -36,14 +38,14 @@ class Index:
 )  # fmt: skip
 def test_bounds_that_have_one_reading(given, bound):
     """Text of a whole number, floats rounded down, no end for no limit."""
-    asked = asked_for(None, None, given, given)
+    asked = asked_for(USUAL, budget=given, limit=given)
     assert (asked.budget, asked.limit, asked.problem) == (bound, bound, None)
 
 
 @pytest.mark.parametrize("given", ["x", "1.5", nan, -inf, True, [], object(), b"x"])
 def test_bounds_that_make_no_sense(given):
     """The defaults take their place, and both are named in one line."""
-    asked = asked_for(None, None, given, given)
+    asked = asked_for(USUAL, budget=given, limit=given)
     assert (asked.budget, asked.limit) == (DEFAULT_BUDGET, None)
     assert asked.problem == (
         "budget must be a whole number or None: 400 is used; "
@@ -53,20 +55,22 @@ def test_bounds_that_make_no_sense(given):
 
 def test_texts():
     """A number is a text; for anything else nothing is fitted, or read at all."""
-    assert asked_for(7, 5, None).task == "5"
-    assert asked_for(7, 5, None).project == "7"
+    assert asked_for(USUAL, task=5).task == "5"
+    assert asked_for(USUAL, project=7).project == "7"
+    assert asked_for(USUAL, project=None).project == "usual"
     assert (
-        asked_for(None, [], None).problem
+        asked_for(USUAL, task=[]).problem
         == "task must be a text or None: the answer is not fitted to it"
     )
-    assert not asked_for([], None, None).names_project
+    assert not asked_for(USUAL, project=[]).names_project
 
 
 @given(st.from_type(object), st.from_type(object), st.from_type(object), st.from_type(object))
 def test_whatever_is_asked_nothing_is_raised(project, task, budget, limit):
     """By the rules, and by rankings()."""
     with rankings_of(memories=["Use uv"]):
-        assert isinstance(asked_for(project, task, budget, limit).problem, (str, type(None)))
+        asked = asked_for(USUAL, project=project, task=task, budget=budget, limit=limit)
+        assert isinstance(asked.problem, (str, type(None)))
         trackrecord.rankings(project=project, task=task, budget=budget, limit=limit, lang=task)
 
 
@@ -109,13 +113,13 @@ def test_context_treats_them_alike():
 
 def test_sections_that_are_asked_for():
     """By name, one or several; what is not given is as in the settings."""
-    usual = WantedSections(exclude=frozenset({"memories"}))
-    asked = asked_for(None, None, None, include="lessons", exclude=("past_tasks", "failing"))
+    usual = PromptQuestion("p", wanted=WantedSections(exclude=frozenset({"memories"})))
+    asked = asked_for(USUAL, include="lessons", exclude=("past_tasks", "failing"))
     assert asked.wanted == WantedSections(
         frozenset({"lessons"}), frozenset({"past_tasks", "failing"})
     )
-    assert asked_for(None, None, None, usual=usual).wanted == usual
-    assert asked_for(None, None, None, exclude=[], usual=usual).wanted == WantedSections()
+    assert asked_for(usual).wanted == usual.wanted
+    assert asked_for(usual, exclude=[]).wanted == WantedSections()
 
 
 @pytest.mark.parametrize("given", [["lesson"], "lesson", ["lessons", "lesson"], {"lesson": 1}])

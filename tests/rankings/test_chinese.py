@@ -6,6 +6,7 @@ import time
 import pytest
 from advised import advice, lesson
 from golden import FULL, TASK
+from prompt_answers import answer_from, context_from
 
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
@@ -16,11 +17,9 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
 from trackrecord.prompt.labels import in_language, shown
 from trackrecord.prompt.presentation import present_memory, present_pattern
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.sections import FEEDS
 from trackrecord.rules_bundle import Rules
 

@@ -5,18 +5,16 @@ from dataclasses import replace
 
 import pytest
 from advised import advice
+from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle, Status
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.asked import asked_for
+from trackrecord.prompt.asked import PromptQuestion, asked_for
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
-from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.presentation import present_competence
-from trackrecord.prompt.rankings_answer import answer_from
 
 NOW = time.time()
 TASK = "the build is red"
@@ -63,7 +61,7 @@ def ask(found, task=TASK, *, conditions=None, given=None, **more):
         now=NOW,
         memory_rules=MemoryRules(),
         advice=given,
-        hints=Hints(conditions),
+        conditions=conditions,
         **more,
     )
 
@@ -120,7 +118,7 @@ def test_context_says_the_same():
     found = document(LINUX, WINDOWS)
     composed = context_from(
         found, (), ContextRules(), project="p", problem=None, task=TASK, budget=2000,
-        language="en", memory_rules=MemoryRules(), now=NOW, hints=Hints({"os": "windows"}),
+        language="en", memory_rules=MemoryRules(), now=NOW, conditions={"os": "windows"},
     )  # fmt: skip
     answer = ask(found, conditions={"os": "windows"})
     for name in ("confidence", "needs_more", "chosen_by", "compared_by"):
@@ -194,7 +192,7 @@ def test_a_contested_record_still_ranks_by_conditions():
 @pytest.mark.parametrize("wrong", [object(), {"a": object()}, {"a": "x" * 3000}, {1, 2}.__iter__()])
 def test_conditions_that_are_not_json_are_ignored_and_said(wrong):
     """Asking never breaks an agent."""
-    asked = asked_for(None, None, None, conditions=wrong)
+    asked = asked_for(PromptQuestion("p"), conditions=wrong)
     assert asked.conditions is None
     assert "conditions must be JSON of at most 2048 bytes: they are ignored" in asked.problem
 

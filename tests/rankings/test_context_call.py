@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_answers import context_from
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
@@ -22,7 +23,6 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import (
     RankedCompetence,
     RankedMemory,

@@ -11,10 +11,11 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.advice_document import AdviceDocument, Expected, PatternEntry
+from trackrecord.prompt.asked import PromptQuestion
 from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.context import context
-from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.handed import TRIED, handing_of
 from trackrecord.prompt.presentation import present_pattern
 from trackrecord.rules_bundle import Rules
@@ -211,13 +212,10 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
     for counted in (advice, None):
         rates = [
             handing_of(
-                document,
-                project="p",
-                task_id=f"t{number}",
-                task=None,
+                PromptQuestion("p", task_id=f"t{number}"),
+                ProjectDocuments(document, counted),
                 holdout=0.0,
                 explore="full",
-                advice=counted,
             )
             .draws["patterns"]
             .rates["new"]

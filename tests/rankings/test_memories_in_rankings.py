@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_answers import answer_from
 
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
@@ -17,7 +18,6 @@ from trackrecord.prompt.document import (
     decode_document,
     encode_document,
 )
-from trackrecord.prompt.rankings_answer import answer_from
 
 LANGUAGES = ("en", "zh")
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_answers import context_from
 
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.errors import SettingsError
@@ -16,7 +17,6 @@ from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankedMemory, RankingsDocument
 from trackrecord.prompt.handed import Handing
 from trackrecord.prompt.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask

@@ -5,13 +5,12 @@ from advised import advice
 from golden import FULL, NOW, TASK, competence, memory, pattern
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.wanted import ALL, WantedSections
 
 RULES = ContextRules()

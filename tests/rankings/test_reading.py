@@ -20,7 +20,6 @@ from trackrecord.prompt.cache import cached_ages, write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_competence, present_pattern
-from trackrecord.prompt.wanted import WantedSections
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 
@@ -142,7 +141,7 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     write_document(client, settings, document(patterns=patterns, anti_patterns=warnings))
     questions = (
         {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
-        {"wanted": WantedSections(include=frozenset({"anti_patterns"}))},
+        {"include": ["anti_patterns"]},
     )  # fmt: skip
     first = [reader.read(project="p", **question) for question in questions]
     assert len({answer.prompt for answer in first}) == len(questions)

@@ -4,16 +4,15 @@ import msgspec
 import pytest
 from advised import NOW, advice, expected, kind, lesson, pattern_entry
 from golden import memory, pattern
+from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.advice_document import ExpectedInKind, PatternEntry
+from trackrecord.prompt.asked import PromptQuestion
 from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.hints import NO_HINTS, Hints
 from trackrecord.prompt.known import KnownDocuments
 from trackrecord.prompt.presentation import present_failing
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.prompt.recommended import _surely_better
 from trackrecord.prompt.wanted import WantedSections
 
@@ -33,12 +32,14 @@ LESSONS = (
 )
 
 
-def asked(counted=None, task=None, *, budget=400, rules=None, wanted=None, hints=NO_HINTS, **parts):
+def asked(
+    counted=None, task=None, *, budget=400, rules=None, wanted=None, conditions=None, **parts
+):
     document = RankingsDocument(project="p", revision=1, computed_at=NOW, **parts)
     return answer_from(
         document, project="p", problem=None, task=task, budget=budget, limit=None, language="en",
         now=NOW, memory_rules=MemoryRules(), advice=counted, rules=rules or ContextRules(),
-        wanted=wanted, hints=hints,
+        wanted=wanted, conditions=conditions,
     )  # fmt: skip
 
 
@@ -151,10 +152,8 @@ def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
     both = (pattern("act-now", "established", 0.6), pattern("look-first", "established", 0.6))
     answer = asked(counted, task, patterns=both)
     assert ids(answer.patterns) == [best]
-    known = KnownDocuments(
-        RankingsDocument(project="p", revision=1, computed_at=NOW), counted, task, "en",
-        MemoryRules(),
-    )  # fmt: skip
+    document = RankingsDocument(project="p", revision=1, computed_at=NOW)
+    known = KnownDocuments(PromptQuestion("p", task), document, counted)
     better = [each.signature for each, _ in _surely_better(known)]
     assert better == [next(name for name, at in procedures.items() if at is OPPOSITE[best])]
 
@@ -423,7 +422,7 @@ def test_a_past_task_of_another_repository_is_not_told():
     ]
     for task, conditions, is_told in asked_in:
         for counted, wanted in ((both, is_told), (one, True)):
-            found = asked(counted, task, hints=Hints(conditions)).past_tasks
+            found = asked(counted, task, conditions=conditions).past_tasks
             assert bool(found) is wanted, (task, conditions)
 
 
@@ -449,7 +448,7 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
         answer = answer_from(
             document, project="p", problem=None, task="fix the build", budget=400, limit=None,
             language="en", now=NOW, memory_rules=MemoryRules(), advice=counted,
-            hints=Hints(source=source),
+            source=source,
         )  # fmt: skip
         assert ("apply_patch" in answer.prompt) is is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told

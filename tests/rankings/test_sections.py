@@ -6,6 +6,7 @@ from typing import get_args
 import msgspec
 import pytest
 from golden import FULL, NOW, TASK, competence, memory, pattern
+from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
@@ -15,10 +16,9 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
 from trackrecord.prompt.candidates.rules import ContextRules
 from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.context_answer import context_from
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.rankings_answer import Rankings, answer_from
+from trackrecord.prompt.rankings_answer import Rankings
 from trackrecord.prompt.sections import FEEDS, SECTIONS, Kind
 from trackrecord.queries.handed_out import HandedKind, kind_of
 from trackrecord.settings import load_settings

@@ -5,6 +5,7 @@ import pytest
 from fakeredis import FakeRedis
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_answers import answer_from
 
 from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
@@ -16,7 +17,6 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.document import RankedPattern, RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import Settings
 

@@ -5,6 +5,7 @@ import re
 from advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from hypothesis import example, given
 from hypothesis import strategies as st
+from prompt_answers import answer_from
 
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.memories.rules import MemoryRules
@@ -14,10 +15,10 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.masking import masked
-from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.asked import PromptQuestion
+from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
 from trackrecord.prompt.presentation import present_failing, present_pattern
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.queries.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
@@ -240,10 +241,9 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
         anti_patterns=tuple(warnings), others=tuple(others),
     )  # fmt: skip
     counted = advice({}, patterns=tuple(entries))
-    handing = handing_of(
-        document, project="p", task_id=f"t{task_number}", task=None, holdout=0.0, explore=explore,
-        advice=counted,
-    )  # fmt: skip
+    question = PromptQuestion("p", task_id=f"t{task_number}")
+    known = ProjectDocuments(document, counted)
+    handing = handing_of(question, known, holdout=0.0, explore=explore)
     answer = asked(document, counted, None, language, handing=handing)
     lines = answer.prompt.split("\n")
     warned = {each.id.removeprefix("anti-") for each in answer.anti_patterns}

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from prompt_answers import answer_from
 
 import trackrecord
 from trackrecord.errors import InvalidScores
@@ -10,7 +11,6 @@ from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.document import RankedCriterion, RankingsDocument
 from trackrecord.prompt.handed import Handing
-from trackrecord.prompt.rankings_answer import answer_from
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from math import inf
 from operator import index
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.rules import EXPLORE, Explore
+from trackrecord.learning.text.language import Language, known_language
 
-from .wanted import ALL, WantedSections, wanted_of
+from .candidates.rules import ContextRules
+from .wanted import ALL, WantedSections, usual_sections, wanted_of
 
 # Stands for the budget of the settings.
 Budget = int | Literal["default"] | None
@@ -21,91 +23,111 @@ LONGEST_TASK_ID: Final = 256
 
 @dataclass(frozen=True)
 class PromptQuestion:
-    """The arguments of one question, checked.
+    """What a prompt is asked for: the arguments of one call, checked.
 
     Attributes:
-        project: whose experience; None for the settings' project.
+        project: whose experience.
         task: the text of the task at hand, if any.
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
+        language: of headings and of what is learnt.
         wanted: the sections that are asked for.
         task_id: the id that the task's outcome will have; None where nothing is recorded.
         explore: whether little known entries are tried; None for what the setting says.
         conditions: the conditions of the task, as JSON has them; None for none.
+        source: the agent that asks, as its outcomes name it; None where that is not known.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
     """
 
-    project: str | None
-    task: str | None
-    budget: int | None
-    limit: int | None
-    wanted: WantedSections
-    task_id: str | None
-    explore: Explore | None
-    conditions: Any
-    problem: str | None
-    names_project: bool
+    project: str
+    task: str | None = None
+    budget: int | None = DEFAULT_BUDGET
+    limit: int | None = None
+    language: Language = "en"
+    wanted: WantedSections = ALL
+    task_id: str | None = None
+    explore: Explore | None = None
+    conditions: Any = None
+    source: str | None = None
+    problem: str | None = None
+    names_project: bool = True
 
     def with_(self, problem: str | None) -> str | None:
         """Return this problem and another one in one line."""
         return "; ".join(text for text in (self.problem, problem) if text) or None
 
 
-def asked_for(
-    project: object,
-    task: object,
-    budget: object,
-    limit: object = None,
-    *,
-    include: object = None,
-    exclude: object = None,
-    usual_budget: int = DEFAULT_BUDGET,
-    usual: WantedSections = ALL,
-    task_id: object = None,
-    explore: object = None,
-    conditions: object = None,
-) -> PromptQuestion:
+class PromptArguments(TypedDict, total=False):
+    """The arguments of `rankings()`, whatever they are; of `PromptQuestion` where they can be used.
+
+    `include` and `exclude` name sections, and `lang` is the language.
+    """
+
+    project: object
+    task: object
+    budget: object
+    limit: object
+    lang: object
+    include: object
+    exclude: object
+    task_id: object
+    explore: object
+    conditions: object
+    source: object
+
+
+def usual_question(project: str, rules: ContextRules, budget: int | None = None) -> PromptQuestion:
+    """Return what holds where an argument is not given, or cannot be used.
+
+    Args:
+        project: the settings' project.
+        rules: the settings' rules, with the sections.
+        budget: in tokens; None for that of the rules.
+    """
+    return PromptQuestion(
+        project,
+        budget=rules.learnt_tokens if budget is None else budget,
+        wanted=usual_sections(rules),
+    )
+
+
+def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> PromptQuestion:
     """Check the arguments of a question, whatever they are; never raises.
 
     Args:
-        project: whose experience.
-        task: the text of the task at hand.
-        budget: in tokens; "default" for the usual one.
-        limit: of each kind.
-        include: the sections that are asked for; None for the usual ones.
-        exclude: the sections that are not.
-        usual_budget: what the settings say.
-        usual: the sections that the settings ask for.
-        task_id: the id that the task's outcome will have.
-        explore: whether little known entries are tried.
-        conditions: the conditions of the task.
+        usual: what holds where an argument is not given; "default" is its budget.
+        **given: the arguments.
     """
     problems: list[str] = []
-    wanted_project = _text("project", project, "nothing is read", problems)
+    project = _text("project", given.get("project"), "nothing is read", problems)
     names_project = not problems
-    wanted_task = _text("task", task, "the answer is not fitted to it", problems)
+    task = _text("task", given.get("task"), "the answer is not fitted to it", problems)
+    budget = given.get("budget", "default")
     if budget == "default":
-        budget = usual_budget
-    wanted_budget = _bound("budget", budget, usual_budget, problems)
-    wanted_limit = _bound("limit", limit, None, problems)
-    wanted = wanted_of(include, exclude, problems, usual)
-    wanted_id = _text("task_id", task_id, "nothing is recorded", problems)
-    if wanted_id is not None and not 1 <= len(wanted_id) <= LONGEST_TASK_ID:
+        budget = usual.budget
+    wanted_budget = _bound("budget", budget, usual.budget, problems)
+    limit = _bound("limit", given.get("limit"), None, problems)
+    wanted = wanted_of(given.get("include"), given.get("exclude"), problems, usual.wanted)
+    task_id = _text("task_id", given.get("task_id"), "nothing is recorded", problems)
+    if task_id is not None and not 1 <= len(task_id) <= LONGEST_TASK_ID:
         problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
-        wanted_id = None
-    wanted_explore = _explore(explore, problems)
-    wanted_conditions = _conditions(conditions, problems)
+        task_id = None
+    explore = _explore(given.get("explore"), problems)
+    conditions = _conditions(given.get("conditions"), problems)
+    source = given.get("source")
     return PromptQuestion(
-        wanted_project,
-        wanted_task,
+        project or usual.project,
+        task,
         wanted_budget,
-        wanted_limit,
+        limit,
+        known_language(given.get("lang")),
         wanted,
-        wanted_id,
-        wanted_explore,
-        wanted_conditions,
+        task_id,
+        explore,
+        conditions,
+        source if isinstance(source, str) else None,
         "; ".join(problems) or None,
         names_project,
     )

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
 import redis
@@ -20,19 +20,19 @@ from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.text.language import Language, known_language
+from trackrecord.learning.text.language import Language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_BUDGET, Budget, asked_for
 from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
-from .advice_document import AdviceDocument, decode_advice
+from .advice_document import decode_advice
+from .asked import Budget, PromptArguments, PromptQuestion, asked_for, usual_question
 from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
-from .document import RankingsDocument, decode_document
+from .document import ProjectDocuments, decode_document
 from .handed import Handing, handing_of
-from .hints import Hints, Meaning
+from .hints import Meaning
+from .known import PromptRules
 from .rankings_answer import Compositions, Rankings, answer_from
-from .wanted import WantedSections, usually_wanted
 
 if TYPE_CHECKING:
     from .task_vectors import TaskVectors
@@ -41,22 +41,16 @@ NOTHING_LEARNT: Final = "nothing is learnt yet"
 
 
 @dataclass(frozen=True)
-class Cached:
-    """What is known of a project.
+class Cached(ProjectDocuments):
+    """The documents of a project as this process knows them.
 
     Attributes:
-        document: its rankings, None when there are none.
-        advice: what is counted from its runs, None when that was not done yet.
-        problem: what kept us from fresh ones, None when all is well.
         stamps: the stamps in the cache.
-        vectors: the vectors of its competence records; None without an embedding endpoint.
         made: what was composed of these documents before.
         is_redis_away: whether Redis did not answer.
+        vectors: the vectors of its competence records; None without an embedding endpoint.
     """
 
-    document: RankingsDocument | None = None
-    advice: AdviceDocument | None = None
-    problem: str | None = None
     stamps: Stamps = field(default=Stamps())
     made: Compositions = field(default_factory=dict, compare=False, repr=False)
     is_redis_away: bool = False
@@ -79,66 +73,49 @@ class RankingsReader:
     _retry_at: float = 0.0
     _task_vectors: "TaskVectors | None" = None
 
-    def read(
-        self,
-        *,
-        project: str | None = None,
-        task: str | None = None,
-        budget: int | None = DEFAULT_BUDGET,
-        limit: int | None = None,
-        lang: Language = "en",
-        wanted: WantedSections | None = None,
-        task_id: str | None = None,
-        explore: Explore | None = None,
-        conditions: object = None,
-        source: str | None = None,
-    ) -> Rankings:
-        """See `rankings`; without `wanted`, the sections are those of the settings."""
-        name = project or self.settings.project
-        rules = self.settings.context
-        wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
-        found = self.cached(name)
+    @property
+    def usual(self) -> PromptQuestion:
+        """What holds for a question where it does not say."""
+        return usual_question(self.settings.project, self.settings.context)
+
+    @property
+    def rules(self) -> PromptRules:
+        """What prompts are made by."""
+        return PromptRules(self.settings.context, self.settings.memories)
+
+    def read(self, **given: Unpack[PromptArguments]) -> Rankings:
+        """Answer from the cache; see `rankings`, whose arguments these are."""
+        question = asked_for(self.usual, **given)
+        if not question.names_project:
+            return Rankings.empty(DEFAULT_PROJECT, problem=question.problem)
+        found = self.cached(question.project)
         return answer_from(
-            found.document,
-            project=name,
-            problem=found.problem,
-            task=task,
-            budget=budget,
-            limit=limit,
-            language=known_language(lang),
+            question,
+            found,
+            self.rules,
             now=time.time(),
-            rules=rules,
-            memory_rules=self.settings.memories,
-            advice=found.advice,
-            wanted=wanted,
-            handing=self.handing(found, name, task_id=task_id, task=task, explore=explore),
+            handing=self.handing(question, found),
+            meaning=self.meaning(question, found),
             made=found.made,
-            hints=self.hints(
-                found, name, task=task, conditions=conditions, wanted=wanted, source=source
-            ),
         )
 
-    def hints(
-        self,
-        found: Cached,
-        project: str,
-        *,
-        task: str | None,
-        conditions: object = None,
-        wanted: WantedSections | None = None,
-        source: str | None = None,
-    ) -> Hints:
-        """Return what is known of a task beside its text; never raises.
+    def handing(self, question: PromptQuestion, found: Cached) -> Handing:
+        """Return how what is known is handed to a task; see `handing_of`."""
+        return handing_of(
+            question, found, holdout=self.settings.holdout, explore=self.settings.explore
+        )
 
-        Where an embedding endpoint is set and answers in time, that is what it means.
+    def meaning(self, question: PromptQuestion, found: Cached) -> Meaning | None:
+        """Return how similar a task's embedding is to those of competence records; never raises.
+
+        None where no embedding endpoint is set, or none answers in time.
         """
         # While Redis is away nothing is asked of it.
-        if not task or found.problem is not None or found.document is None:
-            return Hints(conditions, source=source)
-        meaning = None
-        if wanted is None or wanted.has("competences"):
-            meaning = self._meaning(found, project, task)
-        return Hints(conditions, meaning, source)
+        if not question.task or found.problem is not None or found.document is None:
+            return None
+        if not question.wanted.has("competences"):
+            return None
+        return self._meaning(found, question.project, question.task)
 
     def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
         vectors, endpoint = found.vectors, self.settings.embeddings
@@ -160,26 +137,6 @@ class RankingsReader:
             client = self._client or agent_client(self.settings)
             self._task_vectors = TaskVectors(self.settings.embeddings, client, self.settings.keys)
         return self._task_vectors
-
-    def handing(
-        self,
-        found: Cached,
-        project: str,
-        *,
-        task_id: str | None,
-        task: str | None,
-        explore: Explore | None,
-    ) -> Handing:
-        """Return how what is known is handed to a task; see `handing_of`."""
-        return handing_of(
-            found.document,
-            project=project,
-            task_id=task_id,
-            task=task,
-            holdout=self.settings.holdout,
-            explore=explore or self.settings.explore,
-            advice=found.advice,
-        )
 
     def cached(self, project: str) -> Cached:
         """Return the newest documents there are, and what kept us from fresh ones; never raises."""
@@ -280,35 +237,19 @@ def rankings(
         reader = process_reader()
     except SettingsError as error:
         return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
-    context = reader.settings.context
-    asked = asked_for(
-        project,
-        task,
-        budget,
-        limit,
+    return reader.read(
+        project=project,
+        task=task,
+        budget=budget,
+        limit=limit,
+        lang=lang,
         include=include,
         exclude=exclude,
-        usual_budget=context.learnt_tokens,
         task_id=task_id,
         explore=explore,
         conditions=conditions,
-        usual=usually_wanted(context.include, context.exclude),
+        source=source,
     )
-    if not asked.names_project:
-        return Rankings.empty(DEFAULT_PROJECT, problem=asked.problem)
-    answer = reader.read(
-        project=asked.project,
-        task=asked.task,
-        budget=asked.budget,
-        limit=asked.limit,
-        lang=lang,
-        wanted=asked.wanted,
-        task_id=asked.task_id,
-        explore=asked.explore,
-        conditions=asked.conditions,
-        source=source if isinstance(source, str) else None,
-    )
-    return answer if asked.problem is None else replace(answer, problem=asked.with_(answer.problem))
 
 
 def process_reader() -> RankingsReader:

@@ -1,35 +1,27 @@
 """The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from trackrecord.learning.advice.exploring import Draw
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from .advice_document import AdviceDocument
+from .asked import PromptQuestion
 from .candidates.candidate import LEARNT_KINDS, Candidate
 from .candidates.rank import Ranking, Scored, in_order, score_all, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
 from .candidates.tokenizer import Tokenizer
 from .choice import ProcedureChoice, choice_of
-from .document import RankingsDocument
-from .handed import Handing
-from .hints import NO_HINTS, Hints
 from .known import KnownDocuments
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
 from .shares import HasShare, Shared, by_shares, capped
-from .wanted import ALL, WantedSections
 
 if TYPE_CHECKING:
     # Who asks for rankings alone does without.
     from .own_task import OfTask
-
-_AS_THEY_ARE: Final = Handing()
 
 
 @dataclass(frozen=True)
@@ -85,55 +77,30 @@ def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
 
 
 def compose(
-    document: RankingsDocument | None,
-    own: Sequence[Candidate],
+    question: PromptQuestion,
+    known: KnownDocuments | None,
     rules: ContextRules,
     *,
-    task: str | None,
     most: int | None,
-    budget: int | None,
-    language: Language,
-    tokenizer: Tokenizer | None = None,
-    memory_rules: MemoryRules,
-    advice: AdviceDocument | None = None,
-    wanted: WantedSections = ALL,
     most_learnt: int | None = None,
-    handing: Handing = _AS_THEY_ARE,
+    own: Sequence[Candidate] = (),
     of_task: "Sequence[OfTask]" = (),
-    hints: Hints = NO_HINTS,
+    tokenizer: Tokenizer | None = None,
 ) -> Composition:
-    """Rank both together, and write what fits.
+    """Rank what is learnt and the agent's own together, and write what fits.
 
     Args:
-        document: the project's rankings; None when there are none.
-        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
+        question: what is asked for.
+        known: what is known of the project; None when nothing that is learnt competes.
         rules: what is ranked and counted by.
-        task: the text of the task at hand, if any.
         most: how many of each kind of what is learnt compete; None for all.
-        budget: in tokens, None for no limit.
-        language: of headings and of what is learnt.
-        tokenizer: the caller's own.
-        memory_rules: how memories are ranked for a task.
-        advice: what is counted from the project's runs; None when nothing was counted yet.
-        wanted: which sections of what is learnt compete.
         most_learnt: tokens that all that is learnt may take together; None for the whole budget.
-        handing: what is tried on the task, and what is withdrawn.
+        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
         of_task: what is on record of the task itself.
-        hints: what is known of the task beside its text.
+        tokenizer: the caller's own.
     """
-    learnt = LearntEntries()
-    if document is not None:
-        known = KnownDocuments(
-            document,
-            advice,
-            task or "",
-            language,
-            memory_rules,
-            rules.mask_past_tasks,
-            hints=hints,
-            draws=_draws(handing, wanted),
-        )
-        learnt = learnt_of(known, rules, most=most, wanted=wanted, handing=handing)
+    budget, language = question.budget, question.language
+    learnt = LearntEntries() if known is None else learnt_of(known, most=most)
     most_own = rules.max_candidates if rules.enabled else len(own)
     ours = own[:most_own]
     competing, replaced = _apart(learnt.entries, ours)
@@ -150,11 +117,6 @@ def compose(
         tuple(replaced),
         frozenset(id(each.candidate) for each in shared.over),
     )
-
-
-def _draws(handing: Handing, wanted: WantedSections) -> Mapping[str, Draw]:
-    """Return what is drawn of entries that are wanted: a text without patterns tries none."""
-    return {name: draw for name, draw in handing.draws.items() if wanted.has(name)}
 
 
 def _shared(

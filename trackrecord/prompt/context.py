@@ -10,22 +10,20 @@ from trackrecord.agent_settings import AgentSettings
 from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.text.language import Language, known_language
+from trackrecord.learning.text.language import Language
 from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget, PromptQuestion, asked_for
 
+from .asked import DEFAULT_CONTEXT_BUDGET, Budget, PromptQuestion, asked_for, usual_question
 from .candidates import partial_rules
-from .candidates.partial_rules import DEFAULT_RULES, rules_from
+from .candidates.partial_rules import rules_from
 from .candidates.read import Given, read_candidates
 from .candidates.tokenizer import Tokenizer
 from .client import Cached, RankingsReader, given_readers, process_reader
 from .context_answer import Context, context_from
-from .handed import Handing
-from .hints import NO_HINTS
-from .own_task import MOST_OUTPUTS, UNKNOWN, OwnTask
+from .handed import AS_THEY_ARE
+from .known import USUAL_RULES
+from .own_task import MOST_OUTPUTS, UNKNOWN, OwnPart, OwnTask
 from .section_names import ERRORS, EVIDENCE
-from .wanted import usually_wanted
 
 # Reads a task in flight, by its project and id: only who records errors knows of those that are
 # still on their way.
@@ -85,74 +83,55 @@ def context(
         SettingsError: the config has no such rule, or not such a value; the message names it.
     """
     own = read_candidates(candidates)
-    found, problem = Cached(), None
-    usual, memory_rules = DEFAULT_RULES, MemoryRules()
-    reader, handing, hints = None, Handing(), NO_HINTS
+    reader, found = None, Cached()
+    usual = USUAL_RULES
     try:
         reader = process_reader()
     except SettingsError as error:
-        problem = str(error)
+        found = Cached(problem=str(error))
     else:
-        usual, memory_rules = reader.settings.context, reader.settings.memories
-    rules = rules_from(config, usual)
-    asked = asked_for(
-        project,
-        task,
-        budget,
+        usual = reader.rules
+    rules = replace(usual, context=rules_from(config, usual.context))
+    usual_project = DEFAULT_PROJECT if reader is None else reader.settings.project
+    question = asked_for(
+        usual_question(usual_project, rules.context, DEFAULT_CONTEXT_BUDGET),
+        project=project,
+        task=task,
+        budget=budget,
+        lang=lang,
         include=include,
         exclude=exclude,
         task_id=task_id,
         explore=explore,
         conditions=conditions,
-        usual_budget=DEFAULT_CONTEXT_BUDGET,
-        usual=usually_wanted(rules.include, rules.exclude),
     )
-    name = asked.project or (DEFAULT_PROJECT if reader is None else reader.settings.project)
-    if reader is not None and asked.names_project:
-        found = reader.cached(name)
-        problem = found.problem
-        handing = reader.handing(
-            found, name, task_id=asked.task_id, task=asked.task, explore=asked.explore
-        )
-        hints = reader.hints(
-            found, name, task=asked.task, conditions=asked.conditions, wanted=asked.wanted
-        )
-    own_task = OwnTask()
-    if reader is not None and asked.names_project and asked.task_id:
-        own_task = _own_task(reader, name, asked, is_redis_away=found.is_redis_away)
-        problem = "; ".join(filter(None, (problem, own_task.problem))) or None
-    answer = context_from(
-        found.document,
-        own,
+    handing, meaning, own_task = AS_THEY_ARE, None, UNKNOWN
+    if reader is not None and question.names_project:
+        found = reader.cached(question.project)
+        handing = reader.handing(question, found)
+        meaning = reader.meaning(question, found)
+        if question.task_id:
+            own_task = _own_task(reader, question, is_redis_away=found.is_redis_away)
+    return context_from(
+        question,
+        found,
         rules,
-        project=name,
-        problem=problem,
-        task=asked.task,
-        budget=asked.budget,
-        language=known_language(lang),
-        tokenizer=tokenizer,
-        memory_rules=memory_rules,
+        OwnPart(own, own_task, tokenizer),
         now=time.time(),
-        advice=found.advice,
-        wanted=asked.wanted,
         handing=handing,
-        own_task=own_task,
-        hints=hints,
+        meaning=meaning,
     )
-    return answer if asked.problem is None else replace(answer, problem=asked.with_(problem))
 
 
-def _own_task(
-    reader: RankingsReader, project: str, asked: PromptQuestion, *, is_redis_away: bool
-) -> OwnTask:
+def _own_task(reader: RankingsReader, question: PromptQuestion, *, is_redis_away: bool) -> OwnTask:
     """Return what is on record of the task itself; never raises."""
-    task_id, read = asked.task_id or "", reads_errors.get()
+    project, task_id, read = question.project, question.task_id or "", reads_errors.get()
     task = UNKNOWN
     # Redis that is away is not waited for a second time.
-    if read is not None and asked.wanted.has(ERRORS) and not is_redis_away:
+    if read is not None and question.wanted.has(ERRORS) and not is_redis_away:
         task = read(project, task_id)
     # A test's own rankings need no home.
-    if asked.wanted.has(EVIDENCE) and given_readers.get() is None:
+    if question.wanted.has(EVIDENCE) and given_readers.get() is None:
         task = _with_outputs(task, reader.settings, project, task_id)
     return task
 

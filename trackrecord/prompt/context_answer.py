@@ -1,32 +1,27 @@
 """The answer of `context()`: what stands in a prompt, what does not, and why."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 from trackrecord.learning.advice.assignment import Arm
-from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
-from .advice_document import AdviceDocument
+from .asked import PromptQuestion
 from .candidates.candidate import Candidate
 from .candidates.rank import Scored
-from .candidates.rules import ContextRules
-from .candidates.tokenizer import Tokenizer
 from .choice import ChosenBy
 from .compose import Composition, compose, names_of
-from .document import RankingsDocument
-from .handed import Handing, exposure_of
-from .hints import NO_HINTS, ComparedBy, Hints
+from .document import ProjectDocuments
+from .handed import AS_THEY_ARE, Handing, exposure_of
+from .hints import ComparedBy, Meaning, compared_by
+from .known import USUAL_RULES, KnownDocuments, PromptRules
 from .labels import label
-from .own_task import UNKNOWN, OwnTask, candidates_of
-from .wanted import WantedSections, usually_wanted
+from .own_task import NOTHING_OWN, OwnPart, candidates_of
 from .why_texts import LEFT_OUT
-
-_AS_THEY_ARE: Final = Handing()
 
 Reason = Literal["budget", "share", "max_candidates", "replaced"]
 
@@ -122,79 +117,57 @@ class Context:
 
 
 def context_from(
-    document: RankingsDocument | None,
-    own: Sequence[Candidate],
-    rules: ContextRules,
+    question: PromptQuestion,
+    known: ProjectDocuments,
+    rules: PromptRules = USUAL_RULES,
+    own: OwnPart = NOTHING_OWN,
     *,
-    project: str,
-    problem: str | None,
-    task: str | None,
-    budget: int | None,
-    language: Language,
-    tokenizer: Tokenizer | None = None,
-    memory_rules: MemoryRules,
     now: float,
-    advice: AdviceDocument | None = None,
-    wanted: WantedSections | None = None,
-    handing: Handing = _AS_THEY_ARE,
-    own_task: OwnTask = UNKNOWN,
-    hints: Hints = NO_HINTS,
+    handing: Handing = AS_THEY_ARE,
+    meaning: Meaning | None = None,
 ) -> Context:
-    """Rank both together, and write what fits.
+    """Rank what is learnt and the agent's own together, and write what fits.
 
     Args:
-        document: the project's rankings; None when there are none.
-        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
-        rules: what is ranked by.
-        project: its name.
-        problem: what kept the caller from a fresh document.
-        task: the text of the task at hand, if any.
-        budget: in tokens, None for no limit.
-        language: of headings and of what is learnt.
-        tokenizer: the caller's own.
-        memory_rules: how memories are ranked for a task.
+        question: what is asked for.
+        known: the project's documents.
+        rules: what is chosen by; of more than `max_candidates` of the agent's own candidates the
+            first so many are ranked.
+        own: what the agent brings, and what is on record of its task.
         now: seconds since the epoch.
-        advice: what is counted from the project's runs; None when nothing was counted yet.
-        wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
-        own_task: what is on record of the task itself.
-        hints: what is known of the task beside its text.
+        meaning: how similar the task's embedding is to those of competence records.
     """
-    asked_for = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
-    of_task = candidates_of(own_task, own, asked_for, language)
+    document = known.document
+    problem = "; ".join(filter(None, (known.problem, own.task.problem))) or None
+    of_task = candidates_of(own.task, own.candidates, question.wanted, question.language)
 
-    def composed_of(offered: RankingsDocument | None) -> Composition:
+    def composed_of(learnt: KnownDocuments | None) -> Composition:
         return compose(
-            offered,
-            own,
-            rules,
-            task=task,
-            most=rules.max_learnt,
-            budget=budget,
-            language=language,
-            tokenizer=tokenizer,
-            memory_rules=memory_rules,
-            advice=advice,
-            wanted=asked_for,
-            most_learnt=rules.learnt_tokens,
-            handing=handing,
+            question,
+            learnt,
+            rules.context,
+            most=rules.context.max_learnt,
+            most_learnt=rules.context.learnt_tokens,
+            own=own.candidates,
             of_task=of_task,
-            hints=hints,
+            tokenizer=own.tokenizer,
         )
 
-    composed = composed_of(document)
-    not_learnt = (*own, *(each.candidate for each in of_task))
-    exposure = None
+    not_learnt = (*own.candidates, *(each.candidate for each in of_task))
+    exposure = composed = None
     if document is not None:
+        inputs = KnownDocuments(question, document, known.advice, rules, handing, meaning)
+        composed = composed_of(inputs)
         exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
-    if handing.assignment.is_withheld:
+    if composed is None or handing.assignment.is_withheld:
         composed = composed_of(None)
-    selection, tell = composed.selection, _Teller(composed, not_learnt, language)
+    selection, tell = composed.selection, _Teller(composed, not_learnt, question.language)
     return Context(
-        project=project,
+        project=question.project,
         prompt=selection.text,
         tokens=selection.tokens,
-        budget=budget,
+        budget=question.budget,
         taken=tuple(tell.of(each, None) for each in selection.taken),
         left_out=(
             *(tell.of(each, tell.reason(each)) for each in selection.left_out),
@@ -203,8 +176,8 @@ def context_from(
         ),
         not_competing=composed.learnt.left_out,
         age_s=None if document is None else max(0.0, now - document.computed_at),
-        is_stale=document is not None and problem is not None,
-        problem=problem,
+        is_stale=document is not None and known.problem is not None,
+        problem=question.with_(problem),
         arm=handing.assignment.arm,
         is_explored=handing.assignment.is_explored,
         propensity=handing.assignment.propensity,
@@ -213,7 +186,7 @@ def context_from(
         needs_more=composed.choice.needs_more,
         chosen_by=composed.choice.by,
         # A task of the holdout is compared with nothing.
-        compared_by=hints.compared_by(None if composed.learnt.known is None else task),
+        compared_by=compared_by(None if composed.learnt.known is None else question.task, meaning),
         memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
     )
 

@@ -6,8 +6,10 @@ agent has nothing left to compute but what fits its budget.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -15,12 +17,17 @@ from trackrecord.learning.competences.conditions import KnownTrigger
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.text.language import Language
 
+from .advice_document import AdviceDocument
 from .labels import gist, label
 
 if TYPE_CHECKING:
     from trackrecord.learning.patterns.evidence import Evidence
 
+_Made = TypeVar("_Made")
+
 Lines = dict[str, str]
+# What is made for a kind of task takes an agent's memory.
+_MOST_KINDS: Final = 16
 
 # The kind of a pattern that is turned into a warning.
 ANTI_PATTERN: Final = "anti_pattern"
@@ -396,6 +403,39 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def derived(self) -> dict[Any, Any]:
         """What a reader has made of this document, so that it is made once; not cached in Redis."""
         return {}
+
+
+@dataclass(frozen=True)
+class ProjectDocuments:
+    """What is known of a project.
+
+    Attributes:
+        document: its rankings, None when there are none.
+        advice: what is counted from its runs, None when that was not done yet.
+        problem: what kept us from fresh ones, None when all is well.
+    """
+
+    document: RankingsDocument | None = None
+    advice: AdviceDocument | None = None
+    problem: str | None = None
+
+
+def made_once(
+    document: RankingsDocument,
+    advice: AdviceDocument | None,
+    name: str,
+    kind: int | None,
+    make: Callable[[], _Made],
+) -> _Made:
+    """Return what is made of both documents for a kind of task, once and not for each prompt."""
+    made_with, made = document.derived.get(name, (None, None))
+    if made is None or made_with is not advice or (len(made) >= _MOST_KINDS and kind not in made):
+        made = {}
+        document.derived[name] = advice, made
+    if kind not in made:
+        made[kind] = make()
+    found: _Made = made[kind]
+    return found
 
 
 _decoder = msgspec.json.Decoder(RankingsDocument)

@@ -13,8 +13,14 @@ from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
 
 from .advice_document import AdviceDocument, Expected
-from .document import RankedCompetence, RankedPattern, RankingsDocument
-from .known import made_once
+from .asked import PromptQuestion
+from .document import (
+    ProjectDocuments,
+    RankedCompetence,
+    RankedPattern,
+    RankingsDocument,
+    made_once,
+)
 
 # The blank in front: behind a label in brackets it would be a link in Markdown.
 TRIED: Final[dict[Language, str]] = {
@@ -54,46 +60,40 @@ class Handing:
         return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
 
+AS_THEY_ARE: Final = Handing()
+
+
 def handing_of(
-    document: RankingsDocument | None,
-    *,
-    project: str,
-    task_id: str | None,
-    task: str | None,
-    holdout: float,
-    explore: Explore,
-    advice: AdviceDocument | None = None,
+    question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
 ) -> Handing:
-    """Return how a document's entries are handed to a task.
+    """Return how a project's entries are handed to a task.
 
     Args:
-        document: the project's rankings; None where there are none, and nothing is recorded.
-        project: its name.
-        task_id: the id that the task's outcome will have; None where nothing is recorded.
-        task: the task's text, if any.
+        question: what is asked for.
+        known: the project's documents. Without rankings nothing is recorded. The advice's estimates
+            are drawn from where it has any, and the rankings' own counts elsewhere.
         holdout: the setting; a decision in the document goes before it.
-        explore: whether little known entries are tried.
-        advice: what is counted from the project's runs; its estimates are drawn from where it has
-            any, and the rankings' own counts elsewhere.
+        explore: the setting, for a question that does not say whether little known ones are tried.
     """
+    document, advice, task = known.document, known.advice, question.task
     if document is None:
-        return Handing()
+        return AS_THEY_ARE
     assignment = assign(
-        project,
-        task_id=task_id,
+        question.project,
+        task_id=question.task_id,
         task=task,
         revision=document.revision,
         holdout=holdout if document.holdout is None else document.holdout,
-        explore=explore,
+        explore=question.explore or explore,
     )
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return Handing(project, task_id, assignment, withdrawn=withdrawn)
+        return Handing(question.project, question.task_id, assignment, withdrawn=withdrawn)
     draws = {
         name: Draw(prospects, means, assignment.seed, assignment.sharpness)
         for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
     }
-    return Handing(project, task_id, assignment, draws, withdrawn)
+    return Handing(question.project, question.task_id, assignment, draws, withdrawn)
 
 
 def exposure_of(

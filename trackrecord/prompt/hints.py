@@ -1,8 +1,8 @@
-"""Hints: what is known of a task beside its text."""
+"""The meaning of a task: how similar its embedding is to those of competence records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Literal
 
 ComparedBy = Literal["words", "embeddings"]
 
@@ -22,26 +22,8 @@ class Meaning:
     least: float
 
 
-@dataclass(frozen=True)
-class Hints:
-    """What is known of a task beside its text.
-
-    Attributes:
-        conditions: the conditions under which it appeared, as in a trigger; None for none.
-        meaning: how similar its embedding is to those of competence records; None where it is
-            compared by words.
-        source: the agent that asks, as its outcomes name it; None where that is not known.
-    """
-
-    conditions: Any = None
-    meaning: Meaning | None = None
-    source: str | None = None
-
-    def compared_by(self, task: str | None) -> ComparedBy | None:
-        """Return how the task is compared with competence records; None without a task."""
-        if not task:
-            return None
-        return "words" if self.meaning is None else "embeddings"
-
-
-NO_HINTS: Final = Hints()
+def compared_by(task: str | None, meaning: Meaning | None) -> ComparedBy | None:
+    """Return how a task is compared with competence records; None without a task."""
+    if not task:
+        return None
+    return "words" if meaning is None else "embeddings"

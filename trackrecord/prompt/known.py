@@ -1,4 +1,4 @@
-"""What is known when a prompt is asked for: the documents, the task, and what to expect of it."""
+"""What a prompt is made of: the question, the documents, the rules, what to expect of a task."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,8 +18,11 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
 from .advice_document import AdviceDocument, PatternEntry, ProcedureEntry
-from .document import RankedCompetence, RankingsDocument
-from .hints import NO_HINTS, Hints
+from .asked import PromptQuestion
+from .candidates.rules import ContextRules
+from .document import RankedCompetence, RankingsDocument, made_once
+from .handed import AS_THEY_ARE, Handing
+from .hints import Meaning
 
 if TYPE_CHECKING:
     from .expectation import Expectation
@@ -28,8 +31,6 @@ _Made = TypeVar("_Made")
 _Key = TypeVar("_Key", str, int, tuple[str, ...])
 _Any = TypeVar("_Any")
 
-# What is made for a kind of task takes an agent's memory.
-_MOST_KINDS: Final = 16
 # The least relevance of what has to do with a task.
 LEAST_RELEVANCE: Final = 0.1
 # The least probability of the tools of what has to do with a task.
@@ -37,30 +38,53 @@ LEAST_PROBABLE: Final = 0.25
 
 
 @dataclass(frozen=True)
+class PromptRules:
+    """What a prompt is made by.
+
+    Attributes:
+        context: what is ranked and counted by.
+        memories: how memories are ranked for a task.
+    """
+
+    context: ContextRules = field(default_factory=ContextRules)
+    memories: MemoryRules = field(default_factory=MemoryRules)
+
+
+USUAL_RULES: Final = PromptRules()
+
+
+@dataclass(frozen=True)
 class KnownDocuments:
     """The documents and the question.
 
     Attributes:
+        question: what is asked for.
         document: the project's rankings.
         advice: what is counted from its runs; None when nothing was counted yet.
-        task: the text of the task at hand; "" for none.
-        language: of the lines.
-        memory_rules: how memories are ranked for a task.
-        masks: whether past tasks' texts are masked.
-        draws: by field, what is drawn of its entries; empty where nothing is tried.
-        hints: what is known of the task beside its text.
+        rules: what the prompt is made by.
+        handing: what is withheld from the task, tried on it, and withdrawn.
+        meaning: how similar the task's embedding is to those of competence records; None where it
+            is compared by words.
         memo: what one section has found out and another needs.
     """
 
+    question: PromptQuestion
     document: RankingsDocument
     advice: AdviceDocument | None
-    task: str
-    language: Language
-    memory_rules: MemoryRules
-    masks: bool = True
-    draws: Mapping[str, Draw] = field(default_factory=dict)
-    hints: Hints = NO_HINTS
+    rules: PromptRules = USUAL_RULES
+    handing: Handing = AS_THEY_ARE
+    meaning: Meaning | None = None
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def task(self) -> str:
+        """The text of the task at hand; "" for none."""
+        return self.question.task or ""
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of the lines."""
+        return self.question.language
 
     @cached_property
     def expectation(self) -> "Expectation":
@@ -75,7 +99,7 @@ class KnownDocuments:
     @cached_property
     def asked(self) -> Values | None:
         """The conditions of the task, as they are compared; None without any."""
-        conditions = self.hints.conditions
+        conditions = self.question.conditions
         return None if conditions is None else values_of(conditions)
 
     def fits_of(self, records: Iterable[RankedCompetence]) -> dict[str, Fit]:
@@ -122,6 +146,12 @@ class KnownDocuments:
         """Whether similar past tasks say what has to do with the task."""
         return self.advice is not None and bool(self.expectation.similar)
 
+    @cached_property
+    def draws(self) -> Mapping[str, Draw]:
+        """What is drawn of entries, by field: a text without patterns tries none."""
+        wanted = self.question.wanted
+        return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
+
     @property
     def draw(self) -> Draw | None:
         """What is drawn of patterns; None where none is tried."""
@@ -148,7 +178,7 @@ class KnownDocuments:
         )
         if not by_agent:
             return frozenset()
-        own = by_agent.get(self.hints.source or "") if self.hints.source is not None else None
+        own = None if self.question.source is None else by_agent.get(self.question.source)
         if own is None:
             own = frozenset.intersection(*by_agent.values())
         return frozenset().union(*by_agent.values()) - own
@@ -198,21 +228,3 @@ class KnownDocuments:
             kind: the kind of task that it is made for; None where it is the same for all.
         """
         return made_once(self.document, self.advice, name, kind, lambda: make(self))
-
-
-def made_once(
-    document: RankingsDocument,
-    advice: AdviceDocument | None,
-    name: str,
-    kind: int | None,
-    make: Callable[[], _Any],
-) -> _Any:
-    """Return what is made of both documents for a kind of task, once and not for each prompt."""
-    made_with, made = document.derived.get(name, (None, None))
-    if made is None or made_with is not advice or (len(made) >= _MOST_KINDS and kind not in made):
-        made = {}
-        document.derived[name] = advice, made
-    if kind not in made:
-        made[kind] = make()
-    found: _Any = made[kind]
-    return found

@@ -23,9 +23,7 @@ from .known import KnownDocuments
 from .labels import in_language
 from .offered import Offer, Offered, best_first
 from .sections import FEEDS, SECTIONS, Feed, Section
-from .wanted import ALL, WantedSections
 
-_AS_THEY_ARE: Final = Handing()
 # Of what holds for the project as a whole, only this much stands in for what is related.
 _MOST_GENERAL: Final = 5
 # More of one section than this is not read, however related it is.
@@ -90,26 +88,17 @@ class LearntEntries:
         }
 
 
-def learnt_of(
-    known: KnownDocuments,
-    rules: ContextRules,
-    *,
-    most: int | None,
-    wanted: WantedSections = ALL,
-    handing: Handing = _AS_THEY_ARE,
-) -> LearntEntries:
+def learnt_of(known: KnownDocuments, *, most: int | None) -> LearntEntries:
     """Return what has to do with the task, as candidates that bring their own score.
 
     Where nothing has, the few entries that hold for the project as a whole stand in; so do they
     beside what is related as long as no similar past task tells what is.
 
     Args:
-        known: the documents and the task.
-        rules: the weights and ratios.
+        known: the documents and the question.
         most: how many of each kind compete; None for all.
-        wanted: the sections that compete.
-        handing: what is tried on the task, and what is withdrawn.
     """
+    rules, handing, wanted = known.rules.context, known.handing, known.question.wanted
     offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):

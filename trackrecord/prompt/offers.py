@@ -175,8 +175,8 @@ def competences_for(known: KnownDocuments) -> Offered:
     )
     refuted, kept = held.refuted, held.kept
     offers = _competences_by_words(known, held) if known.task else offers_of(kept)
-    if known.task and known.hints.meaning is not None:
-        offers = best_first([*_by_meaning(kept, known.hints.meaning), *offers])
+    if known.task and known.meaning is not None:
+        offers = best_first([*_by_meaning(kept, known.meaning), *offers])
     fits = known.fits_of(offer.entry for offer in offers)
     draw = known.draws.get("competences")
     if draw is not None:
@@ -195,7 +195,7 @@ def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
 
 def _competences_by_words(known: KnownDocuments, held: "_Held[RankedCompetence]") -> list[Offer]:
     """Offer records whose words fit the task, if they cannot be compared by meaning."""
-    meaning = known.hints.meaning
+    meaning = known.meaning
     comparable = held.words
     if meaning is not None:
         comparable = [each for each in held.words if each[0].id not in meaning.compared]
@@ -245,7 +245,7 @@ def memories_for(known: KnownDocuments) -> Offered:
     pool = known.document.memories
     if not known.task:
         return Offered(offers_of(pool), pool=pool)
-    found = fitting_memories(pool, known.task, known.memory_rules)
+    found = fitting_memories(pool, known.task, known.rules.memories)
     return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 

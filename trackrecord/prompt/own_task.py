@@ -17,6 +17,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.redaction.redact import redacted
 
 from .candidates.candidate import Candidate
+from .candidates.tokenizer import Tokenizer
 from .section_names import ERRORS, EVIDENCE
 from .wanted import WantedSections
 
@@ -80,6 +81,23 @@ class OwnTask:
 
 
 UNKNOWN: Final = OwnTask()
+
+
+class OwnPart(NamedTuple):
+    """What an agent brings to its prompt, beside its question.
+
+    Attributes:
+        candidates: its candidates.
+        task: what is on record of its task.
+        tokenizer: its own; None to estimate by characters.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    task: OwnTask = UNKNOWN
+    tokenizer: Tokenizer | None = None
+
+
+NOTHING_OWN: Final = OwnPart()
 
 
 def candidates_of(

@@ -4,16 +4,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
-from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.learning.text.language import Language
 from trackrecord.wire.exposure import ExposureBody
 
-from .advice_document import AdviceDocument, LessonEntry
-from .candidates.partial_rules import DEFAULT_RULES
+from .advice_document import LessonEntry
+from .asked import PromptQuestion
 from .candidates.rules import ContextRules
 from .choice import ChosenBy
 from .compose import Composition, compose
 from .document import (
+    ProjectDocuments,
     RankedCompetence,
     RankedCriterion,
     RankedFailure,
@@ -21,18 +20,16 @@ from .document import (
     RankedPattern,
     RankedProcedure,
     RankedTask,
-    RankingsDocument,
 )
 from .explanation import LineReasons
-from .handed import Handing, exposure_of
-from .hints import NO_HINTS, ComparedBy, Hints
-from .wanted import WantedSections, usually_wanted
+from .handed import AS_THEY_ARE, Handing, exposure_of
+from .hints import ComparedBy, Meaning, compared_by
+from .known import USUAL_RULES, KnownDocuments, PromptRules
 
 if TYPE_CHECKING:
     # Agents that do not ask for it do without.
     from .why import Why
 
-_AS_THEY_ARE: Final = Handing()
 _UNEXPLAINED: Final = LineReasons()
 # An agent asks the same few questions again and again.
 _MOST_REMEMBERED: Final = 8
@@ -123,78 +120,41 @@ class Rankings:
 
 
 def answer_from(
-    document: RankingsDocument | None,
+    question: PromptQuestion,
+    known: ProjectDocuments,
+    rules: PromptRules = USUAL_RULES,
     *,
-    project: str,
-    problem: str | None,
-    task: str | None,
-    budget: int | None,
-    limit: int | None,
-    language: Language,
     now: float,
-    rules: ContextRules = DEFAULT_RULES,
-    memory_rules: MemoryRules,
-    advice: AdviceDocument | None = None,
-    wanted: WantedSections | None = None,
-    handing: Handing = _AS_THEY_ARE,
+    handing: Handing = AS_THEY_ARE,
+    meaning: Meaning | None = None,
     made: Compositions | None = None,
-    hints: Hints = NO_HINTS,
 ) -> Rankings:
-    """Choose from a document what fits.
+    """Choose from what is known what fits.
 
     Args:
-        document: the project's rankings; None gives an empty answer.
-        project: its name.
-        problem: what kept the caller from a fresh document.
-        task: the text of the task at hand, if any.
-        budget: in tokens, None for no limit.
-        limit: of each kind, None for no limit.
-        language: of the text.
+        question: what is asked for.
+        known: the project's documents; without rankings the answer is empty.
+        rules: what is chosen by.
         now: seconds since the epoch.
-        rules: what is ranked and counted by.
-        memory_rules: how memories are ranked for a task.
-        advice: what is counted from the project's runs; None when nothing was counted yet.
-        wanted: the sections that are asked for; None for those of the rules.
         handing: what is withheld from the task, tried on it, and withdrawn.
+        meaning: how similar the task's embedding is to those of competence records.
         made: what was composed of these documents before.
-        hints: what is known of the task beside its text.
     """
+    document, problem = known.document, question.with_(known.problem)
     if document is None:
-        return Rankings.empty(project, problem=problem)
-    most = _most(limit, budget, rules)
-    wanted = usually_wanted(rules.include, rules.exclude) if wanted is None else wanted
-    question = rules, most, budget, language, wanted, hints.source
-    # Without a task all follows from the documents, which seldom change between two prompts.
-    is_usual = not (task or handing.draws or hints.conditions is not None)
-    seen = made if is_usual else None
-    found = None if seen is None else seen.get(question)
-    if found is None:
-        composed = compose(
-            document,
-            (),
-            rules,
-            task=task,
-            most=most,
-            budget=budget,
-            language=language,
-            memory_rules=memory_rules,
-            advice=advice,
-            wanted=wanted,
-            handing=handing,
-            hints=hints,
-        )
-        found = composed, LineReasons(composed, budget)
-        if seen is not None and len(seen) < _MOST_REMEMBERED:
-            seen[question] = found
+        return Rankings.empty(question.project, problem=problem)
+    found = _composed(
+        KnownDocuments(question, document, known.advice, rules, handing, meaning), made
+    )
     composed, explanation = found
     selection, learnt = composed.selection, composed.learnt
     assignment = handing.assignment
     answer = Rankings(
-        project=project,
+        project=question.project,
         # Also for a task that is withheld advice: both arms are to be judged alike.
         criteria=document.criteria,
         age_s=max(0.0, now - document.computed_at),
-        is_stale=problem is not None,
+        is_stale=known.problem is not None,
         problem=problem,
         arm=assignment.arm,
         is_explored=assignment.is_explored,
@@ -216,13 +176,29 @@ def answer_from(
         confidence=composed.choice.confidence,
         needs_more=composed.choice.needs_more,
         chosen_by=composed.choice.by,
-        compared_by=hints.compared_by(task),
+        compared_by=compared_by(question.task, meaning),
         _explanation=explanation,
     )
 
 
-def _most(limit: int | None, budget: int | None, rules: ContextRules) -> int | None:
-    if limit is not None:
-        return max(0, limit)
+def _composed(known: KnownDocuments, made: Compositions | None) -> tuple[Composition, LineReasons]:
+    question, rules = known.question, known.rules.context
+    most = _most(question, rules)
+    key = rules, most, question.budget, question.language, question.wanted, question.source
+    # Without a task all follows from the documents, which seldom change between two prompts.
+    is_usual = not (question.task or known.handing.draws or question.conditions is not None)
+    seen = made if is_usual else None
+    found = None if seen is None else seen.get(key)
+    if found is None:
+        composed = compose(question, known, rules, most=most)
+        found = composed, LineReasons(composed, question.budget)
+        if seen is not None and len(seen) < _MOST_REMEMBERED:
+            seen[key] = found
+    return found
+
+
+def _most(question: PromptQuestion, rules: ContextRules) -> int | None:
+    if question.limit is not None:
+        return max(0, question.limit)
     # No budget has room for more.
-    return None if budget is None else rules.max_learnt
+    return None if question.budget is None else rules.max_learnt

@@ -88,7 +88,7 @@ def _spellings(repository: str) -> Iterator[str]:
 
 def _task_of(known: KnownDocuments, entry: DifferenceEntry, cosine: float) -> RankedTask:
     text = shown = entry.example
-    if known.masks:
+    if known.rules.context.mask_past_tasks:
         text = _masked_text(text)
         # Nothing that somebody else put into a task.
         shown = in_common(text, known.task)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from .candidates.rules import ContextRules
 from .section_names import NAMES, unknown_section
 
 # What is handed in may have no end.
@@ -30,9 +31,9 @@ class WantedSections:
 ALL = WantedSections()
 
 
-def usually_wanted(include: tuple[str, ...], exclude: tuple[str, ...]) -> WantedSections:
-    """Return what settings ask for."""
-    return WantedSections(frozenset(include) or None, frozenset(exclude))
+def usual_sections(rules: ContextRules) -> WantedSections:
+    """Return what the rules of the settings ask for."""
+    return WantedSections(frozenset(rules.include) or None, frozenset(rules.exclude))
 
 
 def wanted_of(

@@ -20,7 +20,7 @@ from trackrecord.learning.criteria.evaluation import (
 )
 from trackrecord.learning.criteria.weights import CriteriaRules
 
-from .asked import asked_for
+from .asked import PromptQuestion, asked_for
 from .client import Cached, process_reader
 from .document import RankingsDocument
 
@@ -48,23 +48,22 @@ class Weighing(WeightedEvaluation):
 def weigh(scores: Mapping[str, float], *, project: str | None) -> Weighing:
     """See `trackrecord.weigh`."""
     checked = checked_scores(scores)
-    asked = asked_for(project, None, None)
-    found, name = Cached(problem=asked.problem), ""
+    reader, problem = None, None
     try:
         reader = process_reader()
     except SettingsError as error:
-        found = Cached(problem=asked.with_(str(error)))
-    else:
-        name = asked.project or reader.settings.project
-        if asked.names_project:
-            found = reader.cached(name)
+        problem = str(error)
+    question = asked_for(PromptQuestion("") if reader is None else reader.usual, project=project)
+    found = Cached(problem=question.with_(problem))
+    if reader is not None and question.names_project:
+        found = reader.cached(question.project)
     evaluation = weighted_evaluation(
         checked, _weights(found.document), otherwise=_otherwise(found.document)
     )
     document = found.document
     return Weighing(
         **vars(evaluation),
-        project=name,
+        project="" if reader is None else question.project,
         age_s=None if document is None else max(0.0, time.time() - document.computed_at),
         is_stale=document is not None and found.problem is not None,
         problem=found.problem,

@@ -12,8 +12,9 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.evaluation.recommendations import Advised
 from trackrecord.learning.advice.runs import Run
+from trackrecord.prompt.asked import PromptQuestion
 from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.known import KnownDocuments
+from trackrecord.prompt.known import KnownDocuments, PromptRules
 from trackrecord.prompt.recommended import recommended_procedures
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
@@ -62,8 +63,11 @@ def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
     advice = advice_from(EVALUATED, runs, rules, moment=moment)
     document = RankingsDocument(project=EVALUATED, revision=0, computed_at=moment)
 
+    prompt_rules = PromptRules(memories=rules.memories)
+
     def told(text: str) -> Advised:
-        known = KnownDocuments(document, advice, text, "en", rules.memories)
+        question = PromptQuestion(EVALUATED, text)
+        known = KnownDocuments(question, document, advice, prompt_rules)
         votes = known.expectation.votes
         named = recommended_procedures(known)
         return Advised(

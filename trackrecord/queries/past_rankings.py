@@ -5,11 +5,10 @@ import time
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.text.language import Language
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.hints import Hints
+from trackrecord.prompt.asked import PromptQuestion
+from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.known import PromptRules
 from trackrecord.prompt.rankings_answer import Rankings, answer_from
-from trackrecord.prompt.wanted import WantedSections
 
 from .advice import build_advice
 from .project_rows import project_row
@@ -36,49 +35,25 @@ def rankings_at(
 
 
 def answer_at(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    at: float,
-    *,
-    task: str | None = None,
-    budget: int | None,
-    limit: int | None = None,
-    language: Language = "en",
-    conditions: object = None,
-    wanted: WantedSections,
+    connection: Connection, settings: DaemonSettings, question: PromptQuestion, at: float
 ) -> Rankings:
     """Return what an agent would have got at a moment.
 
     Args:
         connection: a reading transaction.
         settings: the rules.
-        project: whose experience.
+        question: what it would have asked for.
         at: the moment.
-        task: the text of the task at hand.
-        budget: in tokens; None for no limit.
-        limit: of each kind; None for no limit.
-        language: of the text.
-        conditions: the conditions under which the task appeared.
-        wanted: the sections that are asked for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    document = rankings_at(connection, settings, project, at)
+    document = rankings_at(connection, settings, question.project, at)
     now = time.time()
+    advice = build_advice(connection, question.project, settings.rules, now=now, at=at)
     return answer_from(
-        document,
-        project=project,
-        problem=None,
-        task=task,
-        budget=budget,
-        limit=limit,
-        language=language,
+        question,
+        ProjectDocuments(document, advice),
+        PromptRules(settings.context, settings.memories),
         now=now,
-        rules=settings.context,
-        memory_rules=settings.memories,
-        advice=build_advice(connection, project, settings.rules, now=now, at=at),
-        wanted=wanted,
-        hints=Hints(conditions),
     )

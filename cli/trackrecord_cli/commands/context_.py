@@ -25,11 +25,11 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.asked import PromptQuestion
     from trackrecord.prompt.client import Cached
     from trackrecord.prompt.context_answer import Considered, Context
-    from trackrecord.prompt.hints import Hints
+    from trackrecord.prompt.hints import Meaning
     from trackrecord.prompt.own_task import OwnTask
-    from trackrecord.prompt.wanted import WantedSections
 
 
 @click.group("context", cls=CommandGroup)
@@ -83,11 +83,13 @@ def rank(
     The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
     the settings, `config` and `budget`.
     """
+    from trackrecord.prompt.asked import asked_for, usual_question
     from trackrecord.prompt.candidates.partial_rules import rules_from
     from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.client import Cached
     from trackrecord.prompt.context_answer import context_from
-    from trackrecord.prompt.hints import NO_HINTS
-    from trackrecord.prompt.wanted import usually_wanted
+    from trackrecord.prompt.known import PromptRules
+    from trackrecord.prompt.own_task import OwnPart
 
     from ..candidate_input import read_question
 
@@ -100,29 +102,27 @@ def rank(
             "learnt; add --learnt"
         )
         raise click.UsageError(message)
-    question = read_question(source.read())
-    own = read_candidates(question.candidates)
-    rules = rules_from(question.config, settings.context)
-    now = time.time()
-    wanted = usually_wanted(include or rules.include, exclude or rules.exclude)
-    found, hints = None, NO_HINTS
-    if learnt:
-        found, hints = _learnt(settings, project, at, task, conditions, wanted)
-    answer = context_from(
-        None if found is None else found.document,
-        own,
-        rules,
+    given = read_question(source.read())
+    rules = rules_from(given.config, settings.context)
+    question = asked_for(
+        usual_question(project, rules),
         project=project,
-        problem=None if found is None else found.problem,
         task=task,
-        budget=question.budget if budget is None else budget,
-        language=lang,
-        memory_rules=settings.memories,
-        now=now,
-        advice=None if found is None else found.advice,
-        wanted=wanted,
-        hints=hints,
-        own_task=_own_task(settings, project, task_id, at),
+        budget=given.budget if budget is None else budget,
+        lang=lang,
+        include=include or None,
+        exclude=exclude or None,
+        conditions=conditions,
+    )
+    own = read_candidates(given.candidates)
+    found, meaning = _learnt(settings, question, at) if learnt else (Cached(), None)
+    answer = context_from(
+        question,
+        found,
+        PromptRules(rules, settings.memories),
+        OwnPart(own, _own_task(settings, project, task_id, at)),
+        now=time.time(),
+        meaning=meaning,
     )
     if as_json:
         from trackrecord.prompt.documents import context_document
@@ -135,30 +135,24 @@ def rank(
 
 
 def _learnt(
-    settings: DaemonSettings,
-    project: str,
-    at: float | None,
-    task: str | None,
-    conditions: dict[str, str] | None,
-    wanted: WantedSections,
-) -> tuple[Cached, Hints]:
+    settings: DaemonSettings, question: PromptQuestion, at: float | None
+) -> tuple[Cached, Meaning | None]:
     from trackrecord.prompt.client import Cached, RankingsReader
-    from trackrecord.prompt.hints import Hints
     from trackrecord.queries.advice import build_advice
     from trackrecord.queries.past_rankings import rankings_at
 
     if at is not None:
-        with read_store(project) as (connection, _, name):
+        with read_store(question.project) as (connection, _, name):
             document = rankings_at(connection, settings, name, at)
             advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
-        return Cached(document, advice), Hints(conditions)
+        return Cached(document, advice), None
     with open_redis(settings):
         reader = RankingsReader(settings)
-        found = reader.cached(project)
-        hints = reader.hints(found, project, task=task, conditions=conditions, wanted=wanted)
+        found = reader.cached(question.project)
+        meaning = reader.meaning(question, found)
     if found.document is None:
-        check_project(settings, project)
-    return found, hints
+        check_project(settings, question.project)
+    return found, meaning
 
 
 def _own_task(

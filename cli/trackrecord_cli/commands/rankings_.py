@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,8 +21,8 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.asked import PromptArguments
     from trackrecord.prompt.rankings_answer import Rankings
-    from trackrecord.prompt.wanted import WantedSections
 
 
 @click.command("rankings")
@@ -66,20 +66,20 @@ def command(
     The answer comes from the cache in Redis; with --at it is computed from the record.
     """
     settings, project = settings_for(project)
-    wanted: dict[str, Any] = {
+    asked: PromptArguments = {
+        "project": project,
         "task": task,
-        "budget": settings.context.learnt_tokens if budget is None else budget,
+        "budget": "default" if budget is None else budget,
         "limit": limit,
+        "lang": lang,
         "conditions": conditions,
-        "wanted": _sections(settings, include, exclude),
+        "include": include or None,
+        "exclude": exclude or None,
     }
     if at is None:
-        answer = _cached(settings, project, lang, wanted)
+        answer = _cached(settings, project, asked)
     else:
-        from trackrecord.queries.past_rankings import answer_at
-
-        with read_store(project) as (connection, _, name):
-            answer = answer_at(connection, settings, name, at, language=lang, **wanted)
+        answer = _past(settings, project, asked, at)
     if as_json:
         from trackrecord.prompt.documents import rankings_document
 
@@ -95,22 +95,20 @@ def command(
         _print(answer, at)
 
 
-def _sections(
-    settings: DaemonSettings, include: tuple[str, ...], exclude: tuple[str, ...]
-) -> WantedSections:
-    from trackrecord.prompt.wanted import usually_wanted
+def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
+    from trackrecord.prompt.asked import asked_for, usual_question
+    from trackrecord.queries.past_rankings import answer_at
 
-    rules = settings.context
-    return usually_wanted(include or rules.include, exclude or rules.exclude)
+    question = asked_for(usual_question(project, settings.context), **asked)
+    with read_store(project) as (connection, _, _name):
+        return answer_at(connection, settings, question, at)
 
 
-def _cached(
-    settings: DaemonSettings, project: str, language: Language, wanted: dict[str, Any]
-) -> Rankings:
+def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:
     from trackrecord.prompt.client import RankingsReader
 
     with open_redis(settings):
-        answer = RankingsReader(settings).read(project=project, lang=language, **wanted)
+        answer = RankingsReader(settings).read(**asked)
     if answer.age_s is None:
         check_project(settings, project)
     return answer

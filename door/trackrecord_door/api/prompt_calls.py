@@ -50,58 +50,33 @@ def show_rankings(
     from trackrecord.prompt.documents import rankings_document
 
     moment = moment_of(at)
-    if moment is None:
-        answer = rankings(
-            project=project,
-            task=task,
-            budget="default" if budget is None else budget,
-            limit=limit,
-            lang=lang,
-            include=include,
-            exclude=exclude,
-            conditions=conditions,
-        )
-        if answer.age_s is None:
-            _check_project(floor, project)
-        return rankings_document(answer)
-    return rankings_document(
-        _rankings_at(
-            floor, project, moment, task, budget, limit, lang, include, exclude, conditions
-        ),
-        moment,
-    )
+    asked: dict[str, Any] = {
+        "project": project,
+        "task": task,
+        "budget": "default" if budget is None else budget,
+        "limit": limit,
+        "lang": lang,
+        "include": include or None,
+        "exclude": exclude or None,
+        "conditions": conditions,
+    }
+    if moment is not None:
+        return rankings_document(_rankings_at(floor, asked, moment), moment)
+    answer = rankings(**asked)
+    if answer.age_s is None:
+        _check_project(floor, project)
+    return rankings_document(answer)
 
 
-def _rankings_at(
-    floor: Floor,
-    project: str,
-    moment: float,
-    task: str | None,
-    budget: int | None,
-    limit: int | None,
-    lang: Language,
-    include: Iterable[str] | None,
-    exclude: Iterable[str] | None,
-    conditions: Mapping[str, str] | None,
-) -> Rankings:
-    from trackrecord.prompt.wanted import usually_wanted
+def _rankings_at(floor: Floor, asked: dict[str, Any], moment: float) -> Rankings:
+    from trackrecord.prompt.asked import asked_for, usual_question
     from trackrecord.queries.past_rankings import answer_at
     from trackrecord.store.database.engine import reading
 
-    rules = floor.settings.context
+    settings = floor.settings
+    question = asked_for(usual_question(settings.project, settings.context), **asked)
     with reading(floor.engine) as connection:
-        return answer_at(
-            connection,
-            floor.settings,
-            project,
-            moment,
-            task=task,
-            budget=rules.learnt_tokens if budget is None else budget,
-            limit=limit,
-            language=lang,
-            conditions=conditions,
-            wanted=usually_wanted(tuple(include or rules.include), tuple(exclude or rules.exclude)),
-        )
+        return answer_at(connection, settings, question, moment)
 
 
 def _check_project(floor: Floor, project: str) -> None:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.calls.given import optional_text_of
 from trackrecord.errors import InvalidRequest
-from trackrecord.prompt.asked import LONGEST_TASK_ID
+from trackrecord.prompt.asked import LONGEST_TASK_ID, asked_for, usual_question
 from trackrecord.prompt.sections import FEEDS
-from trackrecord.prompt.wanted import usually_wanted
 from trackrecord.queries.handed_out import kind_of
 from trackrecord.queries.past_rankings import answer_at
 from trackrecord.queries.project_rows import project_row
@@ -95,22 +94,21 @@ def shown(asked: PageRequest) -> Shown:
 
 def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
     settings = asked.floor.settings
-    wanted = usually_wanted(settings.context.include, settings.context.exclude)
     conditions = _conditions(asked.query.get("conditions", ""))
     task = None if task is None else task[:_LONGEST_TASK]
     if asked.at is not None:
+        usual = usual_question(settings.project, settings.context)
+        question = asked_for(
+            usual, project=asked.project, task=task, budget=budget, conditions=conditions
+        )
         with asked.reading() as connection:
-            return answer_at(
-                connection, settings, asked.project, asked.at,
-                task=task, budget=budget, conditions=conditions, wanted=wanted,
-            )  # fmt: skip
+            return answer_at(connection, settings, question, asked.at)
     answer = asked.floor.reader.read(
         project=asked.project,
         task=task,
         budget=budget,
         task_id=_task_id(asked),
         conditions=conditions,
-        wanted=wanted,
     )
     if answer.age_s is None:
         # Nothing was computed: because nothing is on record, or not yet.

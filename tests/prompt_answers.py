@@ -1,0 +1,48 @@
+"""Both answers about documents that a test has at hand, by the names of a question's fields."""
+
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.prompt import context_answer, rankings_answer
+from trackrecord.prompt.asked import PromptQuestion
+from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.document import ProjectDocuments
+from trackrecord.prompt.handed import AS_THEY_ARE
+from trackrecord.prompt.known import PromptRules
+from trackrecord.prompt.own_task import UNKNOWN, OwnPart
+from trackrecord.prompt.wanted import usual_sections
+
+RULES = ContextRules()
+MEMORY_RULES = MemoryRules()
+
+
+def answer_from(
+    document, *, now, advice=None, rules=RULES, memory_rules=MEMORY_RULES, problem=None,
+    handing=AS_THEY_ARE, **asked,
+):  # fmt: skip
+    """What `rankings()` says of these documents."""
+    return rankings_answer.answer_from(
+        _question(rules, **asked),
+        ProjectDocuments(document, advice, problem),
+        PromptRules(rules, memory_rules),
+        now=now,
+        handing=handing,
+    )
+
+
+def context_from(
+    document, own=(), rules=RULES, *, now, advice=None, memory_rules=MEMORY_RULES, problem=None,
+    handing=AS_THEY_ARE, own_task=UNKNOWN, tokenizer=None, **asked,
+):  # fmt: skip
+    """What `context()` says of these documents and of an agent's own candidates."""
+    return context_answer.context_from(
+        _question(rules, **asked),
+        ProjectDocuments(document, advice, problem),
+        PromptRules(rules, memory_rules),
+        OwnPart(own, own_task, tokenizer),
+        now=now,
+        handing=handing,
+    )
+
+
+def _question(rules, *, wanted=None, budget=None, **asked):
+    wanted = usual_sections(rules) if wanted is None else wanted
+    return PromptQuestion(budget=budget, wanted=wanted, **asked)
