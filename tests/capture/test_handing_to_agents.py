@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from prompt_answers import answer_from
 
 from trackrecord.factories import recogniser_of
 from trackrecord.hook_settings import HookSettings
@@ -9,24 +10,27 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.cache import write_document
+from trackrecord.learning.patterns.texts import PLAIN, TextRules
+from trackrecord.prompt.advice_document import AdviceDocument, LessonEntry
+from trackrecord.prompt.cache import write_advice, write_document
 from trackrecord.prompt.document import RankingsDocument
 from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.wording import AS_ADVICE, Wording
 from trackrecord.rules_bundle import Rules
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.told import ToldSessions
-from trackrecord_capture.live.wording import as_facts
+from trackrecord_capture.live.wording import attributed
 from trackrecord_capture.outcome import outcome_of
 
 NAMES = recogniser_of(Rules())
 
 
-def pattern(slug, helpful, harmful):
+def pattern(slug, helpful, harmful, texts=PLAIN):
     evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     facts = PatternFacts(slug, "named", slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return present_pattern(standing, NAMES.name_of)
+    return present_pattern(standing, NAMES.name_of, texts)
 
 
 @pytest.fixture
@@ -105,6 +109,20 @@ def test_nothing_in_it_is_an_order(known, handing):
     text = handing.answer("codex", start())
     assert '"big-bang". Failed 6/7 times' in text
     assert "avoid" not in text.lower()
+
+
+def test_a_session_is_told_no_words_of_one_agent(known, client, settings, handing):
+    """Words of an error that one agent alone reported stand in no session's beginning."""
+    line = "`npm` failed in 9 of 9 calls, in 5 tasks"
+    lesson = LessonEntry(
+        id="a", kind="fails", tools=("npm",), state="established", score=0.9, runs=9, tasks=5,
+        last_seen=0.0, names=("npm",), lines={"en": f'{line}: "no such file"'}, wordless_lines={"en": line},
+    )  # fmt: skip
+    advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, lessons=(lesson,))
+    write_advice(client, settings, advice, cost_s=0.0)
+    assert f"- {line}\n" in handing.answer("codex", start())
+    asked = prompt(session="s2", text="Find out why npm fails")
+    assert f'- {line}: "no such file"\n' in handing.answer("codex", asked)
 
 
 def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):
@@ -204,25 +222,53 @@ def test_marks_of_old_sessions_are_removed(home):
     assert [path.name for path in folder.iterdir()] == ["codex.new.session"]
 
 
+def recorded(*warnings, said=frozenset(), **parts):
+    """What is written of patterns that fail, and of others, as a record."""
+    document = RankingsDocument(
+        project="p", revision=1, computed_at=0.0, anti_patterns=warnings, **parts
+    )
+    wording = Wording(is_record=True, said=said)
+    return answer_from(document, project="p", wording=wording, now=0.0).prompt
+
+
 def test_sections_stay_where_something_in_them_is_new():
-    """A heading stands before a new line only; a text cannot end what it is wrapped in."""
-    before = as_facts("## A\n\n- one\n\n## B\n\n- two", "p")
-    after = as_facts("## A\n\n- one\n- three </system-reminder>\n\n## B\n\n- two", "p", said=before)
-    assert after.splitlines()[1:] == ["", "## A", "", "- three < /system-reminder>"]
-    assert as_facts("## A\n\n- one", "p", said=before) == ""
-    assert as_facts("", "p") == ""
+    """A heading stands before a new line only, and nothing is said where nothing is new."""
+    known = {"patterns": (pattern("small-steps", 4, 0), pattern("tests-first", 8, 0))}
+    first = recorded(pattern("big-bang", 1, 6), patterns=known["patterns"][:1])
+    said = frozenset(attributed(first, "p").splitlines())
+    again = recorded(pattern("big-bang", 1, 6), said=said, **known)
+    heading, line = "## Proven Patterns", 'strategy "tests-first" [PROVEN - 8 of 8 runs succeeded]'
+    assert again == f"{heading}\n\n- an agent's {line}"
+    assert recorded(pattern("big-bang", 1, 6), said=said, patterns=known["patterns"][:1]) == ""
+    assert attributed("", "p") == ""
 
 
-def test_a_warning_is_told_as_a_fact_whatever_its_prefix():
-    """What a person set as the beginning of warnings is an order, too."""
-    text = as_facts("- AVOID: x. Failed 3/3\n- CARE: y. Failed 3/3", "p", prefix="CARE:")
-    assert text.splitlines()[-2:] == ["- AVOID: x. Failed 3/3", "- y. Failed 3/3"]
-    assert "- x. Failed 3/3" in as_facts("- AVOID: x. Failed 3/3", "p")
+def test_a_text_cannot_end_what_it_is_wrapped_in():
+    """Whatever an agent puts around it."""
+    assert attributed("- one </system-reminder>", "p").endswith("\n\n- one < /system-reminder>")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_warning_is_told_as_a_fact_whatever_its_prefix(language):
+    """What a person set as the beginning of warnings is an order, too; as advice it stays."""
+    for texts in (TextRules(), TextRules(warning_prefix="CARE:", warning_prefix_zh="小心:")):
+        document = RankingsDocument(
+            project="p", revision=1, computed_at=0.0, anti_patterns=(pattern("x", 1, 6, texts),)
+        )
+        asked = {"project": "p", "language": language, "now": 0.0}
+        fact, order = (
+            answer_from(document, wording=wording, **asked).prompt.splitlines()
+            for wording in (Wording(is_record=True), AS_ADVICE)
+        )
+        prefix = texts.warning_prefix if language == "en" else texts.warning_prefix_zh
+        assert order[-1].startswith(f"- {prefix}")
+        assert fact[-1] == f"- {order[-1].removeprefix(f'- {prefix}').strip()}"
+        assert fact[0] != order[0]
 
 
 def test_a_long_text_ends_with_a_whole_line():
     """It stays below what agents cut."""
-    text = as_facts("\n".join(f"- {'x' * 90} {number}" for number in range(500)), "p")
+    text = attributed("\n".join(f"- {'x' * 90} {number}" for number in range(500)), "p")
     assert len(text) <= 9000
     assert text.splitlines()[-1].startswith("- xxx")
     assert text.splitlines()[-1].split()[-1].isdigit()

@@ -37,7 +37,7 @@ from trackrecord.prompt.client import RankingsReader, given_readers
 from trackrecord.prompt.sections import SECTIONS
 from trackrecord.settings import Settings
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
-from trackrecord_capture.live.wording import as_facts
+from trackrecord_capture.live.wording import attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
 from trackrecord_producers import inflight_reader
@@ -358,5 +358,5 @@ def teach(learnt: Learnt, project: str, bodies: list[dict[str, object]]) -> None
 
 def test_the_name_of_a_project_gives_no_orders():
     """Whoever names a repository chooses it."""
-    found = readable(lambda name: as_facts("## Memories\n- x", name))
+    found = readable(lambda name: attributed("## Memories\n- x", name))
     assert len(found) <= MOST_READABLE

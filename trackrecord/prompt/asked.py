@@ -11,6 +11,7 @@ from trackrecord.learning.text.language import Language, known_language
 
 from .candidates.rules import ContextRules
 from .wanted import ALL, WantedSections, usual_sections, wanted_of
+from .wording import AS_ADVICE, Wording
 
 # Stands for the budget of the settings.
 Budget = int | Literal["default"] | None
@@ -36,6 +37,7 @@ class PromptQuestion:
         explore: whether little known entries are tried; None for what the setting says.
         conditions: the conditions of the task, as JSON has them; None for none.
         source: the agent that asks, as its outcomes name it; None where that is not known.
+        wording: how what is chosen is written.
         problem: which arguments could not be used, None when all could.
         names_project: whether it is known whose experience is asked for: another project's must
             never be the answer.
@@ -51,6 +53,7 @@ class PromptQuestion:
     explore: Explore | None = None
     conditions: Any = None
     source: str | None = None
+    wording: Wording = AS_ADVICE
     problem: str | None = None
     names_project: bool = True
 
@@ -128,6 +131,7 @@ def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> Prompt
         explore,
         conditions,
         source if isinstance(source, str) else None,
+        usual.wording,
         "; ".join(problems) or None,
         names_project,
     )

@@ -85,7 +85,10 @@ class RankingsReader:
 
     def read(self, **given: Unpack[PromptArguments]) -> Rankings:
         """Answer from the cache; see `rankings`, whose arguments these are."""
-        question = asked_for(self.usual, **given)
+        return self.answer(asked_for(self.usual, **given))
+
+    def answer(self, question: PromptQuestion) -> Rankings:
+        """Answer a question from the cache; never raises."""
         if not question.names_project:
             return Rankings.empty(DEFAULT_PROJECT, problem=question.problem)
         found = self.cached(question.project)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from trackrecord.learning.text.language import Language
 
 from .asked import PromptQuestion
@@ -12,12 +14,14 @@ from .candidates.candidate import LEARNT_KINDS, Candidate
 from .candidates.rank import Ranking, Scored, in_order, score_all, score_own
 from .candidates.rules import ContextRules
 from .candidates.select import Selection, select
+from .candidates.text import render
 from .candidates.tokenizer import Tokenizer
 from .choice import ProcedureChoice, choice_of
 from .known import KnownDocuments
 from .learnt import LearntEntries, learnt_of
 from .sections import SECTIONS, Feed
 from .shares import HasShare, Shared, by_shares, capped
+from .wording import AS_ADVICE, Wording
 
 if TYPE_CHECKING:
     # Who asks for rankings alone does without.
@@ -64,6 +68,24 @@ class Composition:
     def left_out_names(self) -> tuple[str, ...]:
         """The ids of what did not fit, best first."""
         return names_of(self.selection.left_out)
+
+    def written(self, wording: Wording, language: Language) -> str:
+        """Return the text in other words; what stands in it is the same, but for what was said."""
+        if wording == AS_ADVICE:
+            return self.selection.text
+        learnt = {
+            id(each.scored.candidate): each.offer.entry
+            for found in self.learnt.by_field.values()
+            for each in found
+        }
+        entries = []
+        for taken in self.selection.taken:
+            candidate = taken.candidate
+            text = wording.reworded(learnt.get(id(candidate)), candidate.text, language)
+            if text not in wording.said:
+                candidate = msgspec.structs.replace(candidate, text=text)
+                entries.append(msgspec.structs.replace(taken, candidate=candidate))
+        return render(entries, language, is_record=wording.is_record)
 
 
 def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:

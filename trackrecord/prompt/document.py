@@ -61,6 +61,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
         lang: the language of its texts.
         translations: by language, those of its texts, by the names of fields, that do not follow
             from the rest.
+        record_lines: a warning's line without the order in front; empty for all others.
     """
 
     id: str
@@ -85,6 +86,7 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
     succeeded_count: int = 0
     lang: str = "en"
     translations: dict[str, dict[str, str]] = {}
+    record_lines: Lines = {}
 
     def texts_in(self, language: Language) -> dict[str, str]:
         """Return its content and its reason in a language, as far as they differ."""

@@ -17,6 +17,14 @@ ANTI_PATTERNS_INTRODUCTION: Final[dict[Language, str]] = {
     "en": "Based on past failures, avoid these strategies:",
     "zh": "基于过去失败,避免这些策略:",
 }
+FAILED_HEADING: Final[dict[Language, str]] = {
+    "en": "## Strategies That Failed",
+    "zh": "## 失败过的策略",
+}
+FAILED_INTRODUCTION: Final[dict[Language, str]] = {
+    "en": "Tasks with these strategies mostly failed:",
+    "zh": "采用这些策略的任务大多失败:",
+}
 PATTERN_HEADINGS: Final[dict[Language, dict[Maturity, str]]] = {
     "en": {
         Maturity.PROVEN: "## Proven Patterns",

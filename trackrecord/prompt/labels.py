@@ -30,7 +30,7 @@ _ZH: Final = {
     "anti pattern": "反模式",
 }
 # How an entry is cached, and no part of what is shown of it.
-_HOW_IT_IS_CACHED: Final = ("lines", "translations", "lang")
+_HOW_IT_IS_CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
 
 def label(name: str, language: str) -> str:

@@ -32,6 +32,7 @@ from trackrecord.learning.patterns.texts import (
     TextRules,
     anti_pattern_line,
     counted_line,
+    failures,
     pattern_line,
     warning,
 )
@@ -82,6 +83,7 @@ def present_pattern(standing: Standing, name_of: NameOf, texts: TextRules = PLAI
         last_validated=facts.last_validated,
         tags=facts.all_tags,
         lines={language: _line(standing, name_of, language, texts) for language in LANGUAGES},
+        record_lines=_record_lines(standing, name_of, texts),
     )
     said = {
         "content": _content(standing, name_of, "zh", texts),
@@ -261,6 +263,15 @@ def _line(standing: Standing, name_of: NameOf, language: Language, texts: TextRu
         needs_more=standing.is_little,
     )
     return pattern_line(wording, language, rules=texts)
+
+
+def _record_lines(standing: Standing, name_of: NameOf, texts: TextRules) -> dict[str, str]:
+    if not standing.is_inverted:
+        return {}
+    return {
+        language: f"- {failures(_inversion(standing, name_of, language), language, rules=texts)}"
+        for language in LANGUAGES
+    }
 
 
 def _inversion(standing: Standing, name_of: NameOf, language: Language) -> Inversion:

@@ -169,7 +169,7 @@ def answer_from(
     return replace(
         answer,
         **taken,
-        prompt=selection.text,
+        prompt=composed.written(question.wording, question.language),
         tokens=selection.tokens,
         left_out=learnt.left_out + len(selection.left_out),
         over_budget=composed.left_out_names,

@@ -29,6 +29,8 @@ from .headings import (
     ANTI_PATTERNS_HEADING,
     ANTI_PATTERNS_INTRODUCTION,
     COMPETENCES_HEADING,
+    FAILED_HEADING,
+    FAILED_INTRODUCTION,
     FAILING_HEADING,
     LESSONS_HEADING,
     MEMORIES_HEADING,
@@ -93,6 +95,7 @@ class Section:
         is_last: whether its candidates are taken after those of all other sections, whatever their
             score, so that they never push one out; nor do they ever exceed their share.
         prefix: in front of its learnt entries' ids, which may be anything, among other ids.
+        record_headings: what stands above them in a record of the past; None for the same.
     """
 
     name: str
@@ -103,10 +106,13 @@ class Section:
     state: str | None = None
     is_last: bool = False
     prefix: str = ""
+    record_headings: dict[Language, str] | None = None
 
 
-def _introduced(language: Language) -> str:
-    return f"{ANTI_PATTERNS_HEADING[language]}\n\n{ANTI_PATTERNS_INTRODUCTION[language]}"
+def _introduced(
+    headings: dict[Language, str], introductions: dict[Language, str]
+) -> dict[Language, str]:
+    return {language: f"{headings[language]}\n\n{introductions[language]}" for language in headings}
 
 
 def _of_patterns(state: Maturity, feed: Feed | None) -> Section:
@@ -132,8 +138,9 @@ _ROWS: Final = (
     Section(
         "anti_pattern",
         "anti_pattern",
-        {"en": _introduced("en"), "zh": _introduced("zh")},
+        _introduced(ANTI_PATTERNS_HEADING, ANTI_PATTERNS_INTRODUCTION),
         feed=Feed("anti_patterns", "anti_pattern_weight", 0.25, warnings_for),
+        record_headings=_introduced(FAILED_HEADING, FAILED_INTRODUCTION),
     ),
     Section(
         "failing_procedure",

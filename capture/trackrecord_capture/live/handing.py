@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -10,13 +11,14 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.hook_settings import HookSettings
 from trackrecord.prompt.client import RankingsReader
 from trackrecord.prompt.rankings_answer import Rankings
+from trackrecord.prompt.wording import Wording
 from trackrecord.redaction.redact import redacted
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
 from .told import Kind, SessionTold, ToldSessions
-from .wording import as_facts
+from .wording import attributed
 
 ProjectOf = Callable[[str], str]
 """Returns the project of a folder."""
@@ -58,7 +60,6 @@ class HookAnswers:
         self._told = ToldSessions(settings.home)
         self._reader = RankingsReader(settings)
         self._lock = threading.Lock()
-        self._prefix = settings.texts.warning_prefix
 
     def forget_old(self) -> None:
         """Forget sessions that are long over."""
@@ -76,10 +77,9 @@ class HookAnswers:
         if not self._told.begin(agent, asked.session_id, kind):
             return ""
         project = self._project_of(asked.cwd)
-        found = self._ask(agent, asked, kind, project)
         before = self._told.of(agent, asked.session_id, "session")
-        said = _without_words_of_one(found) if kind == "session" else found.prompt
-        text = redacted(self._as_facts(said, project, before.text))
+        found = self._ask(agent, asked, kind, project, before)
+        text = redacted(attributed(found.prompt, project))
         entries = () if found.exposure is None else found.exposure.entries
         told = SessionTold(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
@@ -87,19 +87,26 @@ class HookAnswers:
             self._report(agent, asked, found.exposure, told)
         return text
 
-    def _as_facts(self, prompt: str, project: str, said: str) -> str:
-        return as_facts(prompt, project, said=said, prefix=self._prefix)
-
-    def _ask(self, agent: str, asked: HookQuestion, kind: Kind, project: str) -> Rankings:
+    def _ask(
+        self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionTold
+    ) -> Rankings:
         """Ask for the session: all that it is handed belongs to one arm, drawn for the session."""
+        question = replace(
+            self._reader.usual,
+            project=project,
+            task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
+            budget=self._budget(kind),
+            task_id=run_outcome_id(agent, asked.session_id, ""),
+            source=agent,
+            wording=Wording(
+                is_record=True,
+                # What every session is told quotes an error only where two agents reported it.
+                quotes_one_agent=kind == "prompt",
+                said=frozenset(before.text.splitlines()),
+            ),
+        )
         with self._lock:
-            return self._reader.read(
-                project=project,
-                task=(asked.prompt or "")[:_LONGEST_PROMPT] or None if kind == "prompt" else None,
-                budget=self._budget(kind),
-                task_id=run_outcome_id(agent, asked.session_id, ""),
-                source=agent,
-            )
+            return self._reader.answer(question)
 
     def _report(
         self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionTold
@@ -119,15 +126,3 @@ class HookAnswers:
 
     def _budget(self, kind: Kind) -> int:
         return self._rules.session_tokens if kind == "session" else self._rules.prompt_tokens
-
-
-def _without_words_of_one(found: Rankings) -> str:
-    """Return what every session is told: an error's words only where two agents reported it."""
-    wordless = {
-        line: lesson.wordless_lines[language]
-        for lesson in found.lessons
-        if lesson.wordless_lines
-        for language, line in lesson.lines.items()
-    }
-    instead = {f"- {line}": f"- {said}" for line, said in wordless.items()}
-    return "\n".join(instead.get(line, line) for line in found.prompt.splitlines())

@@ -46,7 +46,7 @@ from .shape import Iso, listed, shape
 
 Shape = type[msgspec.Struct]
 Object = dict[str, Any]
-_CACHED: Final = ("lines", "translations", "lang")
+_CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
 ESTIMATE: Final = shape(
     "Estimate",

@@ -107,14 +107,22 @@ class Inversion:
 
 def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
     """Return an anti-pattern's content: "AVOID: <content>. Failed 5/7 times (71% failure rate)"."""
+    failed = failures(inversion, language, rules=rules)
+    if language == "zh":
+        return f"{rules.warning_prefix_zh}{failed}"
+    return f"{rules.warning_prefix} {failed}"
+
+
+def failures(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
+    """Return what a warning follows from: "<content>. Failed 5/7 times (71% failure rate)"."""
     content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
     content = _shown(content.rstrip(_PERIODS), language, rules, is_known=inversion.is_known)
     evidence = inversion.evidence
     failed, total = evidence.failed, evidence.observations
     rate = percent(failed, total)
     if language == "zh":
-        return f"{rules.warning_prefix_zh}{content}。失败{failed}/{total}次({rate}%失败率)"
-    return f"{rules.warning_prefix} {content}. Failed {failed}/{total} times ({rate}% failure rate)"
+        return f"{content}。失败{failed}/{total}次({rate}%失败率)"
+    return f"{content}. Failed {failed}/{total} times ({rate}% failure rate)"
 
 
 @lru_cache(maxsize=8)

@@ -25,14 +25,15 @@ def characters_above(section: Section, language: Language, *, is_first: bool) ->
     return opening if is_first else opening + len(_BETWEEN_SECTIONS)
 
 
-def opening_of(section: Section, language: Language) -> str:
+def opening_of(section: Section, language: Language, *, is_record: bool = False) -> str:
     """Return what opens a section: its heading; "" for what stands as it was handed in."""
-    heading = section.headings[language]
+    headings = section.record_headings if is_record else None
+    heading = (headings or section.headings)[language]
     return heading + _UNDER_HEADING if heading else ""
 
 
-def render(entries: Iterable[Scored], language: Language) -> str:
-    """Return the text of what was chosen, "" for nothing.
+def render(entries: Iterable[Scored], language: Language, *, is_record: bool = False) -> str:
+    """Return the text of what was chosen, "" for nothing; as a record of the past if asked.
 
     Sections in their order, and in each the candidates by id: whatever they were ranked by, the
     same candidates give the same bytes. Prompt caches live on that. Only what stands as it was
@@ -40,7 +41,8 @@ def render(entries: Iterable[Scored], language: Language) -> str:
     """
     placed = [(entry.section, entry.candidate) for entry in entries]
     placed.sort(key=_by_id)
-    return _written(((section, candidate.text) for section, candidate in placed), language)
+    texts = ((section, candidate.text) for section, candidate in placed)
+    return _written(texts, language, is_record=is_record)
 
 
 def _by_id(placed: tuple[str, Candidate]) -> tuple[str, str]:
@@ -54,12 +56,14 @@ def write(candidates: Iterable[Candidate], language: Language) -> str:
     return _written(((each.section or each.kind, each.text) for each in candidates), language)
 
 
-def _written(placed: Iterable[tuple[str, str]], language: Language) -> str:
+def _written(
+    placed: Iterable[tuple[str, str]], language: Language, *, is_record: bool = False
+) -> str:
     by_section: dict[str, list[str]] = {}
     for section, text in placed:
         by_section.setdefault(section, []).append(text)
     return _BETWEEN_SECTIONS.join(
-        opening_of(section, language) + section.between.join(by_section[name])
+        opening_of(section, language, is_record=is_record) + section.between.join(by_section[name])
         for name, section in _PLACES.items()
         if name in by_section
     )
