@@ -116,13 +116,14 @@ def test_a_session_is_told_no_words_of_one_agent(known, client, settings, handin
     line = "`npm` failed in 9 of 9 calls, in 5 tasks"
     lesson = LessonEntry(
         id="a", kind="fails", tools=("npm",), state="established", score=0.9, runs=9, tasks=5,
-        last_seen=0.0, names=("npm",), lines={"en": f'{line}: "no such file"'}, wordless_lines={"en": line},
+        last_seen=0.0, names=("eresolve",), lines={"en": f'{line}: "ERESOLVE"'},
+        wordless_lines={"en": line},
     )  # fmt: skip
     advice = AdviceDocument(project="shop", revision=1, computed_at=0.0, lessons=(lesson,))
     write_advice(client, settings, advice, cost_s=0.0)
     assert f"- {line}\n" in handing.answer("codex", start())
-    asked = prompt(session="s2", text="Find out why npm fails")
-    assert f'- {line}: "no such file"\n' in handing.answer("codex", asked)
+    asked = prompt(session="s2", text="Fix ERESOLVE")
+    assert f'- {line}: "ERESOLVE"\n' in handing.answer("codex", asked)
 
 
 def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):
