@@ -33,12 +33,12 @@ def open_store(settings: DaemonSettings) -> Iterator[Engine]:
     Raises:
         ServerUnavailable: the database cannot be reached.
     """
-    from trackrecord.store.database.engine import connect_store
-    from trackrecord.store.database.migrate import migrate
+    from trackrecord.store.database import migrate
 
-    engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
+    engine = migrate.open_store(
+        settings.effective_database_url, timeout_s=settings.database_timeout_s
+    )
     try:
-        migrate(engine)
         yield engine
     finally:
         engine.dispose()

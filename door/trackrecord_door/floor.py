@@ -16,7 +16,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from trackrecord.calls.here import StoreHere, given_stores
+from trackrecord.calls.here import StoreHere, calls_use
 
 if TYPE_CHECKING:
     import redis
@@ -72,8 +72,8 @@ class Floor:
         return self._threads.submit(partial(self._answer, call, *given, **named))
 
     def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
-        self.store  # noqa: B018 - from now on the calls find it
-        return call(*given, **named)
+        with calls_use(self.store):
+            return call(*given, **named)
 
     @property
     def store(self) -> StoreHere:
@@ -114,21 +114,13 @@ class Floor:
             return self._reader
 
     def _open_store(self) -> StoreHere:
-        from trackrecord.store.database.engine import connect_store
-        from trackrecord.store.database.migrate import migrate
+        from trackrecord.store.database.migrate import open_store
 
-        engine = connect_store(
+        engine = open_store(
             self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
         )
-        try:
-            migrate(engine)
-        except BaseException:
-            engine.dispose()
-            raise
         self._opened.callback(engine.dispose)
-        store = StoreHere(engine, self.settings, self.settings.project)
-        self._opened.enter_context(given_stores.within(store))
-        return store
+        return StoreHere(engine, self.settings, self.settings.project)
 
     def close(self) -> None:
         """Finish the questions that were begun, then close what was opened."""

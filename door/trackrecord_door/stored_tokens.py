@@ -21,12 +21,11 @@ def has_tokens(settings: DaemonSettings) -> bool:
         StoreUnavailable: the database cannot be used.
     """
     from trackrecord.queries.tokens import list_tokens
-    from trackrecord.store.database.engine import connect_store, reading
-    from trackrecord.store.database.migrate import migrate
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.database.migrate import open_store
 
-    engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
+    engine = open_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
     try:
-        migrate(engine)
         with reading(engine) as connection:
             return any(token.is_valid for token in list_tokens(connection))
     finally:

@@ -45,3 +45,27 @@ def test_a_store_that_is_away_is_tried_again(tmp_path):
     home.unlink()
     assert asyncio.run(floor.ask(trackrecord.list_projects)) == []
     floor.close()
+
+
+def test_two_front_doors_use_a_store_each(tmp_path):
+    """On all of their threads, in whichever order they were opened."""
+    floors = [Floor(DaemonSettings(home=tmp_path / name, project=name)) for name in "ab"]
+    both = threading.Barrier(2, timeout=30)
+
+    def add() -> str:
+        return trackrecord.add_competence(["grep"], triggers=["find"], by="a test").id
+
+    def listed() -> list[str]:
+        both.wait()
+        return [each.id for each in trackrecord.list_competences()]
+
+    async def ask() -> None:
+        ids = [await floor.ask(add) for floor in floors]
+        for floor, one in zip(floors, ids, strict=True):
+            # Each on a thread of its own, for neither ends without the other.
+            found = await asyncio.gather(floor.ask(listed), floor.ask(listed))
+            assert found == [[one], [one]]
+
+    asyncio.run(ask())
+    for floor in floors:
+        floor.close()

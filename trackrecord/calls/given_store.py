@@ -58,15 +58,13 @@ def store_of(
 
 def _new_store(folder: Path, project: str) -> StoreHere:
     from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.store.database.engine import connect_store
-    from trackrecord.store.database.migrate import migrate
+    from trackrecord.store.database.migrate import open_store
 
     # Built without reading the environment: a test must not depend on it.
     settings = DaemonSettings(home=folder, project=project)
-    engine = connect_store(
+    engine = open_store(
         settings.effective_database_url, timeout_s=_PATIENCE_S, keeps_connections=False
     )
-    migrate(engine)
     return StoreHere(engine, settings, project)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
@@ -48,10 +49,23 @@ _NEEDED: Final = (
 # What a test gives in place of the store that the settings name.
 given_stores: Final = Scoped[StoreHere | NoStore]("trackrecord_given_store")
 
+# What a server has open, for the calls that it makes to answer one question.
+_servers_store: Final = ContextVar[StoreHere | None]("trackrecord_servers_store", default=None)
+
+
+@contextmanager
+def calls_use(store: StoreHere) -> Iterator[None]:
+    """Let the calls that this thread makes in the block use a store that a server keeps open."""
+    token = _servers_store.set(store)
+    try:
+        yield
+    finally:
+        _servers_store.reset(token)
+
 
 @contextmanager
 def store_here(project: str | None) -> Iterator[StoreHere]:
-    """Open the store of this process's settings, or the one that a test gives.
+    """Open the store of this process's settings, or the one that a server or a test gives.
 
     Args:
         project: the project that the caller named; the settings' project when None.
@@ -64,7 +78,7 @@ def store_here(project: str | None) -> Iterator[StoreHere]:
     """
     named = None if project is None else _checked(project)
     with imported():
-        here = given_stores.get() or _opened()
+        here = _servers_store.get() or given_stores.get() or _opened()
     if isinstance(here, NoStore):
         message = (
             "this test gives the calls no store: open trackrecord.testing.store_of() around it"
@@ -117,12 +131,9 @@ def _engine(_pid: int, url: str, timeout_s: float) -> Engine:
     It keeps no connection between two transactions. A child made by fork could not use it, and
     PostgreSQL has a hundred connections, which a fleet of idle agents would take up.
     """
-    from trackrecord.store.database.engine import connect_store
-    from trackrecord.store.database.migrate import migrate
+    from trackrecord.store.database.migrate import open_store
 
-    engine = connect_store(url, timeout_s=timeout_s, keeps_connections=False)
-    migrate(engine)
-    return engine
+    return open_store(url, timeout_s=timeout_s, keeps_connections=False)
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from trackrecord.prompt.known import KnownDocuments, PromptRules
 from trackrecord.prompt.recommended import recommended_procedures
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.database.migrate import open_store
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
@@ -43,9 +43,8 @@ def learn_apart(
         now: the present, seconds since the epoch.
     """
     with tempfile.TemporaryDirectory(prefix="trackrecord-evaluation-") as folder:
-        engine = connect_store(f"sqlite:///{Path(folder) / 'store.sqlite'}")
+        engine = open_store(f"sqlite:///{Path(folder) / 'store.sqlite'}")
         try:
-            migrate(engine)
             _learn(engine, given, settings, now)
             return _read(engine, settings)
         finally:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from trackrecord.errors import SchemaTooNew, SchemaUnreleased
 
-from .engine import reading, writing_anyway
+from .engine import connect_store, reading, writing_anyway
 from .moves import check_whole
 from .row_locks import advisory_lock
 
@@ -61,6 +61,23 @@ def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
             return False
         _upgrade(connection, version)
     return True
+
+
+def open_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = True) -> Engine:
+    """Return an engine for the store, migrated; the caller disposes of it.
+
+    The arguments are those of `connect_store`.
+
+    Raises:
+        TrackrecordError: as `connect_store` and `migrate` do.
+    """
+    engine = connect_store(url, timeout_s=timeout_s, keeps_connections=keeps_connections)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
 
 
 @cache
