@@ -6,7 +6,7 @@ from typing import Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.task_index import build_index
-from trackrecord.prompt.advice_document import (
+from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
     DifferenceEntry,
     Expected,
@@ -17,7 +17,7 @@ from trackrecord.prompt.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.prompt.document import RankedPattern, RankingsDocument
+from trackrecord.prompt.documents.rankings_document import RankedPattern, RankingsDocument
 
 PROCEDURES: Final = 2_000
 PATTERNS: Final = 1_000

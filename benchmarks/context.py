@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from trackrecord.prompt.cache import read_document
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.cache import read_document
+from trackrecord.prompt.reading.client import RankingsReader
 
 from .asking import ask
 from .figures import Baseline, Figure, Measured, at_most

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
 from trackrecord_producers.publisher import Publisher

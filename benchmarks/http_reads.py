@@ -17,7 +17,7 @@ import redis
 
 import trackrecord
 from trackrecord.calls.here import StoreHere, given_stores
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_producers.stream_writer import send

@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from trackrecord.prompt.cache import write_advice, write_document
+from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord_capture.agents.door_address import find_door
 from trackrecord_capture.agents.runtime import TOLD, hook_command, runtime_folder, write_runtime
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import redis
 
 from trackrecord.factories import scorer_of
-from trackrecord.prompt.cache import read_document, write_advice, write_document
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.cache import read_document, write_advice, write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate

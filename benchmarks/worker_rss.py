@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import psutil
 import redis
 
-from trackrecord.prompt.cache import cached_advice
+from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_revisions

@@ -1,14 +1,14 @@
 """Both answers about documents that a test has at hand, by the names of a question's fields."""
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt import context_answer, rankings_answer
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import ProjectDocuments
-from trackrecord.prompt.handed import AS_THEY_ARE
-from trackrecord.prompt.known import PromptRules
-from trackrecord.prompt.own_task import UNKNOWN, OwnPart
-from trackrecord.prompt.wanted import usual_sections
+from trackrecord.prompt.answers import context_answer, rankings_answer
+from trackrecord.prompt.answers.own_task import UNKNOWN, OwnPart
+from trackrecord.prompt.choosing.exposure import AS_THEY_ARE
+from trackrecord.prompt.choosing.inputs import PromptRules
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments
+from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.question.section_filter import usual_sections
 
 RULES = ContextRules()
 MEMORY_RULES = MemoryRules()

@@ -20,7 +20,7 @@ from .inflight.rules import ErrorRules
 from .learning.advice.rules import Explore
 from .learning.memories.rules import MemoryRules
 from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
-from .prompt.candidates.rules import ContextRules
+from .prompt.question.rules import ContextRules
 from .redis_keys import Keys
 from .server_urls import checked_redis_url
 from .setting_sources import merged, read_sources

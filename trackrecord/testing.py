@@ -17,7 +17,7 @@ from contextlib import contextmanager, nullcontext
 
 from trackrecord.calls.given_store import store_of
 from trackrecord.calls.here import NoStore, given_stores
-from trackrecord.prompt.given import rankings_of
+from trackrecord.prompt.reading.fake_rankings import rankings_of
 from trackrecord_producers.capture import Captured
 from trackrecord_producers.diversion import diversions
 

@@ -10,7 +10,7 @@ import time
 
 from benchmarks.advised_documents import task_texts
 from benchmarks.timing import time_calls
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import load_settings
 
 

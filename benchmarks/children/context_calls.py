@@ -10,7 +10,7 @@ from typing import Any
 
 import trackrecord
 from benchmarks.timing import time_calls
-from trackrecord.prompt.cache import read_document
+from trackrecord.prompt.reading.cache import read_document
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
 

@@ -9,9 +9,9 @@ import sys
 from benchmarks.timing import time_by_turns, time_calls
 from benchmarks.vector_server import serving_vectors
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint
-from trackrecord.prompt import client as asking
-from trackrecord.prompt.cache import read_document
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading import client as asking
+from trackrecord.prompt.reading.cache import read_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
 from trackrecord_producers import handing_out

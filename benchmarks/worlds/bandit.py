@@ -19,7 +19,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.presentation import is_recommended
+from trackrecord.prompt.documents.presentation import is_recommended
 
 _UNDER_WAY: Final = 10
 _HALF_LIVES: Final = 6

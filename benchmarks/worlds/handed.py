@@ -14,11 +14,11 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
-from trackrecord.prompt.advice_document import AdviceDocument
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
-from trackrecord.prompt.handed import handing_of
-from trackrecord.prompt.rankings_answer import Rankings, answer_from
+from trackrecord.prompt.answers.rankings_answer import Rankings, answer_from
+from trackrecord.prompt.choosing.exposure import handing_of
+from trackrecord.prompt.documents.advice_document import AdviceDocument
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.queries.advice import pattern_entries
 from trackrecord.queries.prompt_document import ranked_patterns
 

@@ -15,8 +15,8 @@ from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.advice.runs import Run
 from trackrecord.learning.advice.task_index import build_index
-from trackrecord.prompt.advice_document import AdviceDocument, KindEntry, PastTasks
-from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.documents.advice_document import AdviceDocument, KindEntry, PastTasks
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.queries.advice import expected_of, pattern_entries
 from trackrecord.queries.prompt_document import ranked_patterns
 

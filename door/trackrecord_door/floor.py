@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.prompt.client import RankingsReader
+    from trackrecord.prompt.reading.client import RankingsReader
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -106,7 +106,7 @@ class Floor:
     @property
     def reader(self) -> RankingsReader:
         """The reader of rankings, which decodes a project's documents once for many questions."""
-        from trackrecord.prompt.client import RankingsReader
+        from trackrecord.prompt.reading.client import RankingsReader
 
         with self._connecting:
             if self._reader is None:

@@ -11,18 +11,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from trackrecord.beside import beside
-from trackrecord.prompt.asked import DEFAULT_CONTEXT_BUDGET, Budget
+from trackrecord.prompt.question.question import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Page
     from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
     from trackrecord.learning.advice.rules import Explore
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.candidates import partial_rules
+    from trackrecord.prompt.answers.context_answer import Context
+    from trackrecord.prompt.answers.rankings_answer import Rankings
     from trackrecord.prompt.candidates.read import Given
     from trackrecord.prompt.candidates.tokenizer import Tokenizer
-    from trackrecord.prompt.context_answer import Context
-    from trackrecord.prompt.rankings_answer import Rankings
+    from trackrecord.prompt.question import partial_rules
 
     from .outcome_fields import OutcomeFields
 

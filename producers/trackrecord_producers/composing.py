@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from trackrecord.prompt import context as context_
-from trackrecord.prompt.client import given_readers
-from trackrecord.prompt.own_task import OwnTask
+from trackrecord.prompt.answers.own_task import OwnTask
+from trackrecord.prompt.reading import context as context_
+from trackrecord.prompt.reading.client import given_readers
 
 from .diversion import diversion_here
 from .errors_in_flight import known_of

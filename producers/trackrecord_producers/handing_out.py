@@ -14,8 +14,8 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 
 import msgspec
 
-from trackrecord.prompt import client
-from trackrecord.prompt.client import given_readers
+from trackrecord.prompt.reading import client
+from trackrecord.prompt.reading.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 

@@ -7,10 +7,10 @@ import pytest
 
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.partial_rules import rules_from
 from trackrecord.prompt.candidates.rank import rank
 from trackrecord.prompt.candidates.read import read_candidates
-from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.question.partial_rules import rules_from
+from trackrecord.prompt.question.rules import ContextRules
 
 FULL = Candidate(
     id="d1", kind="decision", text="Use one queue", tokens=9, priority=2, content_type="code",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import trackrecord
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS, Candidate
 from trackrecord.prompt.candidates.rank import Scorer, age_factor, rank
-from trackrecord.prompt.candidates.rules import ContextRules
+from trackrecord.prompt.question.rules import ContextRules
 
 RULES = ContextRules()
 KINDS = ("phase", "task", "decision", "evidence", "agent_context", *LEARNT_KINDS)

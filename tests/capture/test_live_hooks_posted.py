@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from test_handing_to_agents import pattern
 
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
 from trackrecord.settings import load_settings
 from trackrecord_capture.agents import hook
 from trackrecord_capture.agents.door_address import DoorAddress, read_door

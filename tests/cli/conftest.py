@@ -13,7 +13,7 @@ import pytest
 from folder_scope import shared_in
 
 from trackrecord.agent_settings import load_agent_settings
-from trackrecord.prompt.client import RankingsReader, given_readers
+from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings import load_settings
 from trackrecord_cli.main import run
 from trackrecord_worker.daemon import Daemon

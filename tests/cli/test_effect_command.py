@@ -2,7 +2,7 @@
 
 import pytest
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import load_settings
 from trackrecord_producers.handing_out import publish_exposure
 from trackrecord_producers.publisher import Publisher

@@ -5,10 +5,10 @@ from typing import get_args
 
 from documentation import tables, text_of
 
+from trackrecord.prompt.answers.context_answer import Reason
 from trackrecord.prompt.candidates.candidate import ContentType, Kind
 from trackrecord.prompt.candidates.rank import rank
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.context_answer import Reason
+from trackrecord.prompt.question.rules import ContextRules
 
 PAGE = "docs/prompts.md"
 RULES = ContextRules()

@@ -25,17 +25,17 @@ from trackrecord.embeddings.packed import (
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
-from trackrecord.prompt import task_vectors
-from trackrecord.prompt.cache import (
+from trackrecord.prompt.documents.presentation import present_competence
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.reading import task_vectors
+from trackrecord.prompt.reading.cache import (
     complete_vectors,
     read_vectors,
     write_document,
     write_vectors,
 )
-from trackrecord.prompt.client import RankingsReader, given_readers
-from trackrecord.prompt.context import context
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.presentation import present_competence
+from trackrecord.prompt.reading.client import RankingsReader, given_readers
+from trackrecord.prompt.reading.context import context
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -287,8 +287,9 @@ def test_an_agent_without_an_endpoint_pays_nothing(settings, endpoint):
     program = """
 import sys, trackrecord
 assert trackrecord.rankings(task="why is everything broken").problem is None
-assert not {"httpx", "trackrecord.prompt.task_vectors", "trackrecord.redaction"} & set(sys.modules)
-from trackrecord.prompt.client import process_reader
+unused = {"httpx", "trackrecord.prompt.reading.task_vectors", "trackrecord.redaction"}
+assert not unused & set(sys.modules)
+from trackrecord.prompt.reading.client import process_reader
 assert process_reader().cached("default").vectors is None
 """
     subprocess.run(

@@ -32,9 +32,9 @@ from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.search_words import in_common
-from trackrecord.prompt import client as rankings_client
-from trackrecord.prompt.client import RankingsReader, given_readers
-from trackrecord.prompt.sections import SECTIONS
+from trackrecord.prompt.candidates.sections import SECTIONS
+from trackrecord.prompt.reading import client as rankings_client
+from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings import Settings
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import attributed

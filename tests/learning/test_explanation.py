@@ -20,7 +20,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.documents.presentation import present_pattern
 
 MATURITY, ANTI, CRITERIA = MaturityRules(), AntiPatternRules(), CriteriaRules()
 

@@ -145,7 +145,7 @@ def test_it_starts_with_what_it_needs_alone(server_of):
     unwanted = {
         "alembic", "celery", "httpx", "jinja2", "pydantic_settings", "redis", "rich", "sqlalchemy",
         "structlog", "trackrecord.agent_settings", "trackrecord.daemon_settings",
-        "trackrecord.prompt.client", "trackrecord.store", "trackrecord_capture",
+        "trackrecord.prompt.reading.client", "trackrecord.store", "trackrecord_capture",
     }  # fmt: skip
     assert not names & unwanted
 

@@ -30,7 +30,7 @@ def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent)
     """An agent may import the answer's types before it calls the function."""
     done = agent(
         """
-        from trackrecord.prompt.rankings_answer import Rankings
+        from trackrecord.prompt.answers.rankings_answer import Rankings
         import trackrecord
         assert isinstance(trackrecord.rankings(), Rankings)
         from trackrecord_producers import handing_out
@@ -79,8 +79,8 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
         prompts = (
             "trackrecord.learning.text.inert", "trackrecord.learning.text.width",
             "trackrecord.learning.text.words", "trackrecord.learning.patterns",
-            "trackrecord.learning.competences", "trackrecord.prompt.client",
-            "trackrecord.prompt.context", "trackrecord.inflight.classification",
+            "trackrecord.learning.competences", "trackrecord.prompt.reading.client",
+            "trackrecord.prompt.reading.context", "trackrecord.inflight.classification",
             "trackrecord.inflight.store", "trackrecord.inflight.errors",
         )
         # What writes the lines that an agent reads ready, metadata of packages, settings' files.
@@ -88,8 +88,8 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             "trackrecord.learning.text.inert", "trackrecord.learning.patterns.texts",
             "trackrecord.learning.competences.texts", "trackrecord.learning.competences.rules",
             "trackrecord.learning.memories.texts", "trackrecord.learning.patterns.evidence",
-            "trackrecord.learning.advice.runs", "trackrecord.prompt.similar_tasks",
-            "trackrecord.prompt.why", "trackrecord.prompt.context", "email.parser",
+            "trackrecord.learning.advice.runs", "trackrecord.prompt.choosing.similar_tasks",
+            "trackrecord.prompt.answers.why", "trackrecord.prompt.reading.context", "email.parser",
             "encodings.idna", "tomllib",
         )
         trackrecord.publish(task_id="t", success=True)

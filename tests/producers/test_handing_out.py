@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.document import RankedMemory, RankingsDocument
+from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
 from trackrecord_producers.spool import SpoolWriter
 from trackrecord_producers.spool_forwarder import forward_spool
 from trackrecord_producers.stream_and_spool_format import spool_line

@@ -8,7 +8,7 @@ from prompt_answers import answer_from
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.prompt.advice_document import decode_advice, encode_advice
+from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.evaluation import advising
 from trackrecord.queries.prompt_document import build_document

@@ -14,7 +14,7 @@ from trackrecord.changes.competences import add_competences
 from trackrecord.changes.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence
-from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.reading.cache import cached_ages
 
 OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
 

@@ -11,7 +11,7 @@ from trackrecord.changes.lessons import decide_about_lesson
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
-from trackrecord.prompt.expectation import expectation_of
+from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.explain_run import explain_run
 from trackrecord.queries.lessons import (

@@ -10,10 +10,14 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.document import ProjectDocuments, decode_document, encode_document
-from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
-from trackrecord.prompt.wanted import WantedSections
+from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.documents.rankings_document import (
+    ProjectDocuments,
+    decode_document,
+    encode_document,
+)
+from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.prompt.question.section_filter import WantedSections
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing

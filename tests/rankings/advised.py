@@ -8,7 +8,7 @@ from trackrecord.learning.advice.past_differences import past_differences
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
-from trackrecord.prompt.advice_document import (
+from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
     Expected,
     ExpectedInKind,

@@ -16,16 +16,16 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.prompt.answers.learnt_entries import patterns_text
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import (
+from trackrecord.prompt.documents.presentation import present_failing, present_pattern
+from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedMemory,
     RankedPattern,
     RankingsDocument,
 )
-from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.presentation import present_failing, present_pattern
+from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.rules_bundle import Rules
 
 FOLDER = Path(__file__).parent / "golden"

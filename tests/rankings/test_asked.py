@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.prompt import client as rankings_client
-from trackrecord.prompt.asked import DEFAULT_BUDGET, PromptQuestion, asked_for
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankedMemory, RankingsDocument
-from trackrecord.prompt.wanted import WantedSections
+from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
+from trackrecord.prompt.question.question import DEFAULT_BUDGET, PromptQuestion, asked_for
+from trackrecord.prompt.question.section_filter import WantedSections
+from trackrecord.prompt.reading import client as rankings_client
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 

@@ -16,11 +16,15 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
-from trackrecord.prompt.labels import in_language, shown
-from trackrecord.prompt.presentation import present_memory, present_pattern
-from trackrecord.prompt.sections import FEEDS
+from trackrecord.prompt.candidates.sections import FEEDS
+from trackrecord.prompt.documents.labels import in_language, shown
+from trackrecord.prompt.documents.presentation import present_memory, present_pattern
+from trackrecord.prompt.documents.rankings_document import (
+    RankingsDocument,
+    decode_document,
+    encode_document,
+)
+from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.rules_bundle import Rules
 
 NOW = 1_800_000_000.0

@@ -11,10 +11,14 @@ from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle, Status
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.asked import PromptQuestion, asked_for
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import RankingsDocument, decode_document, encode_document
-from trackrecord.prompt.presentation import present_competence
+from trackrecord.prompt.documents.presentation import present_competence
+from trackrecord.prompt.documents.rankings_document import (
+    RankingsDocument,
+    decode_document,
+    encode_document,
+)
+from trackrecord.prompt.question.question import PromptQuestion, asked_for
+from trackrecord.prompt.question.rules import ContextRules
 
 NOW = time.time()
 TASK = "the build is red"

@@ -18,17 +18,17 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt import client as rankings_client
-from trackrecord.prompt.cache import write_document
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import (
+from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedMemory,
     RankingsDocument,
 )
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.reading import client as rankings_client
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 

@@ -10,14 +10,14 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.advice_document import AdviceDocument, Expected, PatternEntry
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.client import RankingsReader, given_readers
-from trackrecord.prompt.context import context
-from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
-from trackrecord.prompt.handed import TRIED, handing_of
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.choosing.exposure import TRIED, handing_of
+from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
+from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader, given_readers
+from trackrecord.prompt.reading.context import context
 from trackrecord.rules_bundle import Rules
 from trackrecord.testing import captured, rankings_of
 

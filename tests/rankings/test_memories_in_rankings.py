@@ -12,7 +12,7 @@ from prompt_answers import answer_from
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line
-from trackrecord.prompt.document import (
+from trackrecord.prompt.documents.rankings_document import (
     RankedMemory,
     RankingsDocument,
     decode_document,

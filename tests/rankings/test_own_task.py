@@ -15,12 +15,12 @@ from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.prompt.answers.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import RankedMemory, RankingsDocument
-from trackrecord.prompt.handed import Handing
-from trackrecord.prompt.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
-from trackrecord.prompt.wanted import WantedSections
+from trackrecord.prompt.choosing.exposure import Handing
+from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.question.section_filter import WantedSections
 
 RULES = ContextRules()
 NOW = Candidate(id="now", kind="task", text="Fix it", is_current_task=True)
@@ -251,7 +251,7 @@ def test_the_holdout_withholds_what_is_learnt_and_nothing_of_the_task_itself():
 
 def test_a_wrong_section_in_a_configuration_names_those_that_there_are():
     """Also those of the task's own record."""
-    from trackrecord.prompt.candidates.partial_rules import rules_from
+    from trackrecord.prompt.question.partial_rules import rules_from
 
     with pytest.raises(SettingsError, match="past_tasks, errors, evidence"):
         rules_from({"exclude": ["error"]})

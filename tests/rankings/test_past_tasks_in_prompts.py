@@ -9,9 +9,9 @@ from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.wanted import ALL, WantedSections
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.question.section_filter import ALL, WantedSections
 
 RULES = ContextRules()
 PAST = advice(

@@ -9,7 +9,7 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.reasons import reason_of
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.patterns.texts import TextRules
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.documents.presentation import present_pattern
 
 
 def presented(share: float, **texts: int):

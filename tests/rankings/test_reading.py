@@ -16,10 +16,10 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.cache import cached_ages, write_document
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.presentation import present_competence, present_pattern
+from trackrecord.prompt.documents.presentation import present_competence, present_pattern
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.reading.cache import cached_ages, write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import load_settings
 

@@ -7,14 +7,14 @@ from golden import memory, pattern
 from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.advice_document import ExpectedInKind, PatternEntry
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.known import KnownDocuments
-from trackrecord.prompt.presentation import present_failing
-from trackrecord.prompt.recommended import _surely_better
-from trackrecord.prompt.wanted import WantedSections
+from trackrecord.prompt.choosing.inputs import KnownDocuments
+from trackrecord.prompt.choosing.recommended import _surely_better
+from trackrecord.prompt.documents.advice_document import ExpectedInKind, PatternEntry
+from trackrecord.prompt.documents.presentation import present_failing
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.question.section_filter import WantedSections
 
 TASKS = {
     "refund the order of a customer": [

@@ -11,15 +11,15 @@ from prompt_answers import answer_from, context_from
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.prompt import section_names
-from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.answers.learnt_entries import patterns_text
+from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS
-from trackrecord.prompt.candidates.rules import ContextRules
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.learnt import patterns_text
-from trackrecord.prompt.rankings_answer import Rankings
-from trackrecord.prompt.sections import FEEDS, SECTIONS, Kind
+from trackrecord.prompt.candidates.sections import FEEDS, SECTIONS, Kind
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.question import section_names
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.queries.handed_out import HandedKind, kind_of
 from trackrecord.settings import load_settings
 

@@ -13,10 +13,10 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankedPattern, RankingsDocument
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.rankings_document import RankedPattern, RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.rules_bundle import Rules
 from trackrecord.settings import Settings
 

@@ -15,10 +15,10 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.masking import masked
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
-from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY, handing_of
-from trackrecord.prompt.presentation import present_failing, present_pattern
+from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.documents.presentation import present_failing, present_pattern
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.queries.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)

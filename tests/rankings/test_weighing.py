@@ -7,10 +7,10 @@ from prompt_answers import answer_from
 
 import trackrecord
 from trackrecord.errors import InvalidScores
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.client import RankingsReader, given_readers
-from trackrecord.prompt.document import RankedCriterion, RankingsDocument
-from trackrecord.prompt.handed import Handing
+from trackrecord.prompt.choosing.exposure import Handing
+from trackrecord.prompt.documents.rankings_document import RankedCriterion, RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings import load_settings
 from trackrecord.testing import rankings_of
 

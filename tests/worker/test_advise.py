@@ -5,7 +5,7 @@ from collections.abc import Callable
 import redis
 from working import body, publish
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 

@@ -14,7 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from working import body, log_lines, process, publish, until
 
-from trackrecord.prompt.cache import ADVICE_COMPUTED_AT, COMPUTED_AT, cached_advice, cached_ages
+from trackrecord.prompt.reading.cache import (
+    ADVICE_COMPUTED_AT,
+    COMPUTED_AT,
+    cached_advice,
+    cached_ages,
+)
 from trackrecord.settings import Settings, load_settings
 from trackrecord.times import believed_age
 from trackrecord_worker.app import create_app

@@ -12,8 +12,8 @@ from sqlalchemy import Engine, select, update
 from working import body, process, publish, recorded_ids, until
 
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.prompt.cache import cached_ages, read_document
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.cache import cached_ages, read_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.competences.read import read_competences

@@ -6,7 +6,7 @@ from sqlalchemy import text
 from working import body
 
 from trackrecord.effect_consent import note_effect_consent
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
     EffectDecision,

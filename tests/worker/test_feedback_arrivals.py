@@ -9,7 +9,7 @@ from dying import exit_code_of
 from dying_drain import drain_until
 from working import body
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.write import list_memories

@@ -12,7 +12,7 @@ from dying_drain import drain_until
 from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish
 
-from trackrecord.prompt.document import decode_document
+from trackrecord.prompt.documents.rankings_document import decode_document
 from trackrecord.settings import Settings
 from trackrecord_worker.services import Services
 

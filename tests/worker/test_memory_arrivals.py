@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import text
 from working import body, learnt_counts
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.write import list_memories

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from sqlalchemy import text, update
 
-from trackrecord.prompt.client import RankingsReader
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.queries.memories import list_memories, show_memory
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes

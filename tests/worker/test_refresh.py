@@ -10,9 +10,9 @@ import redis
 from sqlalchemy import Engine, update
 from working import body, publish
 
-from trackrecord.prompt.cache import write_document
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.document import RankingsDocument, decode_document
+from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions

@@ -9,7 +9,7 @@ from trackrecord.beside import awaited
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from trackrecord.prompt.weighing import Weighing
+    from trackrecord.prompt.reading.weighing import Weighing
 
 
 def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighing:
@@ -25,7 +25,7 @@ def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighin
     Raises:
         InvalidScores: a score is not one; the message names the criterion.
     """
-    from trackrecord.prompt import weighing
+    from trackrecord.prompt.reading import weighing
 
     return weighing.weigh(scores, project=project)
 

@@ -2,5 +2,5 @@
 
 The command line stands on these, and HTTP, MCP, metrics or a page would stand beside it. An answer
 becomes a JSON object by `to_document`. Rankings and contexts as agents read them come from
-`prompt.client` and `prompt.context_answer`, artifacts from `artifacts.client`.
+`prompt.reading` and `prompt.answers`, artifacts from `artifacts.client`.
 """

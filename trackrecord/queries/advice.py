@@ -28,7 +28,7 @@ from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
-from trackrecord.prompt.advice_document import (
+from trackrecord.prompt.documents.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
     DifferenceEntry,

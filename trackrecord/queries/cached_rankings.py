@@ -6,7 +6,7 @@ import redis
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.prompt.cache import write_document
+from trackrecord.prompt.reading.cache import write_document
 from trackrecord.redis_problems import is_out_of_memory
 from trackrecord.store.database.engine import reading
 

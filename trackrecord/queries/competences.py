@@ -13,7 +13,7 @@ from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
 from trackrecord.learning.competences.signatures import signature_of
-from trackrecord.prompt.presentation import present_competence
+from trackrecord.prompt.documents.presentation import present_competence
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (
     HistoryEntry,

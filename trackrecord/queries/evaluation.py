@@ -12,10 +12,10 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.evaluation.recommendations import Advised
 from trackrecord.learning.advice.runs import Run
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.document import RankingsDocument
-from trackrecord.prompt.known import KnownDocuments, PromptRules
-from trackrecord.prompt.recommended import recommended_procedures
+from trackrecord.prompt.choosing.inputs import KnownDocuments, PromptRules
+from trackrecord.prompt.choosing.recommended import recommended_procedures
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.notify_settings import CHANNELS
-from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.store.competences.runs import last_finished
 from trackrecord.store.outcomes.projects import (
     ProjectCounts,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line, quoted
-from trackrecord.prompt.appeared_lessons import appeared_lessons
+from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
 from trackrecord.store.competences.run_leases import run_lease_name
 from trackrecord.store.competences.unfinished_runs import failed_runs
 from trackrecord.store.patterns.recent import RecentTransition, recent_transitions

@@ -5,10 +5,10 @@ import time
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.prompt.asked import PromptQuestion
-from trackrecord.prompt.document import ProjectDocuments, RankingsDocument
-from trackrecord.prompt.known import PromptRules
-from trackrecord.prompt.rankings_answer import Rankings, answer_from
+from trackrecord.prompt.answers.rankings_answer import Rankings, answer_from
+from trackrecord.prompt.choosing.inputs import PromptRules
+from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
+from trackrecord.prompt.question.question import PromptQuestion
 
 from .advice import build_advice
 from .project_rows import project_row

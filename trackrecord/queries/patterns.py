@@ -17,9 +17,9 @@ from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.patterns.tags import plain_tag
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.language import Language
-from trackrecord.prompt.document import RankedPattern
-from trackrecord.prompt.labels import in_language, shown
-from trackrecord.prompt.presentation import present_pattern
+from trackrecord.prompt.documents.labels import in_language, shown
+from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.rankings_document import RankedPattern
 from trackrecord.store.advice.runs import patterns_of_source
 from trackrecord.store.patterns.read import (
     EVERY,

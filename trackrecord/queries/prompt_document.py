@@ -15,13 +15,7 @@ from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
-from trackrecord.prompt.document import (
-    RankedCompetence,
-    RankedCriterion,
-    RankedPattern,
-    RankingsDocument,
-)
-from trackrecord.prompt.presentation import (
+from trackrecord.prompt.documents.presentation import (
     NameOf,
     is_held_back,
     is_recommended,
@@ -30,6 +24,12 @@ from trackrecord.prompt.presentation import (
     present_failing,
     present_other,
     present_pattern,
+)
+from trackrecord.prompt.documents.rankings_document import (
+    RankedCompetence,
+    RankedCriterion,
+    RankedPattern,
+    RankingsDocument,
 )
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force

@@ -3,8 +3,8 @@
 from sqlalchemy import Connection
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.document import RankedMemory
-from trackrecord.prompt.presentation import present_memory
+from trackrecord.prompt.documents.presentation import present_memory
+from trackrecord.prompt.documents.rankings_document import RankedMemory
 from trackrecord.store.memories.read import Memory, count_memories, strongest_memories
 from trackrecord.store.memories.write import list_memories
 

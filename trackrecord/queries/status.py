@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from trackrecord import __version__
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.effect_consent import effect_consent
-from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.server_urls import without_password
 from trackrecord.store.advice.effect import ENOUGH_TASKS
 from trackrecord.store.advice.effect_decisions import held_out_projects

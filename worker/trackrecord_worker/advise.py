@@ -17,8 +17,8 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.effect_consent import effect_consent
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
-from trackrecord.prompt.appeared_lessons import note_lessons
-from trackrecord.prompt.cache import CachedAdvice, cached_advice, write_advice
+from trackrecord.prompt.reading.appeared_lessons import note_lessons
+from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
 from trackrecord.store.advice.effect import (
     USUAL_HOLDOUT,

@@ -24,14 +24,14 @@ from trackrecord.embeddings.packed import (
 from trackrecord.embeddings.packed import pack as pack_vector
 from trackrecord.errors import EndpointAway
 from trackrecord.learning.competences.phrases import embedded_text
-from trackrecord.prompt.cache import (
+from trackrecord.prompt.documents.rankings_document import RankedCompetence, decode_document
+from trackrecord.prompt.reading.cache import (
     complete_vectors,
     confirm_vectors,
     read_document,
     read_vectors,
     write_vectors,
 )
-from trackrecord.prompt.document import RankedCompetence, decode_document
 from trackrecord.store.competences.selection_index import digest_of_text
 
 # An agent holds them in its memory: the best records have vectors, as far as this goes.

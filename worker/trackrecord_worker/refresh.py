@@ -8,7 +8,7 @@ import structlog
 from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.prompt.cache import cached_ages
+from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.queries.cached_rankings import write_rankings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions

@@ -17,7 +17,7 @@ from trackrecord.dead_letter_stream import ADDED, CUT
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.notify_settings import CHANNELS
-from trackrecord.prompt.cache import ADVICE_REVISION, REVISION, write_advice, write_document
+from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis_keys import CONSUMER_GROUP

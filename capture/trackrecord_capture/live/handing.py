@@ -9,9 +9,9 @@ import msgspec
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.hook_settings import HookSettings
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.rankings_answer import Rankings
-from trackrecord.prompt.wording import Wording
+from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.prompt.question.wording import Wording
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redaction.redact import redacted
 from trackrecord.wire.exposure import ExposureBody
 

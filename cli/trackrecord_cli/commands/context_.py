@@ -25,11 +25,11 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.asked import PromptQuestion
-    from trackrecord.prompt.client import Cached
-    from trackrecord.prompt.context_answer import Considered, Context
-    from trackrecord.prompt.hints import Meaning
-    from trackrecord.prompt.own_task import OwnTask
+    from trackrecord.prompt.answers.context_answer import Considered, Context
+    from trackrecord.prompt.answers.own_task import OwnTask
+    from trackrecord.prompt.choosing.meaning import Meaning
+    from trackrecord.prompt.question.question import PromptQuestion
+    from trackrecord.prompt.reading.client import Cached
 
 
 @click.group("context", cls=CommandGroup)
@@ -83,13 +83,13 @@ def rank(
     The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
     the settings, `config` and `budget`.
     """
-    from trackrecord.prompt.asked import asked_for, usual_question
-    from trackrecord.prompt.candidates.partial_rules import rules_from
+    from trackrecord.prompt.answers.context_answer import context_from
+    from trackrecord.prompt.answers.own_task import OwnPart
     from trackrecord.prompt.candidates.read import read_candidates
-    from trackrecord.prompt.client import Cached
-    from trackrecord.prompt.context_answer import context_from
-    from trackrecord.prompt.known import PromptRules
-    from trackrecord.prompt.own_task import OwnPart
+    from trackrecord.prompt.choosing.inputs import PromptRules
+    from trackrecord.prompt.question.partial_rules import rules_from
+    from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.prompt.reading.client import Cached
 
     from ..candidate_input import read_question
 
@@ -125,7 +125,7 @@ def rank(
         meaning=meaning,
     )
     if as_json:
-        from trackrecord.prompt.documents import context_document
+        from trackrecord.prompt.answers.json_documents import context_document
 
         print_json(context_document(answer))
     elif form == "prompt":
@@ -137,7 +137,7 @@ def rank(
 def _learnt(
     settings: DaemonSettings, question: PromptQuestion, at: float | None
 ) -> tuple[Cached, Meaning | None]:
-    from trackrecord.prompt.client import Cached, RankingsReader
+    from trackrecord.prompt.reading.client import Cached, RankingsReader
     from trackrecord.queries.advice import build_advice
     from trackrecord.queries.past_rankings import rankings_at
 
@@ -160,7 +160,7 @@ def _own_task(
 ) -> OwnTask:
     from trackrecord.artifacts.client import open_outputs
     from trackrecord.inflight.store import InFlightStore
-    from trackrecord.prompt.own_task import OwnTask
+    from trackrecord.prompt.answers.own_task import OwnTask
 
     if task_id is None:
         return OwnTask()

@@ -37,7 +37,7 @@ from ..trends import pattern_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.document import RankedPattern
+    from trackrecord.prompt.documents.rankings_document import RankedPattern
     from trackrecord.queries.patterns import Pattern
     from trackrecord.queries.sorting import Order
 
@@ -124,7 +124,7 @@ def _verdicts(pattern: Pattern) -> tuple[str, int]:
 
 
 def _print_prompt(found: list[Pattern], lang: Language, *, with_deprecated: bool) -> None:
-    from trackrecord.prompt.learnt import patterns_text
+    from trackrecord.prompt.answers.learnt_entries import patterns_text
 
     shown = (pattern.shown for pattern in found)
     if text := patterns_text(shown, lang, with_deprecated=with_deprecated):

@@ -21,8 +21,8 @@ from ..screen import console, print_json, print_table
 if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
-    from trackrecord.prompt.asked import PromptArguments
-    from trackrecord.prompt.rankings_answer import Rankings
+    from trackrecord.prompt.answers.rankings_answer import Rankings
+    from trackrecord.prompt.question.question import PromptArguments
 
 
 @click.command("rankings")
@@ -81,7 +81,7 @@ def command(
     else:
         answer = _past(settings, project, asked, at)
     if as_json:
-        from trackrecord.prompt.documents import rankings_document
+        from trackrecord.prompt.answers.json_documents import rankings_document
 
         print_json(rankings_document(answer, at))
     elif form == "prompt":
@@ -96,7 +96,7 @@ def command(
 
 
 def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
-    from trackrecord.prompt.asked import asked_for, usual_question
+    from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.queries.past_rankings import answer_at
 
     question = asked_for(usual_question(project, settings.context), **asked)
@@ -105,7 +105,7 @@ def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: fl
 
 
 def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:
-    from trackrecord.prompt.client import RankingsReader
+    from trackrecord.prompt.reading.client import RankingsReader
 
     with open_redis(settings):
         answer = RankingsReader(settings).read(**asked)
@@ -135,7 +135,7 @@ def _print_why(answer: Rankings) -> None:
 
 
 def _print(answer: Rankings, at: float | None) -> None:
-    from trackrecord.prompt.sections import FEEDS
+    from trackrecord.prompt.candidates.sections import FEEDS
     from trackrecord.times import iso
 
     rows = [

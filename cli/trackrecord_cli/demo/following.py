@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trackrecord.prompt.rankings_answer import Rankings
+from trackrecord.prompt.answers.rankings_answer import Rankings
 
 from .planted import PROJECT, STRATEGIES, PlantedStrategy, signals
 

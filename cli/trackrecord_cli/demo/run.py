@@ -18,9 +18,9 @@ from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.prompt.cache import cached_advice
-from trackrecord.prompt.client import RankingsReader
-from trackrecord.prompt.rankings_answer import Rankings
+from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.prompt.reading.cache import cached_advice
+from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.queries.patterns import list_patterns

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, Union
 import msgspec
 from msgspec import Meta
 
-from trackrecord.prompt.section_names import NAMES
+from trackrecord.prompt.question.section_names import NAMES
 
 from .docstrings import read_docstring
 

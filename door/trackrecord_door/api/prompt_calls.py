@@ -12,8 +12,8 @@ from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 
 if TYPE_CHECKING:
-    from trackrecord.prompt.context_answer import Context
-    from trackrecord.prompt.rankings_answer import Rankings
+    from trackrecord.prompt.answers.context_answer import Context
+    from trackrecord.prompt.answers.rankings_answer import Rankings
     from trackrecord_door.floor import Floor
 
 
@@ -46,8 +46,8 @@ def show_rankings(
         at: A past moment to answer for.
         project: Whose experience.
     """
-    from trackrecord.prompt.client import rankings
-    from trackrecord.prompt.documents import rankings_document
+    from trackrecord.prompt.answers.json_documents import rankings_document
+    from trackrecord.prompt.reading.client import rankings
 
     moment = moment_of(at)
     asked: dict[str, Any] = {
@@ -69,7 +69,7 @@ def show_rankings(
 
 
 def _rankings_at(floor: Floor, asked: dict[str, Any], moment: float) -> Rankings:
-    from trackrecord.prompt.asked import asked_for, usual_question
+    from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.queries.past_rankings import answer_at
     from trackrecord.store.database.engine import reading
 
@@ -116,7 +116,7 @@ def take_rankings(
         project: Whose experience.
     """
     import trackrecord
-    from trackrecord.prompt.documents import rankings_document
+    from trackrecord.prompt.answers.json_documents import rankings_document
 
     answer = trackrecord.rankings(
         project=project,
@@ -210,7 +210,7 @@ def show_context(
         conditions: The conditions under which the task appeared, for example `{"os": "linux"}`.
         project: Whose experience.
     """
-    from trackrecord.prompt.context import context
+    from trackrecord.prompt.reading.context import context
 
     return _composed(
         partial(
@@ -229,7 +229,7 @@ def show_context(
 
 
 def _composed(ask: Callable[[], Context]) -> dict[str, Any]:
-    from trackrecord.prompt.documents import context_document
+    from trackrecord.prompt.answers.json_documents import context_document
 
     try:
         return context_document(ask())

@@ -16,9 +16,11 @@ from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.prompt.advice_document import LessonEntry
-from trackrecord.prompt.context_answer import Considered, Context
-from trackrecord.prompt.document import (
+from trackrecord.prompt.answers.context_answer import Considered, Context
+from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.prompt.answers.why import Why
+from trackrecord.prompt.documents.advice_document import LessonEntry
+from trackrecord.prompt.documents.rankings_document import (
     RankedCompetence,
     RankedCriterion,
     RankedFailure,
@@ -27,8 +29,6 @@ from trackrecord.prompt.document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.prompt.rankings_answer import Rankings
-from trackrecord.prompt.why import Why
 from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project

@@ -22,7 +22,7 @@ from .arguments import (
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from trackrecord.prompt.rankings_answer import Rankings
+    from trackrecord.prompt.answers.rankings_answer import Rankings
 
 _PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"
@@ -149,7 +149,7 @@ def _problem(answer: Rankings) -> str | None:
     Raises:
         ServerUnavailable: there is no answer at all.
     """
-    from trackrecord.prompt.client import NOTHING_LEARNT
+    from trackrecord.prompt.reading.client import NOTHING_LEARNT
 
     if answer.problem in (None, NOTHING_LEARNT):
         return None
@@ -179,7 +179,7 @@ def _entries(answer: Rankings) -> list[Entry]:
     A memory's id is what an outcome names it by, and stays as it is.
     """
     from trackrecord.learning.text.inert import identifier
-    from trackrecord.prompt.sections import FEEDS
+    from trackrecord.prompt.candidates.sections import FEEDS
 
     return [
         Entry(

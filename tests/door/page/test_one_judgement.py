@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from no_tls import NO_TLS
 
-from trackrecord.prompt.handed import TRIED, TRIED_ANYWAY
+from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY
 from trackrecord_worker.advise import Adviser
 
 _NUMBERS = count()

@@ -7,7 +7,7 @@ import msgspec
 
 from trackrecord.errors import InvalidCandidate
 
-from ..sections import SECTIONS, WEIGHTS, Kind
+from .sections import SECTIONS, WEIGHTS, Kind
 
 ContentType = Literal["prose", "code", "markdown", "json"]
 

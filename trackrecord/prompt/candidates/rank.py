@@ -8,12 +8,12 @@ from typing import Final, get_args
 
 import msgspec
 
-from ..sections import AS_HANDED_IN, LAST, WEIGHTS
-from . import partial_rules
+from ..question import partial_rules
+from ..question.partial_rules import rules_from
+from ..question.rules import ContextRules
 from .candidate import Candidate, ContentType
-from .partial_rules import rules_from
 from .read import Given, read_candidates
-from .rules import ContextRules
+from .sections import AS_HANDED_IN, LAST, WEIGHTS
 
 _BY_ORDER: Final = attrgetter("order")
 # The rule that characters of each kind of text count by.

@@ -5,9 +5,9 @@ from typing import Final
 
 from trackrecord.learning.text.language import Language
 
-from ..sections import AS_HANDED_IN, SECTIONS, Section
 from .candidate import Candidate
 from .rank import Scored
+from .sections import AS_HANDED_IN, SECTIONS, Section
 
 _UNDER_HEADING: Final = "\n\n"
 _BETWEEN_SECTIONS: Final = "\n\n"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.calls.given import optional_text_of
 from trackrecord.errors import InvalidRequest
-from trackrecord.prompt.asked import LONGEST_TASK_ID, asked_for, usual_question
-from trackrecord.prompt.sections import FEEDS
+from trackrecord.prompt.candidates.sections import FEEDS
+from trackrecord.prompt.question.question import LONGEST_TASK_ID, asked_for, usual_question
 from trackrecord.queries.handed_out import kind_of
 from trackrecord.queries.past_rankings import answer_at
 from trackrecord.queries.project_rows import project_row
@@ -21,8 +21,8 @@ from ..answering import Shown
 from ..asked import PageRequest
 
 if TYPE_CHECKING:
-    from trackrecord.prompt.rankings_answer import Rankings
-    from trackrecord.prompt.why import Why
+    from trackrecord.prompt.answers.rankings_answer import Rankings
+    from trackrecord.prompt.answers.why import Why
 
 MOST_BUDGET: Final = 4000
 _LONGEST_TASK: Final = 4000

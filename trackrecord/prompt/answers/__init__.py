@@ -1,0 +1,1 @@
+"""From chosen entries to the answers of `rankings()` and `context()`; no I/O."""

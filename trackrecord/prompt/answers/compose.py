@@ -1,0 +1,185 @@
+"""The prompt engine: what competes for a prompt, ranked and chosen within a budget; no I/O."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trackrecord.learning.text.language import Language
+
+from ..candidates.candidate import LEARNT_KINDS, Candidate
+from ..candidates.rank import Ranking, Scored, in_order, score_all, score_own
+from ..candidates.sections import SECTIONS, Feed
+from ..candidates.select import Selection, select
+from ..candidates.shares import HasShare, Shared, by_shares, capped
+from ..candidates.text import render
+from ..candidates.tokenizer import Tokenizer
+from ..choosing.inputs import KnownDocuments
+from ..choosing.procedure_choice import ProcedureChoice, choice_of
+from ..question.question import PromptQuestion
+from ..question.rules import ContextRules
+from ..question.wording import AS_ADVICE, Wording
+from .learnt_entries import LearntEntries, learnt_of
+
+if TYPE_CHECKING:
+    # Who asks for rankings alone does without.
+    from .own_task import OfTask
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A prompt's text, and what became of all that competed for it.
+
+    Attributes:
+        selection: the text, what stands in it, and what did not fit, best first.
+        ranking: what was ranked, best first; the agent's own that were too many.
+        learnt: what of the rankings competed.
+        replaced: what is learnt and was not ranked, because the agent handed in its own.
+        over_share: those of what did not fit that the share of their section had no room for.
+    """
+
+    selection: Selection
+    ranking: Ranking
+    learnt: LearntEntries
+    replaced: tuple[Scored, ...] = ()
+    over_share: frozenset[int] = frozenset()
+
+    @cached_property
+    def choice(self) -> ProcedureChoice:
+        """How sure the choice of a procedure is."""
+        known = self.learnt.known
+        if known is None:
+            return ProcedureChoice()
+        return choice_of(known, self.learnt.offered.get("competences"))
+
+    @cached_property
+    def taken_entries(self) -> dict[str, tuple[Any, ...]]:
+        """By field, the entries of the rankings that stand in the text, best first."""
+        return self.learnt.taken(each.candidate for each in self.selection.taken)
+
+    @cached_property
+    def taken_names(self) -> tuple[str, ...]:
+        """The ids of what stands in the text, best first."""
+        return names_of(self.selection.taken)
+
+    @cached_property
+    def left_out_names(self) -> tuple[str, ...]:
+        """The ids of what did not fit, best first."""
+        return names_of(self.selection.left_out)
+
+    def written(self, wording: Wording, language: Language) -> str:
+        """Return the text in other words; what stands in it is the same, but for what was said."""
+        if wording == AS_ADVICE:
+            return self.selection.text
+        learnt = {
+            id(each.scored.candidate): each.offer.entry
+            for found in self.learnt.by_field.values()
+            for each in found
+        }
+        entries = []
+        for taken in self.selection.taken:
+            candidate = taken.candidate
+            text = wording.reworded(learnt.get(id(candidate)), candidate.text, language)
+            if text not in wording.said:
+                candidate = msgspec.structs.replace(candidate, text=text)
+                entries.append(msgspec.structs.replace(taken, candidate=candidate))
+        return render(entries, language, is_record=wording.is_record)
+
+
+def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
+    """Return the ids of candidates among those of all kinds."""
+    candidates = [entry.candidate for entry in entries]
+    # The id of one that stands in another section than its kind's bears the prefix already. A
+    # thousand of them are named for each prompt, so this is one expression.
+    return tuple(
+        [each.id if each.section else SECTIONS[each.kind].prefix + each.id for each in candidates]
+    )
+
+
+def compose(
+    question: PromptQuestion,
+    known: KnownDocuments | None,
+    rules: ContextRules,
+    *,
+    most: int | None,
+    most_learnt: int | None = None,
+    own: Sequence[Candidate] = (),
+    of_task: "Sequence[OfTask]" = (),
+    tokenizer: Tokenizer | None = None,
+) -> Composition:
+    """Rank what is learnt and the agent's own together, and write what fits.
+
+    Args:
+        question: what is asked for.
+        known: what is known of the project; None when nothing that is learnt competes.
+        rules: what is ranked and counted by.
+        most: how many of each kind of what is learnt compete; None for all.
+        most_learnt: tokens that all that is learnt may take together; None for the whole budget.
+        own: the agent's candidates; of more than `max_candidates` the first so many are ranked.
+        of_task: what is on record of the task itself.
+        tokenizer: the caller's own.
+    """
+    budget, language = question.budget, question.language
+    learnt = LearntEntries() if known is None else learnt_of(known, most=most)
+    most_own = rules.max_candidates if rules.enabled else len(own)
+    ours = own[:most_own]
+    competing, replaced = _apart(learnt.entries, ours)
+    tasks_own = score_all([each.candidate for each in of_task], rules)
+    entries = in_order([*score_own(ours, rules), *tasks_own, *competing], rules)
+    ranking = Ranking(entries, tuple(own[most_own:]), rules)
+    shared = _shared(ranking, learnt, of_task, budget, most_learnt, language)
+    tried = replace(ranking, entries=shared.entries)
+    selection = select(tried, budget, lang=language, tokenizer=tokenizer)
+    return Composition(
+        _in_rank(selection, ranking, shared.over),
+        ranking,
+        learnt,
+        tuple(replaced),
+        frozenset(id(each.candidate) for each in shared.over),
+    )
+
+
+def _shared(
+    ranking: Ranking,
+    learnt: LearntEntries,
+    of_task: "Sequence[OfTask]",
+    budget: int | None,
+    most_learnt: int | None,
+    language: Language,
+) -> Shared:
+    if budget is None or not ranking.rules.enabled:
+        return Shared(ranking.entries)
+    feeds: dict[int, Feed] = {
+        id(each.scored.candidate): each.feed for found in learnt.by_field.values() for each in found
+    }
+    ratio = ranking.rules.markdown_ratio
+    room = budget if most_learnt is None else min(budget, most_learnt)
+    with_share: dict[int, HasShare] = {**feeds}
+    with_share |= {id(each.candidate): each.share.of(budget, room) for each in of_task}
+    shared = by_shares(ranking.entries, with_share, room, language=language, ratio=ratio)
+    if room == budget:
+        return shared
+    return capped(shared, feeds, room, language=language, ratio=ratio)
+
+
+def _in_rank(selection: Selection, ranking: Ranking, over: Sequence[Scored]) -> Selection:
+    """Return the selection with both lists in the order of the ranking."""
+    if not ranking.rules.enabled:
+        return selection
+    left_out = in_order((*selection.left_out, *over), ranking.rules)
+    return replace(selection, taken=in_order(selection.taken, ranking.rules), left_out=left_out)
+
+
+def _apart(learnt: list[Scored], ours: Sequence[Candidate]) -> tuple[list[Scored], list[Scored]]:
+    """What is learnt and competes, and what the agent's own candidates replace."""
+    handed_in = {(each.kind, each.id) for each in ours if each.kind in LEARNT_KINDS}
+    if not handed_in:
+        return learnt, []
+    competing: list[Scored] = []
+    replaced: list[Scored] = []
+    for entry in learnt:
+        is_replaced = (entry.candidate.kind, entry.candidate.id) in handed_in
+        (replaced if is_replaced else competing).append(entry)
+    return competing, replaced

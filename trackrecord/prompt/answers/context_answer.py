@@ -1,0 +1,230 @@
+"""The answer of `context()`: what stands in a prompt, what does not, and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from trackrecord.learning.advice.assignment import Arm
+from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import ExposureBody
+
+from ..candidates.candidate import Candidate
+from ..candidates.rank import Scored
+from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
+from ..choosing.inputs import USUAL_RULES, KnownDocuments, PromptRules
+from ..choosing.meaning import ComparedBy, Meaning, compared_by
+from ..choosing.procedure_choice import ChosenBy
+from ..documents.labels import label
+from ..documents.rankings_document import ProjectDocuments
+from ..question.question import PromptQuestion
+from .compose import Composition, compose, names_of
+from .own_task import NOTHING_OWN, OwnPart, candidates_of
+from .why_texts import LEFT_OUT
+
+Reason = Literal["budget", "share", "max_candidates", "replaced"]
+
+
+class Considered(msgspec.Struct, frozen=True, gc=False):
+    """What became of one candidate.
+
+    Attributes:
+        id: its id.
+        kind: its kind.
+        rank: its place in the ranking, 1 for the best; None when it was not ranked.
+        is_learnt: whether it came from the rankings, and neither from the agent nor from what is
+            on record of its task, whose ids begin with "error:" and "artifact:".
+        score: what it was ranked by; None when it was not ranked.
+        tokens: what it counts for, its heading apart; None when it was not counted.
+        reason: why it was left out, None when it was taken. `budget`: it did not fit. `share`: it
+            did not fit into what learnt entries, or those of its section, may take of the budget.
+            `max_candidates`: the agent handed in more than are ranked. `replaced`: the agent
+            handed in one of the same kind and id.
+        lang: the language of `label` and `why`.
+    """
+
+    id: str
+    kind: str
+    rank: int | None
+    is_learnt: bool
+    score: float | None = None
+    tokens: int | None = None
+    reason: Reason | None = None
+    lang: Language = "en"
+
+    @property
+    def label(self) -> str:
+        """What people are shown it as: its kind in words."""
+        return label(self.kind.replace("_", " "), self.lang)
+
+    @property
+    def why(self) -> str:
+        """Why it was left out, in words; "" when it was taken."""
+        return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What stands in the prompt, and what does not.
+
+    Attributes:
+        project: whose experience took part.
+        prompt: the text, "" when there is nothing to say.
+        tokens: what the text counts for.
+        budget: what it was allowed; None for no limit.
+        taken: the candidates that stand in the text, best first; past tasks last.
+        left_out: those that do not, with the reason; those that did not fit first, best first.
+        not_competing: how many entries of the rankings were not among the best of their kind.
+        age_s: seconds since the rankings were computed, None when there are none.
+        is_stale: whether these are the rankings that this process saw last, and not the newest.
+        problem: why the rankings are missing or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, for which nothing that is learnt
+            competes; None without a task id.
+        is_explored: whether the order of what is learnt is a draw, so that little known entries are
+            tried.
+        propensity: how probable it was that the task was assigned so.
+        exposure: what is recorded of the task; None without a task id.
+        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
+            of similar tasks that succeeded, or how far the best competence record stands out.
+        needs_more: whether that is too low to act on, so that more information is needed.
+        chosen_by: "votes" or "records", None where there was nothing to choose from.
+        compared_by: how the task was compared with competence records: "words" or "embeddings";
+            None without a task.
+        memory_ids: the ids of the learnt memories in the text, for the outcome of a task that used
+            them.
+    """
+
+    project: str
+    prompt: str
+    tokens: int
+    budget: int | None
+    taken: tuple[Considered, ...] = ()
+    left_out: tuple[Considered, ...] = ()
+    not_competing: int = 0
+    age_s: float | None = None
+    is_stale: bool = False
+    problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
+    confidence: float = 0.0
+    needs_more: bool = True
+    chosen_by: ChosenBy | None = None
+    compared_by: ComparedBy | None = None
+    memory_ids: tuple[str, ...] = ()
+
+
+def context_from(
+    question: PromptQuestion,
+    known: ProjectDocuments,
+    rules: PromptRules = USUAL_RULES,
+    own: OwnPart = NOTHING_OWN,
+    *,
+    now: float,
+    handing: Handing = AS_THEY_ARE,
+    meaning: Meaning | None = None,
+) -> Context:
+    """Rank what is learnt and the agent's own together, and write what fits.
+
+    Args:
+        question: what is asked for.
+        known: the project's documents.
+        rules: what is chosen by; of more than `max_candidates` of the agent's own candidates the
+            first so many are ranked.
+        own: what the agent brings, and what is on record of its task.
+        now: seconds since the epoch.
+        handing: what is withheld from the task, tried on it, and withdrawn.
+        meaning: how similar the task's embedding is to those of competence records.
+    """
+    document = known.document
+    problem = "; ".join(filter(None, (known.problem, own.task.problem))) or None
+    of_task = candidates_of(own.task, own.candidates, question.wanted, question.language)
+
+    def composed_of(learnt: KnownDocuments | None) -> Composition:
+        return compose(
+            question,
+            learnt,
+            rules.context,
+            most=rules.context.max_learnt,
+            most_learnt=rules.context.learnt_tokens,
+            own=own.candidates,
+            of_task=of_task,
+            tokenizer=own.tokenizer,
+        )
+
+    not_learnt = (*own.candidates, *(each.candidate for each in of_task))
+    exposure = composed = None
+    if document is not None:
+        inputs = KnownDocuments(question, document, known.advice, rules, handing, meaning)
+        composed = composed_of(inputs)
+        exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
+    if composed is None or handing.assignment.is_withheld:
+        composed = composed_of(None)
+    selection, tell = composed.selection, _Teller(composed, not_learnt, question.language)
+    return Context(
+        project=question.project,
+        prompt=selection.text,
+        tokens=selection.tokens,
+        budget=question.budget,
+        taken=tuple(tell.of(each, None) for each in selection.taken),
+        left_out=(
+            *(tell.of(each, tell.reason(each)) for each in selection.left_out),
+            *(tell.unranked(each, "max_candidates") for each in composed.ranking.beyond),
+            *(tell.unranked(each.candidate, "replaced") for each in composed.replaced),
+        ),
+        not_competing=composed.learnt.left_out,
+        age_s=None if document is None else max(0.0, now - document.computed_at),
+        is_stale=document is not None and known.problem is not None,
+        problem=question.with_(problem),
+        arm=handing.assignment.arm,
+        is_explored=handing.assignment.is_explored,
+        propensity=handing.assignment.propensity,
+        exposure=exposure,
+        confidence=composed.choice.confidence,
+        needs_more=composed.choice.needs_more,
+        chosen_by=composed.choice.by,
+        # A task of the holdout is compared with nothing.
+        compared_by=compared_by(None if composed.learnt.known is None else question.task, meaning),
+        memory_ids=tuple([memory.id for memory in composed.taken_entries.get("memories", ())]),
+    )
+
+
+def _learnt_names(composed: Composition, not_learnt: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the ids of the learnt entries in the text, best first."""
+    others = {id(each) for each in not_learnt}
+    return names_of(
+        entry for entry in composed.selection.taken if id(entry.candidate) not in others
+    )
+
+
+class _Teller:
+    """Knows each candidate's place, and who brought it."""
+
+    def __init__(
+        self, composed: Composition, not_learnt: Iterable[Candidate], language: Language
+    ) -> None:
+        # By identity: an agent's own candidate and a learnt one may have one id.
+        ranked = enumerate(composed.ranking.entries, start=1)
+        self._ranks = {id(each.candidate): place for place, each in ranked}
+        self._not_learnt = {id(each) for each in not_learnt}
+        self._over_share = composed.over_share
+        self._language = language
+
+    def reason(self, entry: Scored) -> Reason:
+        """Return why a candidate that was ranked did not fit."""
+        return "share" if id(entry.candidate) in self._over_share else "budget"
+
+    def of(self, entry: Scored, reason: Reason | None) -> Considered:
+        """What became of a candidate that was ranked."""
+        each = entry.candidate
+        rank, is_learnt = self._ranks[id(each)], id(each) not in self._not_learnt
+        return Considered(
+            each.id, each.kind, rank, is_learnt, entry.score, entry.tokens, reason, self._language
+        )
+
+    def unranked(self, each: Candidate, reason: Reason) -> Considered:
+        """What became of a candidate that was not ranked."""
+        is_learnt = id(each) not in self._not_learnt
+        return Considered(each.id, each.kind, None, is_learnt, reason=reason, lang=self._language)

@@ -1,0 +1,30 @@
+"""What a prompt is answered with, as JSON objects: the same for every reader."""
+
+from typing import Any
+
+from trackrecord.times import iso
+
+from ..candidates.sections import FEEDS
+from ..documents.labels import shown
+from .context_answer import Context
+from .rankings_answer import Rankings
+
+
+def rankings_document(answer: Rankings, at: float | None = None) -> dict[str, Any]:
+    """Return rankings as a JSON object; their lines stand in the prompt already.
+
+    Args:
+        answer: the rankings.
+        at: the moment that was asked about; None for now.
+    """
+    document = {name: value for name, value in vars(answer).items() if name[0] != "_"}
+    document |= {"why": answer.why, "as_of": iso(at)}
+    for name in (*(feed.field for feed in FEEDS), "criteria"):
+        document[name] = [shown(entry) for entry in document[name]]
+    return document
+
+
+def context_document(answer: Context) -> dict[str, Any]:
+    """Return a composed prompt as a JSON object."""
+    document = dict(vars(answer))
+    return document | {name: [*map(shown, document[name])] for name in ("taken", "left_out")}

@@ -1,0 +1,342 @@
+"""From rankings and advice to candidates: how what is learnt competes for a prompt."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from trackrecord.errors import InvalidCandidate
+from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
+from trackrecord.learning.competences.signatures import tools_of
+from trackrecord.learning.text.language import Language
+
+from ..candidates.candidate import Candidate
+from ..candidates.rank import Scored, score_all
+from ..candidates.sections import FEEDS, SECTIONS, Feed, Section
+from ..candidates.text import write
+from ..choosing.exposure import Handing
+from ..choosing.inputs import KnownDocuments
+from ..choosing.offer import Offer, Offered, best_first
+from ..documents.advice_document import LessonEntry
+from ..documents.labels import in_language
+from ..documents.rankings_document import (
+    RankedCompetence,
+    RankedFailure,
+    RankedPattern,
+    RankedProcedure,
+)
+from ..question.rules import ContextRules
+
+# Of what holds for the project as a whole, only this much stands in for what is related.
+_MOST_GENERAL: Final = 5
+# More of one section than this is not read, however related it is.
+_MOST_RELATED: Final = 5
+_BULLET: Final = "- "
+# What is made of entries once; those of other feeds are made for one task.
+MADE_FOR_TASKS: Final = frozenset({"procedures", "past_tasks"})
+# Procedures may stand in both.
+_RECOMMENDED: Final = "procedures"
+_RECORDS: Final = "competences"
+
+
+# No work for the garbage collector: a prompt makes up to thousands of them.
+class Competing(msgspec.Struct, frozen=True, gc=False):
+    """An entry that competes.
+
+    Attributes:
+        offer: the entry, and why it competes.
+        scored: its candidate.
+        feed: where it comes from.
+    """
+
+    offer: Offer
+    scored: Scored
+    feed: Feed
+
+
+@dataclass(frozen=True)
+class LearntEntries:
+    """What of a project's rankings and advice competes.
+
+    Attributes:
+        by_field: by the field of an answer, each entry that competes, best first.
+        left_out: how many entries do not compete.
+        known: what was known.
+        offered: by the field of an answer, what was offered.
+    """
+
+    by_field: Mapping[str, Sequence[Competing]] = field(default_factory=dict)
+    left_out: int = 0
+    known: KnownDocuments | None = None
+    offered: Mapping[str, Offered] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> list[Scored]:
+        """All that compete, section by section."""
+        return [each.scored for each in chain.from_iterable(self.by_field.values())]
+
+    def taken(self, candidates: Iterable[Candidate]) -> dict[str, tuple[Any, ...]]:
+        """Return, by field, the entries whose candidates these are, best first."""
+        wanted = {id(candidate) for candidate in candidates}
+        language = "en" if self.known is None else self.known.language
+        return {
+            name: tuple(
+                [
+                    in_language(each.offer.entry, language)
+                    for each in found
+                    if id(each.scored.candidate) in wanted
+                ]
+            )
+            for name, found in self.by_field.items()
+        }
+
+
+def learnt_of(known: KnownDocuments, *, most: int | None) -> LearntEntries:
+    """Return what has to do with the task, as candidates that bring their own score.
+
+    Where nothing has, the few entries that hold for the project as a whole stand in; so do they
+    beside what is related as long as no similar past task tells what is.
+
+    Args:
+        known: the documents and the question.
+        most: how many of each kind compete; None for all.
+    """
+    rules, handing, wanted = known.rules.context, known.handing, known.question.wanted
+    offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
+    offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
+    if known.task and not (known.can_tell and any(offers.values())):
+        offers = _with_general(offers, offered)
+    if known.foreign_tools:
+        offers = {
+            name: [each for each in found if known.can_use(tools_of_entry(each.entry))]
+            for name, found in offers.items()
+        }
+    offers = _once_each(offers)
+    by_field: dict[str, Sequence[Competing]] = {}
+    beyond = 0
+    for feed in FEEDS:
+        if feed.field not in offers:
+            continue
+        found = _by_conditions(_handed_out(offers[feed.field], feed, known), offered[feed.field])
+        limit = _most(feed, most, known)
+        competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
+        tried = offered[feed.field].tried
+        if competing:
+            tried |= handing.tried(feed.field)
+        if offered[feed.field].fits:
+            competing = [
+                _with_conditions(each, offered[feed.field], known, rules) for each in competing
+            ]
+        by_field[feed.field] = [
+            _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+            for each in competing
+        ]
+        beyond += len(found) - len(by_field[feed.field])
+        if not known.task:
+            beyond += known.document.beyond.get(feed.field, 0)
+    return LearntEntries(by_field, beyond, known, offered)
+
+
+def _with_general(
+    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, Offered]
+) -> dict[str, Sequence[Offer]]:
+    candidates = [
+        (offer.value, name, offer)
+        for name, found in offered.items()
+        for offer in found.general
+        if offer.entry.id not in {each.entry.id for each in offers[name]}
+    ]
+    candidates.sort(key=lambda each: (-each[0], each[1], each[2].entry.id))
+    added: dict[str, list[Offer]] = {name: list(found) for name, found in offers.items()}
+    for _, name, offer in candidates[:_MOST_GENERAL]:
+        added[name].append(offer)
+    return dict(added)
+
+
+def _once_each(offers: Mapping[str, Sequence[Offer]]) -> dict[str, Sequence[Offer]]:
+    """Return offers of which no two are about one procedure; the first one speaks for it."""
+    told: set[str] = set()
+    once: dict[str, Sequence[Offer]] = dict(offers)
+    for name in (_RECOMMENDED, _RECORDS):
+        kept = []
+        for offer in once.get(name, ()):
+            signature = signature_of_entry(offer.entry)
+            if signature not in told:
+                kept.append(offer)
+                told.add(signature)
+        if name in once:
+            once[name] = kept
+    return once
+
+
+def signature_of_entry(entry: Any) -> str:  # noqa: ANN401 - of any feed
+    """Return the signature of the procedure that an entry is about; "" if it is about none."""
+    if isinstance(entry, RankedCompetence):
+        return entry.signature
+    return entry.id if isinstance(entry, (RankedProcedure, RankedFailure)) else ""
+
+
+def tools_of_entry(entry: Any) -> Sequence[str]:  # noqa: ANN401 - of any feed
+    """Return the tools that an entry is about."""
+    if isinstance(entry, LessonEntry):
+        return entry.tools
+    return tools_of(signature_of_entry(entry))
+
+
+def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of any feed
+    """Return the section that an entry stands in; None if there is none for its state."""
+    sections = FEEDS[feed]
+    return sections.get(None) or sections.get(getattr(entry, "state", None))
+
+
+def name_of(section: Section, entry_id: str) -> str:
+    """Return an entry's id among those of all sections."""
+    return section.prefix + entry_id
+
+
+def _handed_out(offers: Sequence[Offer], feed: Feed, known: KnownDocuments) -> Sequence[Offer]:
+    if not known.withdrawn:
+        return offers
+    kept = []
+    for offer in offers:
+        section = section_for(feed, offer.entry)
+        if section is None or not is_withdrawn(known, section, offer.entry.id):
+            kept.append(offer)
+    return kept
+
+
+def is_withdrawn(known: KnownDocuments, section: Section, entry_id: str) -> bool:
+    """Return whether an entry did harm and is handed out no more."""
+    return name_of(section, entry_id) in known.withdrawn
+
+
+def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]:
+    """Return offers with those first whose conditions agree with the task's."""
+    if not offered.fits:
+        return offers
+    values = parted({each.entry.id: each.value for each in offers}, offered.fits)
+    moved = (msgspec.structs.replace(each, value=values[each.entry.id]) for each in offers)
+    return best_first(moved)
+
+
+def _tried(
+    each: Competing, feed: Feed, known: KnownDocuments, handing: Handing, rules: ContextRules
+) -> Competing:
+    """Return an entry whose line says that it is tried."""
+    text = each.scored.candidate.text
+    line = handing.line(feed.field, each.offer.entry.id, text, known.language)
+    return _reworded(each, line, rules)
+
+
+def _with_conditions(
+    each: Competing, offered: Offered, known: KnownDocuments, rules: ContextRules
+) -> Competing:
+    """Return an entry that was used under other conditions with a line that names them."""
+    record = each.offer.entry
+    fit = offered.fits.get(record.id, UNKNOWN)
+    if known.asked is None or not fit.contradicts:
+        return each
+    # Few prompts need these words: the other lines are read ready.
+    from trackrecord.learning.competences.texts import under_other_conditions
+
+    others = other_conditions(known.asked, known.triggers_of(record), known.task)
+    said = under_other_conditions(others, known.language)
+    return _reworded(each, each.scored.candidate.text + said, rules)
+
+
+def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
+    return Competing(each.offer, each.scored.reworded(text, rules), each.feed)
+
+
+def _most(feed: Feed, most: int | None, known: KnownDocuments) -> int | None:
+    related = _MOST_RELATED if known.can_tell else None
+    limits = [limit for limit in (feed.at_most, most, related) if limit is not None]
+    return min(limits, default=None)
+
+
+def _competing(
+    offers: Sequence[Offer],
+    offered: Offered,
+    feed: Feed,
+    known: KnownDocuments,
+    rules: ContextRules,
+) -> list[Competing]:
+    if feed.field in MADE_FOR_TASKS:
+        made = _scored((offer.entry for offer in offers), feed, known.language, rules)
+    else:
+        made = _scored_once(offered, feed, known, rules)
+    weight: float = getattr(rules, feed.weight)
+    return [
+        Competing(offer, scored.at(offer.value * weight), feed)
+        for offer in offers
+        if (scored := made.get(offer.entry.id)) is not None
+    ]
+
+
+def _scored_once(
+    offered: Offered, feed: Feed, known: KnownDocuments, rules: ContextRules
+) -> dict[str, Scored]:
+    """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
+    document = known.advice if feed.is_of_advice else known.document
+    if document is None:
+        return {}
+    key = feed.field, known.language
+    made: dict[str, Scored]
+    made_by, made_of, made = document.derived.get(key, (None, None, {}))
+    if made_of is not offered.pool or (made_by is not rules and made_by != rules):
+        made = _scored((*offered.pool, *offered.beside), feed, known.language, rules)
+        document.derived[key] = rules, offered.pool, made
+    return made
+
+
+def _scored(
+    entries: Iterable[Any], feed: Feed, language: Language, rules: ContextRules
+) -> dict[str, Scored]:
+    """Return entries as candidates, by id; those that another version wrote may not be ones."""
+    candidates = {}
+    for entry in entries:
+        section = section_for(feed, entry)
+        line = entry.lines.get(language)
+        if section is not None and line:
+            try:
+                candidates[entry.id] = _candidate(entry, section, line)
+            except InvalidCandidate:  # never an agent's error
+                continue
+    return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))
+
+
+def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: ANN401 - of any feed
+    is_its_kinds_own = section.name == section.kind
+    return Candidate(
+        id=entry.id if is_its_kinds_own else name_of(section, entry.id),
+        kind=section.kind,
+        section=None if is_its_kinds_own else section.name,
+        text=line if line.startswith(_BULLET) else _BULLET + line,
+        score=entry.score,
+        content_type="markdown",
+    )
+
+
+def patterns_text(
+    patterns: Iterable[RankedPattern], language: Language, *, with_deprecated: bool = False
+) -> str:
+    """Return patterns as prompt text; within a section the given order stays.
+
+    Args:
+        patterns: of any state, and anti-patterns.
+        language: of the text.
+        with_deprecated: whether the patterns that nobody is recommended stand in it.
+    """
+    placed = (
+        (each, SECTIONS["anti_pattern" if each.is_negative else each.state]) for each in patterns
+    )
+    return write(
+        (
+            _candidate(pattern, section, pattern.lines[language])
+            for pattern, section in placed
+            if section.feed is not None or with_deprecated
+        ),
+        language,
+    )

@@ -1,0 +1,168 @@
+"""What is known of the task itself: its errors in flight and its stored outputs, as candidates.
+
+Nothing of it is learnt, and nothing of it comes from another task. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trackrecord.inflight.errors import TaskInFlight
+from trackrecord.inflight.retry_text import HEADINGS, error_lines, strikes_line
+from trackrecord.inflight.rules import ErrorRules
+from trackrecord.learning.text.inert import identifier
+from trackrecord.learning.text.language import Language
+from trackrecord.redaction.redact import redacted
+
+from ..candidates.candidate import Candidate
+from ..candidates.tokenizer import Tokenizer
+from ..question.section_filter import WantedSections
+from ..question.section_names import ERRORS, EVIDENCE
+
+if TYPE_CHECKING:
+    from trackrecord.artifacts.kept_outputs import KeptOutput
+
+# Of each, the newest: a prompt is no log.
+MOST_ERRORS: Final = 10
+MOST_OUTPUTS: Final = 3
+_SECTION: Final = "previous_error"
+_OUTPUT_OF: Final[dict[Language, str]] = {"en": "Output of {}:", "zh": "{}的输出:"}
+
+
+class Share(NamedTuple):
+    """What part of the budget candidates take while others need it.
+
+    Attributes:
+        field: what they are included and excluded by.
+        share: the part.
+    """
+
+    field: str
+    share: float
+
+    def of(self, budget: int, room: int) -> Share:
+        """Return the part of the budget as a part of what learnt entries may take of it."""
+        return Share(self.field, self.share * budget / room) if room > 0 else self
+
+
+_OF_ERRORS: Final = Share(ERRORS, 0.25)
+_OF_EVIDENCE: Final = Share(EVIDENCE, 0.2)
+
+
+class OfTask(NamedTuple):
+    """A candidate that a task's own record brings.
+
+    Attributes:
+        candidate: the candidate.
+        share: its part of the budget.
+    """
+
+    candidate: Candidate
+    share: Share
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """What is on record of one task.
+
+    Attributes:
+        in_flight: its errors and failed attempts.
+        rules: how errors are told.
+        outputs: its stored outputs, newest first.
+        problem: why it is not known, None when it is.
+    """
+
+    in_flight: TaskInFlight = field(default_factory=TaskInFlight)
+    rules: ErrorRules = field(default_factory=ErrorRules)
+    outputs: Sequence[KeptOutput] = ()
+    problem: str | None = None
+
+
+UNKNOWN: Final = OwnTask()
+
+
+class OwnPart(NamedTuple):
+    """What an agent brings to its prompt, beside its question.
+
+    Attributes:
+        candidates: its candidates.
+        task: what is on record of its task.
+        tokenizer: its own; None to estimate by characters.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    task: OwnTask = UNKNOWN
+    tokenizer: Tokenizer | None = None
+
+
+NOTHING_OWN: Final = OwnPart()
+
+
+def candidates_of(
+    task: OwnTask, own: Iterable[Candidate], wanted: WantedSections, language: Language
+) -> tuple[OfTask, ...]:
+    """Return a task's unresolved errors and its newest stored outputs as candidates.
+
+    Equal errors are one candidate. Each weighs as much as a failure that the agent hands in, each
+    output as much as evidence. What stands in a candidate of the agent's own already is not told
+    twice: the text of `error_context`, and an output by its id.
+
+    Args:
+        task: what is on record.
+        own: the agent's candidates.
+        wanted: the sections that are asked for.
+        language: of the text.
+    """
+    texts = [each.text for each in own]
+    found: list[OfTask] = []
+    if wanted.has(ERRORS) and not _is_told(HEADINGS.values(), texts):
+        found += _errors(task, language)
+    if wanted.has(EVIDENCE):
+        found += _outputs(task, texts, language)
+    return tuple(found)
+
+
+def _is_told(beginnings: Iterable[str], texts: Sequence[str]) -> bool:
+    return any(beginning in text for beginning in beginnings for text in texts)
+
+
+def _errors(task: OwnTask, language: Language) -> Iterator[OfTask]:
+    if task.in_flight.strikes >= task.rules.strikes:
+        # Before the errors themselves: they are what the next patch would be made for.
+        line = strikes_line(task.in_flight.strikes, language)
+        yield OfTask(_error("strikes", line, MOST_ERRORS + 1), _OF_ERRORS)
+    lines = error_lines(task.in_flight.unresolved, task.rules, language)
+    for place, (error_id, line) in enumerate(lines[-MOST_ERRORS:], start=1):
+        yield OfTask(_error(error_id, redacted(line), place), _OF_ERRORS)
+
+
+def _error(name: str, line: str, priority: int) -> Candidate:
+    return Candidate(
+        id=f"error:{name}",
+        kind="evidence",
+        section=_SECTION,
+        text=line,
+        priority=priority,
+        content_type="markdown",
+        has_failure=True,
+    )
+
+
+def _outputs(task: OwnTask, texts: Sequence[str], language: Language) -> Iterator[OfTask]:
+    by_id = {output.id: output for output in reversed(task.outputs) if output.summary}
+    newest = sorted(by_id.values(), key=lambda each: -each.stored_at)[:MOST_OUTPUTS]
+    for place, output in enumerate(newest):
+        if _is_told((output.id,), texts):
+            continue
+        tool = identifier(output.tool) if output.tool else ""
+        head = f"{_OUTPUT_OF[language].format(tool)}\n" if tool else ""
+        candidate = Candidate(
+            id=f"artifact:{output.id}",
+            kind="evidence",
+            text=head + output.summary,
+            priority=-place,
+            has_evidence=True,
+        )
+        yield OfTask(candidate, _OF_EVIDENCE)

@@ -1,0 +1,204 @@
+"""The answer of `rankings()`: objects, prompt text, and how far to trust them."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from trackrecord.learning.advice.assignment import Arm
+from trackrecord.wire.exposure import ExposureBody
+
+from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
+from ..choosing.inputs import USUAL_RULES, KnownDocuments, PromptRules
+from ..choosing.meaning import ComparedBy, Meaning, compared_by
+from ..choosing.procedure_choice import ChosenBy
+from ..documents.advice_document import LessonEntry
+from ..documents.rankings_document import (
+    ProjectDocuments,
+    RankedCompetence,
+    RankedCriterion,
+    RankedFailure,
+    RankedMemory,
+    RankedPattern,
+    RankedProcedure,
+    RankedTask,
+)
+from ..question.question import PromptQuestion
+from ..question.rules import ContextRules
+from .compose import Composition, compose
+from .explanation import LineReasons
+
+if TYPE_CHECKING:
+    # Agents that do not ask for it do without.
+    from .why import Why
+
+_UNEXPLAINED: Final = LineReasons()
+# An agent asks the same few questions again and again.
+_MOST_REMEMBERED: Final = 8
+
+# What was composed of the same documents without a task, and why, by the question.
+Compositions = dict[tuple[Any, ...], tuple[Composition, LineReasons]]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What an agent gets.
+
+    Attributes:
+        project: whose experience this is.
+        patterns: recommended patterns that fitted, best first. One in the state "deprecated" is
+            recommended because such tasks go better with it all the same, or is tried.
+        anti_patterns: warnings that fitted, surest first.
+        lessons: lessons from tool calls that fitted, best first.
+        failing: tool procedures that no run succeeded with, as far as they fitted, surest first.
+        procedures: tool procedures that the successes of similar tasks used, as far as they
+            fitted, best first; none without a task.
+        competences: competence records that fitted, best first.
+        memories: memories that fitted, best first; with a task only those that have to do with it.
+        past_tasks: similar past tasks that fitted, best first; at most three, none without a task.
+        criteria: the weights of criteria, by name, whatever the task and the budget; no part of the
+            text. See `trackrecord.weigh`.
+        prompt: the text for the prompt, "" when there is nothing to say.
+        tokens: how many tokens the text is counted as.
+        left_out: how many entries did not fit the budget or the limit.
+        over_budget: which of them did not fit the budget: their ids, best first.
+        age_s: seconds since the rankings were computed, None when there are none.
+        is_stale: whether Redis is away and this is what it said last.
+        problem: why the answer is empty or stale, None when all is well.
+        arm: "given", or "withheld" for a task of the holdout, which gets nothing so that others can
+            be compared with it; None without a task id.
+        is_explored: whether the order is a draw, so that little known entries are tried.
+        propensity: how probable it was that the task was assigned to its arm.
+        exposure: what is recorded of the task; None without a task id.
+        confidence: how sure the choice of a procedure is, 0..1: the first one's share of the votes
+            of similar tasks that succeeded, or how far the best competence record stands out.
+        needs_more: whether that is too low to act on, so that more information is needed.
+        chosen_by: "votes" or "records", None where there was nothing to choose from.
+        compared_by: how the task was compared with competence records: "words" or "embeddings";
+            None without a task.
+    """
+
+    project: str
+    lessons: tuple[LessonEntry, ...] = ()
+    patterns: tuple[RankedPattern, ...] = ()
+    anti_patterns: tuple[RankedPattern, ...] = ()
+    failing: tuple[RankedFailure, ...] = ()
+    procedures: tuple[RankedProcedure, ...] = ()
+    competences: tuple[RankedCompetence, ...] = ()
+    memories: tuple[RankedMemory, ...] = ()
+    past_tasks: tuple[RankedTask, ...] = ()
+    criteria: tuple[RankedCriterion, ...] = ()
+    prompt: str = ""
+    tokens: int = 0
+    left_out: int = 0
+    over_budget: tuple[str, ...] = ()
+    age_s: float | None = None
+    is_stale: bool = False
+    problem: str | None = None
+    arm: Arm | None = None
+    is_explored: bool = False
+    propensity: float = 1.0
+    exposure: ExposureBody | None = None
+    confidence: float = 0.0
+    needs_more: bool = True
+    chosen_by: ChosenBy | None = None
+    compared_by: ComparedBy | None = None
+    _explanation: LineReasons = field(default=_UNEXPLAINED, repr=False, compare=False)
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]:
+        """The ids of the memories in the text, for the outcome of a task that used them."""
+        return tuple([memory.id for memory in self.memories])
+
+    @property
+    def why(self) -> "tuple[Why, ...]":
+        """Why each line stands in the text, and why the best ten others do not."""
+        return self._explanation.reasons
+
+    @classmethod
+    def empty(cls, project: str, *, problem: str | None) -> Self:
+        """An answer that says nothing but why."""
+        return cls(project=project, problem=problem)
+
+
+def answer_from(
+    question: PromptQuestion,
+    known: ProjectDocuments,
+    rules: PromptRules = USUAL_RULES,
+    *,
+    now: float,
+    handing: Handing = AS_THEY_ARE,
+    meaning: Meaning | None = None,
+    made: Compositions | None = None,
+) -> Rankings:
+    """Choose from what is known what fits.
+
+    Args:
+        question: what is asked for.
+        known: the project's documents; without rankings the answer is empty.
+        rules: what is chosen by.
+        now: seconds since the epoch.
+        handing: what is withheld from the task, tried on it, and withdrawn.
+        meaning: how similar the task's embedding is to those of competence records.
+        made: what was composed of these documents before.
+    """
+    document, problem = known.document, question.with_(known.problem)
+    if document is None:
+        return Rankings.empty(question.project, problem=problem)
+    found = _composed(
+        KnownDocuments(question, document, known.advice, rules, handing, meaning), made
+    )
+    composed, explanation = found
+    selection, learnt = composed.selection, composed.learnt
+    assignment = handing.assignment
+    answer = Rankings(
+        project=question.project,
+        # Also for a task that is withheld advice: both arms are to be judged alike.
+        criteria=document.criteria,
+        age_s=max(0.0, now - document.computed_at),
+        is_stale=known.problem is not None,
+        problem=problem,
+        arm=assignment.arm,
+        is_explored=assignment.is_explored,
+        propensity=assignment.propensity,
+        exposure=exposure_of(
+            handing, document, composed.taken_names if handing.task_id is not None else ()
+        ),
+    )
+    if assignment.is_withheld:
+        return answer
+    taken: dict[str, Any] = composed.taken_entries
+    return replace(
+        answer,
+        **taken,
+        prompt=composed.written(question.wording, question.language),
+        tokens=selection.tokens,
+        left_out=learnt.left_out + len(selection.left_out),
+        over_budget=composed.left_out_names,
+        confidence=composed.choice.confidence,
+        needs_more=composed.choice.needs_more,
+        chosen_by=composed.choice.by,
+        compared_by=compared_by(question.task, meaning),
+        _explanation=explanation,
+    )
+
+
+def _composed(known: KnownDocuments, made: Compositions | None) -> tuple[Composition, LineReasons]:
+    question, rules = known.question, known.rules.context
+    most = _most(question, rules)
+    key = rules, most, question.budget, question.language, question.wanted, question.source
+    # Without a task all follows from the documents, which seldom change between two prompts.
+    is_usual = not (question.task or known.handing.draws or question.conditions is not None)
+    seen = made if is_usual else None
+    found = None if seen is None else seen.get(key)
+    if found is None:
+        composed = compose(question, known, rules, most=most)
+        found = composed, LineReasons(composed, question.budget)
+        if seen is not None and len(seen) < _MOST_REMEMBERED:
+            seen[key] = found
+    return found
+
+
+def _most(question: PromptQuestion, rules: ContextRules) -> int | None:
+    if question.limit is not None:
+        return max(0, question.limit)
+    # No budget has room for more.
+    return None if question.budget is None else rules.max_learnt

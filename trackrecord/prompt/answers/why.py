@@ -1,0 +1,221 @@
+"""Why a line stands in a prompt, and why another does not."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from trackrecord.learning.text.language import Language
+
+from ..candidates.candidate import Candidate
+from ..candidates.sections import FEEDS, SECTIONS, Feed
+from ..choosing.inputs import KnownDocuments
+from ..choosing.offer import Offered
+from .compose import Composition
+from .learnt_entries import (
+    MADE_FOR_TASKS,
+    Competing,
+    is_withdrawn,
+    name_of,
+    section_for,
+    signature_of_entry,
+    tools_of_entry,
+)
+from .why_texts import (
+    BASES,
+    BEYOND_LIMIT,
+    EXCLUDED,
+    MAY_BE_CHANCE,
+    NO_TOOL,
+    OVER_BUDGET,
+    OVER_SHARE,
+    REFUTED,
+    SECTION_EXCEEDED,
+    SECTION_USED,
+    UNRELATED,
+    WITHDRAWN,
+)
+
+_MOST_OTHERS: Final = 10
+# The field of procedures that fail.
+_WARNING: Final = "failing"
+
+
+class Why(msgspec.Struct, frozen=True, gc=False):
+    """Why one entry is handed out, or is not.
+
+    Attributes:
+        id: its id among those of all sections.
+        section: its section, as `include` and `exclude` name it.
+        is_in: whether it stands in the text.
+        reason: why, in one line.
+        relevance: how much it has to do with the task, 0..1; 1 without a task.
+        score: what it was ranked by; None if it was not ranked.
+        tokens: what it counts for; None if it was not counted.
+        text: its line, or what it says.
+    """
+
+    id: str
+    section: str
+    is_in: bool
+    reason: str
+    relevance: float
+    score: float | None = None
+    tokens: int | None = None
+    text: str = ""
+
+
+def named(candidate: Candidate) -> str:
+    """Return a candidate's id among those of all sections."""
+    # The id of one that stands in another section than its kind's bears the prefix already.
+    return candidate.id if candidate.section else SECTIONS[candidate.kind].prefix + candidate.id
+
+
+def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
+    """Return why each line stands in a text, then why the best ten others do not.
+
+    Args:
+        composed: a prompt's text, without candidates of an agent's own.
+        budget: the budget that it was composed for.
+    """
+    competing = {
+        id(each.scored.candidate): each
+        for found in composed.learnt.by_field.values()
+        for each in found
+    }
+    selection = composed.selection
+    language = "en" if composed.learnt.known is None else composed.learnt.known.language
+    used: dict[str, int] = {}
+    for taken in selection.taken:
+        field = competing[id(taken.candidate)].feed.field
+        used[field] = used.get(field, 0) + taken.tokens
+    inside = [
+        _told(
+            competing[id(each.candidate)],
+            _why_in(competing[id(each.candidate)], used, budget, language),
+        )
+        for each in selection.taken
+    ]
+    outside = [
+        _told(
+            competing[id(each.candidate)],
+            _why_not(competing[id(each.candidate)], composed, budget, language),
+            is_in=False,
+        )
+        for each in islice(selection.left_out, _MOST_OTHERS)
+    ]
+    more = islice(_others(composed, set(map(_entry_key, competing.values()))), _MOST_OTHERS)
+    return (*inside, *sorted((*outside, *more), key=_by_score)[:_MOST_OTHERS])
+
+
+def _by_score(why: Why) -> tuple[float, str]:
+    return (-(why.score or 0.0), why.id)
+
+
+def _entry_key(competing: Competing) -> tuple[str, str]:
+    return competing.feed.field, competing.offer.entry.id
+
+
+def _told(competing: Competing, reason: str, *, is_in: bool = True) -> Why:
+    scored = competing.scored
+    return Why(
+        named(scored.candidate),
+        competing.feed.field,
+        is_in,
+        reason,
+        competing.offer.relevance,
+        scored.score,
+        scored.tokens,
+        scored.candidate.text.removeprefix("- "),
+    )
+
+
+def _why_in(
+    competing: Competing, used: dict[str, int], budget: int | None, language: Language
+) -> str:
+    reason = _basis(competing, language)
+    if budget is None or budget <= 0:
+        return reason
+    feed = competing.feed
+    taken, share = used[feed.field], int(feed.share * budget)
+    if taken > share:
+        return reason + SECTION_EXCEEDED[language].format(taken, taken - share)
+    return reason + SECTION_USED[language].format(taken, share)
+
+
+def _why_not(
+    competing: Competing, composed: Composition, budget: int | None, language: Language
+) -> str:
+    reason = _basis(competing, language)
+    if id(competing.scored.candidate) in composed.over_share:
+        return reason + OVER_SHARE[language].format(competing.feed.share)
+    return reason + OVER_BUDGET[language].format(budget)
+
+
+def _basis(competing: Competing, language: Language) -> str:
+    return BASES[language][competing.offer.basis].format(competing.offer.relevance)
+
+
+def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[Why]:
+    """Yield the best of each section that did not compete, with the reason."""
+    known = composed.learnt.known
+    if known is None:
+        return
+    entries = (each.offer.entry for found in composed.learnt.by_field.values() for each in found)
+    # What is said of a procedure in one section is not denied in another.
+    told = {signature_of_entry(entry) for entry in entries} - {""}
+    for feed in FEEDS:
+        offered = composed.learnt.offered.get(feed.field)
+        related = {each.entry.id for each in offered.offers} if offered and known.task else set()
+        pool: Any = offered.pool if offered is not None else _pool_of(known, feed)
+        left = (
+            each
+            for each in pool
+            if (feed.field, each.id) not in competing and signature_of_entry(each) not in told
+        )
+        for entry in islice(left, _MOST_OTHERS):
+            why = _other(composed, feed, offered, entry, is_related=entry.id in related)
+            if why is not None:
+                yield why
+
+
+def _pool_of(known: KnownDocuments, feed: Feed) -> Sequence[Any]:
+    """Return the entries of a section that was excluded; none where they are made for a task."""
+    if feed.field in MADE_FOR_TASKS:
+        return ()
+    document = known.advice if feed.is_of_advice else known.document
+    entries: Sequence[Any] = getattr(document, feed.field, ())
+    return entries
+
+
+def _other(
+    composed: Composition,
+    feed: Feed,
+    offered: Offered | None,
+    entry: Any,  # noqa: ANN401 - of any feed
+    *,
+    is_related: bool,
+) -> Why | None:
+    known = composed.learnt.known
+    section = section_for(feed, entry)
+    line = entry.lines.get(known.language) if known is not None else None
+    if known is None or section is None or not line:
+        return None
+    if offered is None:
+        reason = EXCLUDED[known.language]
+    elif is_withdrawn(known, section, entry.id):
+        reason = WITHDRAWN[known.language]
+    elif known.foreign_tools and not known.can_use(tools_of_entry(entry)):
+        reason = NO_TOOL[known.language]
+    elif entry.id in offered.refuted:
+        reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
+    elif known.task and not is_related:
+        reason = UNRELATED[known.language]
+    else:
+        reason = BEYOND_LIMIT[known.language]
+    relevance = 0.0 if known.task else 1.0
+    return Why(
+        name_of(section, entry.id), feed.field, False, reason, relevance, entry.score, None,
+        line.removeprefix("- "),
+    )  # fmt: skip

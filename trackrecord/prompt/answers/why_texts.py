@@ -1,0 +1,84 @@
+"""The words of reasons why a line stands in a prompt or does not, in English and in Chinese."""
+
+from typing import Final
+
+from trackrecord.learning.text.language import Language
+
+from ..choosing.offer import Basis
+
+# What an entry's relevance follows from.
+BASES: Final[dict[Language, dict[Basis, str]]] = {
+    "en": {
+        "project": "holds for the project as a whole",
+        "words": "the task's own words name what it is about",
+        "tools": "such tasks use its tools with a probability of {:.0%}",
+        "kinds": "seen in tasks of this kind, relevance {:.0%}",
+        "text": "its text fits the task, similarity {:.0%}",
+        "meaning": "its meaning fits the task, similarity {:.0%}",
+        "votes": "{:.0%} of the votes of similar tasks that succeeded",
+    },
+    "zh": {
+        "project": "适用于整个项目",
+        "words": "任务文字提到了它所说的内容",
+        "tools": "此类任务使用其工具的概率为{:.0%}",
+        "kinds": "见于此类任务,相关度{:.0%}",
+        "text": "文字与任务相符,相似度{:.0%}",
+        "meaning": "含义与任务相符,相似度{:.0%}",
+        "votes": "在成功的类似任务中得票{:.0%}",
+    },
+}
+SECTION_USED: Final[dict[Language, str]] = {
+    "en": "; section {} of {} tokens",
+    "zh": ";本节占{}/{}个词元",
+}
+# Where a section takes room that no other needs.
+SECTION_EXCEEDED: Final[dict[Language, str]] = {
+    "en": "; section {} tokens, {} beyond its share, which no other section needs",
+    "zh": ";本节占{}个词元,超出份额{}个,其他各节不需要",
+}
+OVER_SHARE: Final[dict[Language, str]] = {
+    "en": "; no room in its section's share of {:.0%}",
+    "zh": ";本节{:.0%}的份额已满",
+}
+OVER_BUDGET: Final[dict[Language, str]] = {
+    "en": "; no room in the budget of {} tokens",
+    "zh": ";{}个词元的预算已满",
+}
+EXCLUDED: Final[dict[Language, str]] = {"en": "excluded", "zh": "已排除"}
+WITHDRAWN: Final[dict[Language, str]] = {
+    "en": "withdrawn: tasks that it was handed to went worse",
+    "zh": "已撤回:用它的任务结果更差",
+}
+REFUTED: Final[dict[Language, str]] = {
+    "en": "such tasks otherwise do as well or better, or it may be chance",
+    "zh": "此类任务不用它也一样好或更好,或可能只是偶然",
+}
+NO_TOOL: Final[dict[Language, str]] = {
+    "en": "the agent that asks has not got its tools, as far as its runs show",
+    "zh": "从运行记录看,提问的代理没有其工具",
+}
+# Of procedures that fail.
+MAY_BE_CHANCE: Final[dict[Language, str]] = {
+    "en": "such tasks fail so often anyway that it may be chance",
+    "zh": "此类任务本来就常失败,可能只是偶然",
+}
+UNRELATED: Final[dict[Language, str]] = {"en": "not about this task", "zh": "与此任务无关"}
+BEYOND_LIMIT: Final[dict[Language, str]] = {
+    "en": "beyond the limit of its section",
+    "zh": "超出本节的数量上限",
+}
+# Why a candidate of `context()` was left out, by its code.
+LEFT_OUT: Final[dict[Language, dict[str, str]]] = {
+    "en": {
+        "budget": "no room in the budget",
+        "share": "no room in the share of its section",
+        "max_candidates": "more candidates were handed in than are ranked",
+        "replaced": "the agent handed in its own",
+    },
+    "zh": {
+        "budget": "预算已满",
+        "share": "所属份额已满",
+        "max_candidates": "候选项超过排名上限",
+        "replaced": "已由代理自己的候选项取代",
+    },
+}

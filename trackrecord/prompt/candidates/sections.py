@@ -1,0 +1,224 @@
+"""The sections of a prompt's text, one row each.
+
+A new section is a row here, its headings in `headings`, and a module of the texts of its entries. A
+learnt one also has
+
+- a name in `question/section_names`, which is its field in the answer (`answers/rankings_answer`),
+  and the shape of its entries in the door's `api/shapes`;
+- its entries, made ready by the worker: a list of the cached rankings
+  (`documents/rankings_document`, worded by `presentation`, filled by `queries/prompt_document`), or
+  of the advice that is counted from the runs (`documents/advice_document`, filled by
+  `queries/advice`);
+- a function in `choosing/section_entries` that says which of them have to do with a task;
+- a prefix in `learning/advice/entry_ids`, unless its entries have one id everywhere; the kinds of
+  `queries/handed_out` are those prefixes, and the page's `views` link to what they name.
+
+Everything that treats sections goes by this table: which entries of the rankings compete and under
+which heading they stand, which setting weighs them, which fields an answer has, and the order of
+the text.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from trackrecord.learning.advice import entry_ids
+from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.text.language import Language
+
+from ..choosing.inputs import KnownDocuments
+from ..choosing.offer import Offered
+from ..choosing.pattern_entries import patterns_for, warnings_for
+from ..choosing.section_entries import (
+    competences_for,
+    failing_for,
+    lessons_for,
+    memories_for,
+    procedures_for,
+    similar_tasks_for,
+)
+from .headings import (
+    ANTI_PATTERNS_HEADING,
+    ANTI_PATTERNS_INTRODUCTION,
+    COMPETENCES_HEADING,
+    FAILED_HEADING,
+    FAILED_INTRODUCTION,
+    FAILING_HEADING,
+    LESSONS_HEADING,
+    MEMORIES_HEADING,
+    PAST_TASKS_HEADING,
+    PATTERN_HEADINGS,
+    PREVIOUS_ERRORS_HEADING,
+    PROCEDURES_HEADING,
+)
+
+Kind = Literal[
+    "phase", "task", "decision", "evidence", "agent_context",
+    "pattern", "anti_pattern", "competence", "memory",
+]  # fmt: skip
+
+_LINES: Final = "\n"
+_BLOCKS: Final = "\n\n"
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What is learnt and competes for a prompt; people know it by the name of its field.
+
+    Attributes:
+        field: its name, in the cached document and in an answer alike.
+        weight: the rule that the scores of its entries are multiplied by.
+        share: the share of the budget that its lines do not exceed while others need it.
+        offers: gives its entries for a task, or for none.
+        is_of_advice: whether its entries come from the advice, and not from the rankings.
+        at_most: how many of its entries compete, whatever the limit; None for as many as that says.
+    """
+
+    field: str
+    weight: str
+    share: float
+    offers: Callable[[KnownDocuments], Offered]
+    is_of_advice: bool = False
+    at_most: int | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the text.
+
+    Attributes:
+        name: what a candidate names it by; the section named like a kind is that kind's own.
+        kind: the kind of the candidates in it.
+        headings: what stands above its candidates, by language.
+        between: what stands between two of them.
+        feed: where its learnt entries come from; None when only agents bring candidates.
+        state: of the feed's entries, only those in this state; None for all.
+        is_last: whether its candidates are taken after those of all other sections, whatever their
+            score, so that they never push one out; nor do they ever exceed their share.
+        prefix: in front of its learnt entries' ids, which may be anything, among other ids.
+        record_headings: what stands above them in a record of the past; None for the same.
+    """
+
+    name: str
+    kind: Kind
+    headings: dict[Language, str]
+    between: str = _LINES
+    feed: Feed | None = None
+    state: str | None = None
+    is_last: bool = False
+    prefix: str = ""
+    record_headings: dict[Language, str] | None = None
+
+
+def _introduced(
+    headings: dict[Language, str], introductions: dict[Language, str]
+) -> dict[Language, str]:
+    return {language: f"{headings[language]}\n\n{introductions[language]}" for language in headings}
+
+
+def _of_patterns(state: Maturity, feed: Feed | None) -> Section:
+    headings: dict[Language, str] = {
+        "en": PATTERN_HEADINGS["en"][state],
+        "zh": PATTERN_HEADINGS["zh"][state],
+    }
+    return Section(state.value, "pattern", headings, feed=feed, state=state.value)
+
+
+_PATTERNS: Final = Feed("patterns", "pattern_weight", 0.25, patterns_for)
+
+# What is learnt changes least and stands first, so that a prompt cache keeps it; the task last.
+_ROWS: Final = (
+    # A lesson is a warning of another kind, told apart by its id and its section.
+    Section(
+        "lesson",
+        "anti_pattern",
+        LESSONS_HEADING,
+        feed=Feed("lessons", "anti_pattern_weight", 0.3, lessons_for, is_of_advice=True),
+        prefix=entry_ids.LESSON,
+    ),
+    Section(
+        "anti_pattern",
+        "anti_pattern",
+        _introduced(ANTI_PATTERNS_HEADING, ANTI_PATTERNS_INTRODUCTION),
+        feed=Feed("anti_patterns", "anti_pattern_weight", 0.25, warnings_for),
+        record_headings=_introduced(FAILED_HEADING, FAILED_INTRODUCTION),
+    ),
+    Section(
+        "failing_procedure",
+        "anti_pattern",
+        FAILING_HEADING,
+        feed=Feed("failing", "anti_pattern_weight", 0.15, failing_for, at_most=3),
+        prefix=entry_ids.FAILING,
+    ),
+    # No prompt has this section; `patterns list` writes it when it is asked to.
+    _of_patterns(Maturity.DEPRECATED, None),
+    _of_patterns(Maturity.PROVEN, _PATTERNS),
+    _of_patterns(Maturity.ESTABLISHED, _PATTERNS),
+    _of_patterns(Maturity.CANDIDATE, _PATTERNS),
+    # Deprecated by its own counts, and recommended or tried all the same: as such tasks go.
+    Section(
+        "pattern",
+        "pattern",
+        {"en": "## Patterns", "zh": "## 模式"},
+        feed=_PATTERNS,
+        state=Maturity.DEPRECATED.value,
+    ),
+    Section(
+        "procedure",
+        "competence",
+        PROCEDURES_HEADING,
+        feed=Feed("procedures", "competence_weight", 0.25, procedures_for, is_of_advice=True),
+        prefix=entry_ids.PROCEDURE,
+    ),
+    Section(
+        "competence",
+        "competence",
+        COMPETENCES_HEADING,
+        feed=Feed("competences", "competence_weight", 0.25, competences_for),
+    ),
+    Section(
+        "memory",
+        "memory",
+        MEMORIES_HEADING,
+        feed=Feed("memories", "memory_weight", 0.3, memories_for),
+        prefix=entry_ids.MEMORY,
+    ),
+    # A memory of another kind: weighed as one, told apart by its id and its section.
+    Section(
+        "past_task",
+        "memory",
+        PAST_TASKS_HEADING,
+        feed=Feed(
+            "past_tasks",
+            "memory_weight",
+            0.25,
+            similar_tasks_for,
+            is_of_advice=True,
+            at_most=3,
+        ),
+        is_last=True,
+        prefix=entry_ids.PAST_TASK,
+    ),
+    Section("phase", "phase", {"en": "## Phase", "zh": "## 阶段"}, _BLOCKS),
+    Section("decision", "decision", {"en": "## Decisions", "zh": "## 决定"}, _BLOCKS),
+    # What went wrong in the task before: evidence of another kind.
+    Section("previous_error", "evidence", PREVIOUS_ERRORS_HEADING),
+    Section("evidence", "evidence", {"en": "## Evidence", "zh": "## 证据"}, _BLOCKS),
+    Section("agent_context", "agent_context", {"en": "## Context", "zh": "## 上下文"}, _BLOCKS),
+    Section("task", "task", {"en": "## Tasks", "zh": "## 任务"}, _BLOCKS),
+)
+
+SECTIONS: Final = {row.name: row for row in _ROWS}
+# Where an agent's own candidates stand when ranking is off: one after the other, as they were
+# handed in. No candidate names it.
+AS_HANDED_IN: Final = Section("", "agent_context", {"en": "", "zh": ""}, _BLOCKS)
+# By kind of what is learnt, the rule that weighs it.
+WEIGHTS: Final[dict[str, str]] = {row.kind: row.feed.weight for row in _ROWS if row.feed}
+# The sections whose candidates are taken last, by name.
+LAST: Final = frozenset(row.name for row in _ROWS if row.is_last)
+# Every feed, with its sections by the state of the entries that stand in them.
+FEEDS: Final[dict[Feed, dict[str | None, Section]]] = {
+    feed: {row.state: row for row in _ROWS if row.feed is feed}
+    for feed in dict.fromkeys(row.feed for row in _ROWS)
+    if feed is not None
+}

@@ -1,0 +1,1 @@
+"""Which entries of the documents have to do with a task, and how far."""

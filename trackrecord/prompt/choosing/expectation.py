@@ -1,0 +1,146 @@
+"""What a task will probably need, by what the most similar past tasks did."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
+from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
+
+from ..documents.advice_document import NO_PROCEDURE, AdviceDocument
+
+_Name = TypeVar("_Name", str, int)
+
+# Of the past texts that vote, those are close that are at least half as similar as the best one.
+_LEAST_OF_BEST: Final = 0.5
+_BALLOTS: Final = "ballots"
+_NEWEST: Final = "newest expectation"
+_PROBABLE: Final = 0.5
+
+
+@dataclass(frozen=True)
+class SimilarText:
+    """A past text that a task is similar to.
+
+    Attributes:
+        position: its place in the index.
+        cosine: how similar it is, 0..1.
+    """
+
+    position: int
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What similar past tasks say about a task.
+
+    Attributes:
+        similar: the closest past texts, best first.
+        tools: for each tool, how probable it is that the task uses it.
+        kinds: for each kind of task, how probable it is that the task is of that kind.
+        votes: what the successes of similar tasks speak for.
+        runs: the runs of the closest past texts.
+    """
+
+    similar: tuple[SimilarText, ...] = ()
+    tools: Mapping[str, float] = field(default_factory=dict)
+    kinds: Mapping[int, float] = field(default_factory=dict)
+    votes: Recommendation = field(default=Recommendation())
+    runs: int = 0
+
+    def probability_of(self, tools: Iterable[str], usual: float) -> float:
+        """Return how probable it is that the task uses tools.
+
+        The less is known of similar tasks, the more counts what the project's runs do at large.
+
+        Args:
+            tools: the tools.
+            usual: the share of the project's runs that use them.
+        """
+        share = min((self.tools.get(tool, 0.0) for tool in tools), default=0.0)
+        return (share * self.runs + usual * PRIOR_STRENGTH) / (self.runs + PRIOR_STRENGTH)
+
+    @property
+    def kind(self) -> int | None:
+        """The kind that the task is of more probably than not; None where none is."""
+        kind = max(self.kinds, key=lambda each: (self.kinds[each], -each), default=None)
+        return None if kind is None or self.kinds[kind] <= _PROBABLE else kind
+
+
+def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
+    """Return what is to be expected of a task; nothing where no past task is similar.
+
+    That of the newest question is remembered: draws and sections ask for the same.
+    """
+    known_task, known = advice.derived.get(_NEWEST, (None, None))
+    found: Expectation = known if known_task == task else _expected_of(advice, task)
+    advice.derived[_NEWEST] = task, found
+    return found
+
+
+def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
+    # The moment is the document's: the same documents and task give the same answer.
+    votes = recommend(
+        _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
+    )
+    least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
+    similar = tuple(SimilarText(*each) for each in votes.similar if each[1] >= least)
+    if not similar:
+        return Expectation()
+    runs = sum(won + lost for _, _, won, lost in runs_of(advice, similar))
+    # What verdicts rest on is no part of a procedure, and used as often as in any task.
+    tools = {**advice.checks, **_tools_of(advice, similar)}
+    return Expectation(similar, tools, _kinds_of(advice, similar), votes, runs)
+
+
+def runs_of(
+    advice: AdviceDocument, similar: tuple[SimilarText, ...]
+) -> Iterator[tuple[SimilarText, tuple[str, ...], int, int]]:
+    """Yield, for each text, each of its procedures with its successes and failures.
+
+    The tools of a rare procedure may be unknown.
+    """
+    for each in similar:
+        for position, successes, failures, *_ in advice.past_tasks.runs[each.position]:
+            order = () if position == NO_PROCEDURE else advice.procedures[position].order
+            yield each, order, successes, failures
+
+
+def _ballots_of(advice: AdviceDocument) -> Ballots:
+    made: Ballots | None = advice.derived.get(_BALLOTS)
+    if made is None:
+        past = advice.past_tasks
+        made = Ballots(past.index, past.runs, [each.order for each in advice.procedures])
+        advice.derived[_BALLOTS] = made
+    return made
+
+
+def _tools_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[str, float]:
+    weights: defaultdict[str, float] = defaultdict(float)
+    total = 0.0
+    for each, order, successes, failures in runs_of(advice, similar):
+        weight = each.cosine * (successes + failures)
+        total += weight
+        for tool in order:
+            weights[tool] += weight
+    return _shares(weights, total)
+
+
+def _kinds_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[int, float]:
+    if not advice.kinds:
+        return {}
+    weights: defaultdict[int, float] = defaultdict(float)
+    known = array("I", advice.past_tasks.kinds)
+    for each in similar:
+        if each.position < len(known):
+            weights[known[each.position]] += each.cosine
+    return _shares(weights, sum(weights.values()))
+
+
+def _shares(weights: Mapping[_Name, float], total: float) -> dict[_Name, float]:
+    if not total:
+        return {}
+    return {name: min(1.0, weight / total) for name, weight in weights.items()}

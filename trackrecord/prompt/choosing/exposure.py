@@ -1,0 +1,187 @@
+"""What a task is handed: which arm it is in, what is tried on it, and what is recorded of it."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from trackrecord.learning.advice.assignment import Assignment, assign
+from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
+from trackrecord.learning.advice.exploring import Draw, Prospect, promising
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.text.language import Language
+from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody
+
+from ..documents.advice_document import AdviceDocument, Expected
+from ..documents.rankings_document import (
+    ProjectDocuments,
+    RankedCompetence,
+    RankedPattern,
+    RankingsDocument,
+    made_once,
+)
+from ..question.question import PromptQuestion
+
+# The blank in front: behind a label in brackets it would be a link in Markdown.
+TRIED: Final[dict[Language, str]] = {
+    "en": " (little known, worth trying)",
+    "zh": " (所知甚少,值得一试)",
+}
+TRIED_ANYWAY: Final[dict[Language, str]] = {"en": " (worth trying)", "zh": " (值得一试)"}
+_LONGEST_ID: Final = 256
+_LEAST_MASS: Final = 1e-3
+
+
+@dataclass(frozen=True)
+class Handing:
+    """How the entries of a project's rankings are handed to one task.
+
+    Attributes:
+        project: the task's project.
+        task_id: the task; None where nothing is recorded.
+        assignment: what was drawn for the task.
+        draws: by field of the rankings, what is drawn of its entries; empty where nothing is tried.
+        withdrawn: the ids of entries that are handed out no more.
+    """
+
+    project: str = ""
+    task_id: str | None = None
+    assignment: Assignment = field(default=Assignment())
+    draws: Mapping[str, Draw] = field(default_factory=dict)
+    withdrawn: frozenset[str] = frozenset()
+
+    def tried(self, name: str) -> frozenset[str]:
+        """Return the ids of the little known entries of a field that are tried."""
+        return self.draws[name].tried if name in self.draws else frozenset()
+
+    def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
+        """Return the line of an entry that is tried, which says so."""
+        is_little_known = entry_id in self.tried(name)
+        return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
+
+
+AS_THEY_ARE: Final = Handing()
+
+
+def handing_of(
+    question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
+) -> Handing:
+    """Return how a project's entries are handed to a task.
+
+    Args:
+        question: what is asked for.
+        known: the project's documents. Without rankings nothing is recorded. The advice's estimates
+            are drawn from where it has any, and the rankings' own counts elsewhere.
+        holdout: the setting; a decision in the document goes before it.
+        explore: the setting, for a question that does not say whether little known ones are tried.
+    """
+    document, advice, task = known.document, known.advice, question.task
+    if document is None:
+        return AS_THEY_ARE
+    assignment = assign(
+        question.project,
+        task_id=question.task_id,
+        task=task,
+        revision=document.revision,
+        holdout=holdout if document.holdout is None else document.holdout,
+        explore=question.explore or explore,
+    )
+    withdrawn = frozenset(document.withdrawn)
+    if assignment.seed is None:
+        return Handing(question.project, question.task_id, assignment, withdrawn=withdrawn)
+    draws = {
+        name: Draw(prospects, means, assignment.seed, assignment.sharpness)
+        for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
+    }
+    return Handing(question.project, question.task_id, assignment, draws, withdrawn)
+
+
+def exposure_of(
+    handing: Handing, document: RankingsDocument, entries: Iterable[str]
+) -> ExposureBody | None:
+    """Return what is recorded of a task; None without a task id.
+
+    Args:
+        handing: how the entries were handed out.
+        document: the project's rankings.
+        entries: the ids of those that the task got, or would have got, best first.
+    """
+    if handing.task_id is None:
+        return None
+    fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
+    return ExposureBody(
+        project=handing.project,
+        task_id=handing.task_id,
+        at=time.time(),
+        withheld=handing.assignment.is_withheld,
+        holdout=handing.assignment.holdout,
+        propensity=handing.assignment.propensity,
+        revision=document.revision,
+        entries=tuple(fitting[:MAX_ENTRIES]),
+    )
+
+
+_Prospects = dict[str, tuple[list[Prospect], dict[str, float]]]
+
+
+def _kind_of(advice: AdviceDocument | None, task: str | None) -> int | None:
+    if advice is None or not task:
+        return None
+    # Imported only where runs are counted: it takes an agent's memory.
+    from .expectation import expectation_of
+
+    return expectation_of(advice, task).kind
+
+
+def _prospects(
+    document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
+) -> _Prospects:
+    """Return the promising entries and the means of all by field: made once for both documents."""
+    return made_once(document, advice, "prospects", kind, lambda: _made(document, advice, kind))
+
+
+def _made(
+    document: RankingsDocument, advice: AdviceDocument | None, kind: int | None
+) -> _Prospects:
+    patterns: dict[str, Expected] = {}
+    procedures: dict[str, Expected] = {}
+    if advice is not None:
+        patterns = {each.slug: each.expected_at(kind) for each in advice.patterns}
+        procedures = {each.signature: each.expected_at(kind) for each in advice.procedures}
+    withdrawn = frozenset(document.withdrawn)
+    all_of = {
+        "patterns": [
+            _of_pattern(each, patterns)
+            for each in (*document.patterns, *document.others)
+            if each.id not in withdrawn
+        ],
+        "competences": [_of_competence(each, procedures) for each in document.competences],
+    }
+    return {
+        name: (promising(entries), {each.id: each.mean for each in entries})
+        for name, entries in all_of.items()
+    }
+
+
+def _of_pattern(pattern: RankedPattern, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(pattern.id)
+    if expected is not None:
+        return _estimated(pattern.id, expected)
+    return _counted(pattern.id, pattern.decayed_helpful, pattern.decayed_harmful)
+
+
+def _of_competence(record: RankedCompetence, known: Mapping[str, Expected]) -> Prospect:
+    expected = known.get(record.signature)
+    if expected is not None:
+        return _estimated(record.id, expected)
+    return _counted(record.id, record.success_count, record.failure_count)
+
+
+def _counted(name: str, successes: float, failures: float) -> Prospect:
+    half = PRIOR_STRENGTH / 2
+    return Prospect(name, half + successes, half + failures)
+
+
+def _estimated(name: str, expected: Expected) -> Prospect:
+    # Nothing is drawn from a distribution without mass, as another version may have written it.
+    return Prospect(name, max(expected.a, _LEAST_MASS), max(expected.b, _LEAST_MASS))

@@ -1,0 +1,230 @@
+"""What a prompt is made of: the question, the documents, the rules, what to expect of a task."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from trackrecord.learning.advice.exploring import Draw
+from trackrecord.learning.competences.conditions import (
+    UNKNOWN,
+    Fit,
+    KnownTrigger,
+    Values,
+    fit_of_record,
+    values_of,
+)
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.language import Language
+
+from ..documents.advice_document import AdviceDocument, PatternEntry, ProcedureEntry
+from ..documents.rankings_document import RankedCompetence, RankingsDocument, made_once
+from ..question.question import PromptQuestion
+from ..question.rules import ContextRules
+from .exposure import AS_THEY_ARE, Handing
+from .meaning import Meaning
+
+if TYPE_CHECKING:
+    from .expectation import Expectation
+
+_Made = TypeVar("_Made")
+_Key = TypeVar("_Key", str, int, tuple[str, ...])
+_Any = TypeVar("_Any")
+
+# The least relevance of what has to do with a task.
+LEAST_RELEVANCE: Final = 0.1
+# The least probability of the tools of what has to do with a task.
+LEAST_PROBABLE: Final = 0.25
+
+
+@dataclass(frozen=True)
+class PromptRules:
+    """What a prompt is made by.
+
+    Attributes:
+        context: what is ranked and counted by.
+        memories: how memories are ranked for a task.
+    """
+
+    context: ContextRules = field(default_factory=ContextRules)
+    memories: MemoryRules = field(default_factory=MemoryRules)
+
+
+USUAL_RULES: Final = PromptRules()
+
+
+@dataclass(frozen=True)
+class KnownDocuments:
+    """The documents and the question.
+
+    Attributes:
+        question: what is asked for.
+        document: the project's rankings.
+        advice: what is counted from its runs; None when nothing was counted yet.
+        rules: what the prompt is made by.
+        handing: what is withheld from the task, tried on it, and withdrawn.
+        meaning: how similar the task's embedding is to those of competence records; None where it
+            is compared by words.
+        memo: what one section has found out and another needs.
+    """
+
+    question: PromptQuestion
+    document: RankingsDocument
+    advice: AdviceDocument | None
+    rules: PromptRules = USUAL_RULES
+    handing: Handing = AS_THEY_ARE
+    meaning: Meaning | None = None
+    memo: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def task(self) -> str:
+        """The text of the task at hand; "" for none."""
+        return self.question.task or ""
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of the lines."""
+        return self.question.language
+
+    @cached_property
+    def expectation(self) -> "Expectation":
+        """What similar past tasks say about the task."""
+        # Imported only where runs are counted: it takes an agent's memory.
+        from .expectation import Expectation, expectation_of
+
+        if self.advice is None or not self.task:
+            return Expectation()
+        return expectation_of(self.advice, self.task)
+
+    @cached_property
+    def asked(self) -> Values | None:
+        """The conditions of the task, as they are compared; None without any."""
+        conditions = self.question.conditions
+        return None if conditions is None else values_of(conditions)
+
+    def fits_of(self, records: Iterable[RankedCompetence]) -> dict[str, Fit]:
+        """Return how far the task's conditions agree with those of records, by their ids.
+
+        Nothing without conditions.
+        """
+        asked = self.asked
+        if asked is None:
+            return {}
+        return {
+            record.id: fit_of_record(asked, self.triggers_of(record), self.task)
+            for record in records
+        }
+
+    def triggers_of(self, record: RankedCompetence) -> tuple[KnownTrigger, ...]:
+        """Return a record's triggers: read once for a document, and not for each prompt."""
+        read = self.document.derived.setdefault("triggers", {})
+        if record.id not in read:
+            read[record.id] = record.known_triggers
+        found: tuple[KnownTrigger, ...] = read[record.id]
+        return found
+
+    def fit_of_signature(self, signature: str) -> Fit:
+        """Return how far the task's conditions agree with those of a procedure's record."""
+        if self.asked is None:
+            return UNKNOWN
+        # Of several records of one procedure the one that fits best speaks for it.
+        fits = self.fits_of(self._records_by_signature.get(signature, ()))
+        return max(fits.values(), default=UNKNOWN)
+
+    @property
+    def _records_by_signature(self) -> Mapping[str, list[RankedCompetence]]:
+        found: dict[str, list[RankedCompetence]] | None = self.document.derived.get("signatures")
+        if found is None:
+            found = {}
+            for record in self.document.competences:
+                found.setdefault(record.signature, []).append(record)
+            self.document.derived["signatures"] = found
+        return found
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether similar past tasks say what has to do with the task."""
+        return self.advice is not None and bool(self.expectation.similar)
+
+    @cached_property
+    def draws(self) -> Mapping[str, Draw]:
+        """What is drawn of entries, by field: a text without patterns tries none."""
+        wanted = self.question.wanted
+        return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
+
+    @property
+    def draw(self) -> Draw | None:
+        """What is drawn of patterns; None where none is tried."""
+        return self.draws.get("patterns")
+
+    def can_use(self, tools: Iterable[str]) -> bool:
+        """Return whether the agent that asks has got these tools, as far as its runs show.
+
+        Of an agent without runs nothing is known but what all kinds of agent have got.
+        """
+        if not self.foreign_tools:
+            return True
+        # Few projects have agents of several kinds: the others do without.
+        from trackrecord.learning.advice.agent_tools import capability_of
+
+        return not any(capability_of(tool) in self.foreign_tools for tool in tools)
+
+    @cached_property
+    def foreign_tools(self) -> frozenset[str]:
+        """The tools of the project's agents that the agent that asks has not got."""
+        by_agent = self.once(
+            "tools of agents",
+            lambda advice: {name: frozenset(tools) for name, tools in advice.agents.items()},
+        )
+        if not by_agent:
+            return frozenset()
+        own = None if self.question.source is None else by_agent.get(self.question.source)
+        if own is None:
+            own = frozenset.intersection(*by_agent.values())
+        return frozenset().union(*by_agent.values()) - own
+
+    @cached_property
+    def withdrawn(self) -> frozenset[str]:
+        """The ids of what is handed out no more."""
+        return frozenset(self.document.withdrawn)
+
+    @cached_property
+    def kind(self) -> int | None:
+        """The kind that the task is of more probably than not; None where none is."""
+        return self.expectation.kind
+
+    @cached_property
+    def patterns(self) -> Mapping[str, PatternEntry]:
+        """The estimates of patterns, by slug."""
+        return self.once("patterns", lambda advice: {each.slug: each for each in advice.patterns})
+
+    @cached_property
+    def procedures(self) -> Mapping[str, ProcedureEntry]:
+        """The procedures, by signature."""
+        return self.once(
+            "procedures", lambda advice: {each.signature: each for each in advice.procedures}
+        )
+
+    def once(
+        self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
+    ) -> dict[_Key, _Made]:
+        """Return what is made of the advice once, and not for each prompt."""
+        if self.advice is None:
+            return {}
+        derived = self.advice.derived
+        if name not in derived:
+            derived[name] = make(self.advice)
+        made: dict[_Key, _Made] = derived[name]
+        return made
+
+    def once_for_both(
+        self, name: str, make: Callable[["KnownDocuments"], _Any], *, kind: int | None = None
+    ) -> _Any:
+        """Return what is made of both documents once, and not for each prompt.
+
+        Args:
+            name: what is made.
+            make: makes it.
+            kind: the kind of task that it is made for; None where it is the same for all.
+        """
+        return made_once(self.document, self.advice, name, kind, lambda: make(self))

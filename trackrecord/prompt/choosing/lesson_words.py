@@ -1,0 +1,113 @@
+"""Which lessons the words of a task name: by a tool, by a name, or by most of an error's words."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import fsum
+from typing import Final
+
+from trackrecord.learning.advice.lessons.lesson import subject_tools
+from trackrecord.learning.advice.task_index import idf
+from trackrecord.learning.text.names import names_in
+from trackrecord.learning.text.words import words_of
+
+from ..documents.advice_document import AdviceDocument
+from .inputs import KnownDocuments
+
+# More than half of the words of an error, or of a tool's name.
+_MOST: Final = 0.5
+# A word that more lessons or tools have tells none of them apart.
+_MOST_HOLDERS: Final = 100
+# Of what a shell runs, the command is what a task names.
+_SHELL: Final = "shell:"
+
+# For each word, what it stands in, each with the word's part of the weight of all its words.
+_Parts = dict[str, list[tuple[str, float]]]
+
+
+@dataclass
+class _LessonIndex:
+    """What lessons can be named by.
+
+    Attributes:
+        errors: the words of their errors that are not their tools', by lesson; a word counts the
+            more, the fewer lessons have it.
+        tools: the words of their tools' names, by tool; a word counts the more, the fewer tasks'
+            texts have it.
+        names: the lessons that have a name.
+        of_tool: the lessons about a tool.
+    """
+
+    errors: _Parts = field(default_factory=lambda: defaultdict(list))
+    tools: _Parts = field(default_factory=lambda: defaultdict(list))
+    names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    of_tool: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def lessons_named(known: KnownDocuments) -> dict[str, float]:
+    """Return the lessons that a task's own words name, by id, each with how well they name it.
+
+    A lesson is named by its tool, as in "npm install fails" or "book a flight" for
+    `book_reservation`; by a name that it shares with the task (`ERESOLVE`, `vite.config.ts`); or by
+    more than half of the words of its error, where rare words count more. A tool whose name is a
+    single word, as "edit" or "find", is named only where a word of its error is, too.
+    """
+    index = known.once("lesson index", _index)["all"]
+    words = words_of(known.task)
+    errors, tools = _covered(index.errors, words), _covered(index.tools, words)
+    found = {lesson: share for lesson, share in errors.items() if share > _MOST}
+    for tool, share in tools.items():
+        if share > _MOST:
+            is_one_word = len(words_of(_command(tool))) == 1
+            for lesson in index.of_tool[tool]:
+                if not is_one_word or lesson in errors:
+                    found[lesson] = 1.0 + errors.get(lesson, 0.0)
+    for name in names_in(known.task):
+        for lesson in index.names.get(name, ()):
+            found[lesson] = 1.0 + found.get(lesson, errors.get(lesson, 0.0))
+    return found
+
+
+def _covered(
+    parts: Mapping[str, list[tuple[str, float]]], words: Iterable[str]
+) -> dict[str, float]:
+    """Return how much of the words of each lesson or tool stands among others."""
+    found: dict[str, float] = {}
+    for word in sorted(words):
+        holders = parts.get(word, ())
+        if len(holders) <= _MOST_HOLDERS:
+            for holder, part in holders:
+                found[holder] = found.get(holder, 0.0) + part
+    return found
+
+
+def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
+    lessons, texts = advice.lessons, advice.past_tasks.index
+    counts: dict[str, int] = defaultdict(int)
+    for lesson in lessons:
+        for word in lesson.words:
+            counts[word] += 1
+    index = _LessonIndex()
+    for lesson in lessons:
+        own: set[str] = set()
+        for tool in subject_tools(lesson.kind, lesson.tools):
+            own |= words_of(tool)
+            index.of_tool[tool].append(lesson.id)
+        error = {word: idf(counts[word], len(lessons)) for word in lesson.words if word not in own}
+        _add(index.errors, lesson.id, error)
+        for name in lesson.names:
+            index.names[name].append(lesson.id)
+    for tool in index.of_tool:
+        _add(index.tools, tool, {word: texts.rarity(word) for word in words_of(_command(tool))})
+    return {"all": index}
+
+
+def _command(tool: str) -> str:
+    return tool.removeprefix(_SHELL)
+
+
+def _add(parts: _Parts, holder: str, weights: Mapping[str, float]) -> None:
+    total = fsum(weights.values())
+    for word, weight in weights.items():
+        if weight:
+            parts[word].append((holder, weight / total))

@@ -1,0 +1,265 @@
+"""What each section offers for a task: entries, with how much they have to do with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from trackrecord.learning.advice.exploring import Draw
+from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
+from trackrecord.learning.competences.signatures import tools_of
+
+from ..documents.advice_document import AdviceDocument, LessonEntry
+from ..documents.rankings_document import RankedCompetence, RankedFailure
+from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, KnownDocuments
+from .meaning import Meaning
+from .offer import FEW, Offer, Offered, best_first, offers_of
+from .relevance import (
+    competences_by_meaning,
+    fitting_competences,
+    fitting_memories,
+    sharing_words,
+    words_of_competence,
+)
+
+_Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
+
+# A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
+_LEAST_WORTH: Final = 0.02
+_LESSONS: Final = "lessons"
+_PROBABLE: Final = 0.5
+_CONTESTED: Final = "contested"
+# Many procedures are looked at: failing always must be rarer than this by chance.
+_CHANCE: Final = 0.01
+
+
+@dataclass(frozen=True)
+class _Held(Generic[_Entry]):
+    """The entries of a field that the counts do not speak against; made once for both documents.
+
+    Attributes:
+        kept: the entries, best first.
+        refuted: the ids of the others.
+        words: each entry with what says which tasks it is about: its words, or its tools.
+    """
+
+    kept: list[_Entry]
+    refuted: frozenset[str]
+    words: list[tuple[_Entry, frozenset[str]]]
+
+
+def lessons_for(known: KnownDocuments) -> Offered:
+    """Offer lessons that the task's own words name, then those whose tools it probably uses."""
+    if _LESSONS not in known.memo:
+        known.memo[_LESSONS] = _lessons_for(known)
+    found: Offered = known.memo[_LESSONS]
+    return found
+
+
+def _lessons_for(known: KnownDocuments) -> Offered:
+    if known.advice is None:
+        return Offered()
+    pool = known.advice.lessons
+    if not known.task:
+        return Offered(known.once("lesson offers", _living)["all"], pool=pool)
+    # Imported with the first task: it takes an agent's memory.
+    from .lesson_words import lessons_named
+
+    named = lessons_named(known)
+    likely: list[Offer] = []
+    for tools, lessons in known.once("lessons by tools", _by_tools).items():
+        relevance = known.expectation.probability_of(tools, lessons[0].usual)
+        if relevance > _PROBABLE:
+            likely += [
+                Offer(lesson, relevance, relevance * lesson.score, "tools")
+                for lesson in lessons
+                if not (lesson.is_occasional or lesson.id in named)
+                and relevance * lesson.score >= _LEAST_WORTH
+            ]
+    by_id = known.once("lessons by id", _by_id)
+    found = [
+        Offer(lesson, 1.0, named[lesson.id] + lesson.score, "words")
+        for lesson in (by_id[name] for name in named if name in by_id)
+        if lesson.score >= _LEAST_WORTH
+    ]
+    likely = best_first(likely)
+    if not known.can_tell:
+        # Where nothing at all tells, a few about what most of the project's runs use stand in.
+        likely = [] if found else likely[:FEW]
+    return Offered(best_first([*found, *likely]), pool=pool)
+
+
+def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
+    return {"all": best_first(offers_of(_by_id(advice).values()))}
+
+
+def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:
+    return {each.id: each for each in advice.lessons if each.state != "faded"}
+
+
+def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]]:
+    found: dict[tuple[str, ...], list[LessonEntry]] = {}
+    for each in _by_id(advice).values():
+        found.setdefault(subject_tools(each.kind, each.tools), []).append(each)
+    return found
+
+
+def failing_for(known: KnownDocuments) -> Offered:
+    """Offer procedures that never succeeded, by how probable their tools are for the task."""
+    pool = known.document.failing
+    if known.advice is None:
+        return Offered(offers_of(pool), pool=pool)
+    held: _Held[RankedFailure] = known.once_for_both("failing", _held_failures)
+    refuted, kept = held.refuted, held.kept
+    if not known.task:
+        return Offered(offers_of(kept), pool=pool, refuted=refuted)
+    found = []
+    tools = known.expectation.tools
+    for each, its_tools in held.words:
+        relevance = min((tools.get(tool, 0.0) for tool in its_tools), default=0.0)
+        if relevance >= LEAST_PROBABLE:
+            found.append(Offer(each, relevance, relevance * each.score, "tools"))
+    return Offered(best_first(found), _general(known, kept), pool, refuted)
+
+
+def _held_failures(known: KnownDocuments) -> "_Held[RankedFailure]":
+    pool = known.document.failing
+    refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
+    told = _told_by_lessons(known)
+    tools = [(each, frozenset(tools_of(each.id))) for each in pool if each.id not in refuted]
+    kept = [(each, its_tools) for each, its_tools in tools if its_tools not in told]
+    return _Held([each for each, _ in kept], refuted, kept)
+
+
+def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
+    """Whether such tasks fail so often that this many failures in a row mean little."""
+    assert known.advice is not None  # noqa: S101 - for type checkers
+    entry = known.procedures.get(failure.id)
+    if entry is None:
+        usual, tasks = known.advice.expected.mean, failure.failure_count
+    else:
+        usual, tasks = entry.expected.usual, entry.expected.tasks
+    return float((1.0 - usual) ** tasks) > _CHANCE
+
+
+def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
+    assert known.advice is not None  # noqa: S101 - for type checkers
+    return frozenset(
+        frozenset(each.tools)
+        for each in known.advice.lessons
+        if each.kind == LessonKind.NEVER_SUCCEEDS
+    )
+
+
+def procedures_for(known: KnownDocuments) -> Offered:
+    """Offer the procedures that similar successes used."""
+    if known.advice is None:
+        return Offered()
+    # What is said only of runs is imported only where there are any: it takes an agent's memory.
+    from .recommended import recommended_procedures
+
+    return Offered(
+        [
+            Offer(each, relevance, each.score, basis)
+            for each, relevance, basis in recommended_procedures(known)
+        ]
+    )
+
+
+def competences_for(known: KnownDocuments) -> Offered:
+    """Offer records by how well their triggers fit the task."""
+    pool = known.document.competences
+    held: _Held[RankedCompetence] = known.once_for_both(
+        "competences", _held_competences, kind=known.kind
+    )
+    refuted, kept = held.refuted, held.kept
+    offers = _competences_by_words(known, held) if known.task else offers_of(kept)
+    if known.task and known.meaning is not None:
+        offers = best_first([*_by_meaning(kept, known.meaning), *offers])
+    fits = known.fits_of(offer.entry for offer in offers)
+    draw = known.draws.get("competences")
+    if draw is not None:
+        offers = best_first(
+            msgspec.structs.replace(each, value=each.relevance * _drawn_score(each.entry, draw))
+            for each in offers
+        )
+    return Offered(offers, pool=pool, refuted=refuted, fits=fits)
+
+
+def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
+    """Return a record's score with its rate as drawn, which a third of it stands for."""
+    expected = record.expected_success
+    return record.score + (draw.rate(record.id, expected) - expected) / 3
+
+
+def _competences_by_words(known: KnownDocuments, held: "_Held[RankedCompetence]") -> list[Offer]:
+    """Offer records whose words fit the task, if they cannot be compared by meaning."""
+    meaning = known.meaning
+    comparable = held.words
+    if meaning is not None:
+        comparable = [each for each in held.words if each[0].id not in meaning.compared]
+    fitting = fitting_competences(sharing_words(comparable, known.task), known.task)
+    return [Offer(each, fit, each.score, "text") for each, fit in fitting if fit >= LEAST_RELEVANCE]
+
+
+def _by_meaning(records: Sequence[RankedCompetence], meaning: Meaning) -> list[Offer]:
+    near = [
+        (each, cosine)
+        for each in records
+        if (cosine := meaning.cosines.get(each.id, 0.0)) >= meaning.least
+    ]
+    return [
+        Offer(each, min(1.0, cosine), each.score, "meaning")
+        for each, cosine in competences_by_meaning(near)
+    ]
+
+
+def _held_competences(known: KnownDocuments) -> "_Held[RankedCompetence]":
+    pool = known.document.competences
+    kept = [each for each in pool if known.advice is None or _holds(known, each)]
+    ids = {each.id for each in kept}
+    refuted = frozenset(each.id for each in pool if each.id not in ids)
+    return _Held(kept, refuted, [(each, words_of_competence(each)) for each in kept])
+
+
+def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
+    """Whether a record says when it applies, and not only that its tasks were easy."""
+    if record.status == _CONTESTED:  # that somebody says so is worth knowing, whatever the counts
+        return True
+    if all(signal == record.signature for signal in record.triggers):
+        return False
+    entry = known.procedures.get(record.signature)
+    if entry is None:
+        return True
+    expected = entry.expected_at(known.kind)
+    # Where something else was tried at such tasks, more than chance must speak for it.
+    is_better = (
+        expected.is_worth_recommending if expected.effect is None else expected.is_surely_better
+    )
+    return entry.is_recipe and is_better
+
+
+def memories_for(known: KnownDocuments) -> Offered:
+    """Offer memories that share words with the task."""
+    pool = known.document.memories
+    if not known.task:
+        return Offered(offers_of(pool), pool=pool)
+    found = fitting_memories(pool, known.task, known.rules.memories)
+    return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
+
+
+def similar_tasks_for(known: KnownDocuments) -> Offered:
+    """Offer similar past tasks of which it is known what made the difference."""
+    if not known.task or known.advice is None:
+        return Offered()
+    from .similar_tasks import past_tasks_for
+
+    told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
+    found = past_tasks_for(known, told)
+    return Offered([Offer(each, each.score, each.score, "text") for each in found])
+
+
+def _general(known: KnownDocuments, entries: Sequence[Any]) -> list[Offer]:
+    """Return the best entries, unless similar tasks say that the task does not use their tools."""
+    return [] if known.can_tell else offers_of(entries[:FEW])

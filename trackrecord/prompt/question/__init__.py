@@ -1,0 +1,1 @@
+"""What a prompt is asked for, and by which rules."""

@@ -1,0 +1,185 @@
+"""What a prompt asks for: arguments of another type are coerced, or replaced and said."""
+
+from dataclasses import dataclass
+from math import inf
+from operator import index
+from typing import Any, Final, Literal, TypedDict, Unpack
+
+from trackrecord.errors import InvalidRequest
+from trackrecord.learning.advice.rules import EXPLORE, Explore
+from trackrecord.learning.text.language import Language, known_language
+
+from .rules import ContextRules
+from .section_filter import ALL, WantedSections, usual_sections, wanted_of
+from .wording import AS_ADVICE, Wording
+
+# Stands for the budget of the settings.
+Budget = int | Literal["default"] | None
+
+DEFAULT_BUDGET: Final = 400
+DEFAULT_CONTEXT_BUDGET: Final = 2000
+# As in the wire format.
+LONGEST_TASK_ID: Final = 256
+
+
+@dataclass(frozen=True)
+class PromptQuestion:
+    """What a prompt is asked for: the arguments of one call, checked.
+
+    Attributes:
+        project: whose experience.
+        task: the text of the task at hand, if any.
+        budget: in tokens; None for no limit.
+        limit: of each kind; None for no limit.
+        language: of headings and of what is learnt.
+        wanted: the sections that are asked for.
+        task_id: the id that the task's outcome will have; None where nothing is recorded.
+        explore: whether little known entries are tried; None for what the setting says.
+        conditions: the conditions of the task, as JSON has them; None for none.
+        source: the agent that asks, as its outcomes name it; None where that is not known.
+        wording: how what is chosen is written.
+        problem: which arguments could not be used, None when all could.
+        names_project: whether it is known whose experience is asked for: another project's must
+            never be the answer.
+    """
+
+    project: str
+    task: str | None = None
+    budget: int | None = DEFAULT_BUDGET
+    limit: int | None = None
+    language: Language = "en"
+    wanted: WantedSections = ALL
+    task_id: str | None = None
+    explore: Explore | None = None
+    conditions: Any = None
+    source: str | None = None
+    wording: Wording = AS_ADVICE
+    problem: str | None = None
+    names_project: bool = True
+
+    def with_(self, problem: str | None) -> str | None:
+        """Return this problem and another one in one line."""
+        return "; ".join(text for text in (self.problem, problem) if text) or None
+
+
+class PromptArguments(TypedDict, total=False):
+    """The arguments of `rankings()`, whatever they are; of `PromptQuestion` where they can be used.
+
+    `include` and `exclude` name sections, and `lang` is the language.
+    """
+
+    project: object
+    task: object
+    budget: object
+    limit: object
+    lang: object
+    include: object
+    exclude: object
+    task_id: object
+    explore: object
+    conditions: object
+    source: object
+
+
+def usual_question(project: str, rules: ContextRules, budget: int | None = None) -> PromptQuestion:
+    """Return what holds where an argument is not given, or cannot be used.
+
+    Args:
+        project: the settings' project.
+        rules: the settings' rules, with the sections.
+        budget: in tokens; None for that of the rules.
+    """
+    return PromptQuestion(
+        project,
+        budget=rules.learnt_tokens if budget is None else budget,
+        wanted=usual_sections(rules),
+    )
+
+
+def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> PromptQuestion:
+    """Check the arguments of a question, whatever they are; never raises.
+
+    Args:
+        usual: what holds where an argument is not given; "default" is its budget.
+        **given: the arguments.
+    """
+    problems: list[str] = []
+    project = _text("project", given.get("project"), "nothing is read", problems)
+    names_project = not problems
+    task = _text("task", given.get("task"), "the answer is not fitted to it", problems)
+    budget = given.get("budget", "default")
+    if budget == "default":
+        budget = usual.budget
+    wanted_budget = _bound("budget", budget, usual.budget, problems)
+    limit = _bound("limit", given.get("limit"), None, problems)
+    wanted = wanted_of(given.get("include"), given.get("exclude"), problems, usual.wanted)
+    task_id = _text("task_id", given.get("task_id"), "nothing is recorded", problems)
+    if task_id is not None and not 1 <= len(task_id) <= LONGEST_TASK_ID:
+        problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
+        task_id = None
+    explore = _explore(given.get("explore"), problems)
+    conditions = _conditions(given.get("conditions"), problems)
+    source = given.get("source")
+    return PromptQuestion(
+        project or usual.project,
+        task,
+        wanted_budget,
+        limit,
+        known_language(given.get("lang")),
+        wanted,
+        task_id,
+        explore,
+        conditions,
+        source if isinstance(source, str) else None,
+        usual.wording,
+        "; ".join(problems) or None,
+        names_project,
+    )
+
+
+def _explore(value: object, problems: list[str]) -> Explore | None:
+    for known in EXPLORE:
+        if value == known:
+            return known
+    if value is not None:
+        problems.append(f"explore must be one of {', '.join(EXPLORE)}: the setting is used")
+    return None
+
+
+def _conditions(value: object, problems: list[str]) -> Any:  # noqa: ANN401 - any JSON
+    if value is None:
+        return None
+    # Imported only where there are any: most prompts have none.
+    from trackrecord.learning.competences.triggers import read_conditions
+
+    try:
+        return read_conditions(value)
+    except InvalidRequest as error:
+        problems.append(f"{error}: they are ignored")
+        return None
+
+
+def _text(name: str, value: object, consequence: str, problems: list[str]) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    problems.append(f"{name} must be a text or None: {consequence}")
+    return None
+
+
+def _bound(name: str, value: object, default: int | None, problems: list[str]) -> int | None:
+    """Return a bound in whole numbers: rounded down, and None for one without an end."""
+    if value is None:
+        return None
+    try:
+        if value == inf:
+            return None
+        if not isinstance(value, bool):
+            return int(value) if isinstance(value, (str, float)) else index(value)  # type: ignore[arg-type]  # what is not a number raises
+    except Exception:  # noqa: BLE001, S110 - whatever was handed in
+        pass
+    problems.append(
+        f"{name} must be a whole number or None: {'none' if default is None else default} is used"
+    )
+    return default

@@ -1,0 +1,292 @@
+"""The cache in Redis: one hash per project, with its rankings and its advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import redis
+
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.embeddings.packed import PackedVectors, encode_vectors
+
+from ..documents.advice_document import AdviceDocument, encode_advice
+from ..documents.rankings_document import RankingsDocument, encode_document
+
+if TYPE_CHECKING:
+    # Only workers write: agents do without the import.
+    from trackrecord.daemon_settings import DaemonSettings
+
+DOCUMENT = "document"
+REVISION = "revision"
+COMPUTED_AT = "computed_at"
+RULES = "rules"
+ADVICE = "advice"
+ADVICE_REVISION = "advice_revision"
+ADVICE_COMPUTED_AT = "advice_computed_at"
+ADVICE_COST_S = "advice_cost_s"
+VECTORS = "vectors"
+VECTORS_STAMP = "vectors_stamp"
+# The rankings whose records the vectors are complete for.
+VECTORS_FOR = "vectors_for"
+
+# Two workers may finish in the other order than they read: the later revision stays.
+_WRITE_UNLESS_NEWER = """
+local cached = tonumber(redis.call('HGET', KEYS[1], 'revision') or '-1')
+if cached > tonumber(ARGV[1]) and ARGV[5] == '0' then return 0 end
+redis.call('HSET', KEYS[1], 'revision', ARGV[1], 'computed_at', ARGV[2], 'document', ARGV[3],
+           'rules', ARGV[6])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return 1
+"""
+
+_WRITE_ADVICE_UNLESS_NEWER = """
+local cached = tonumber(redis.call('HGET', KEYS[1], 'advice_revision') or '-1')
+if cached > tonumber(ARGV[1]) and ARGV[6] == '0' then return 0 end
+redis.call('HSET', KEYS[1], 'advice_revision', ARGV[1], 'advice_computed_at', ARGV[2],
+           'advice', ARGV[3], 'advice_cost_s', ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return 1
+"""
+
+
+# They belong to rankings: a project that was erased in between must not come back.
+_WRITE_VECTORS_IF_RANKED = """
+if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'vectors', ARGV[1], 'vectors_stamp', ARGV[2], 'vectors_for', ARGV[3])
+return 1
+"""
+
+_CONFIRM_VECTORS_IF_RANKED = """
+if redis.call('HEXISTS', KEYS[1], 'document') == 0 then return 0 end
+return redis.call('HSET', KEYS[1], 'vectors_for', ARGV[1])
+"""
+
+
+@dataclass(frozen=True)
+class CachedAdvice:
+    """How old a project's cached advice is.
+
+    Attributes:
+        revision: the revision of the store that it shows.
+        age_s: seconds since it was computed.
+        cost_s: the seconds that computing it took.
+    """
+
+    revision: int
+    age_s: float
+    cost_s: float
+
+
+class Stamps(NamedTuple):
+    """What changes whenever the rankings, the advice or the vectors do; None where missing."""
+
+    rankings: bytes | None = None
+    advice: bytes | None = None
+    vectors: bytes | None = None
+
+
+@dataclass(frozen=True)
+class CachedAge:
+    """How old a project's cached rankings are.
+
+    Attributes:
+        revision: the revision of the store that they show.
+        age_s: seconds since they were computed.
+        is_by_these_rules: whether they were derived by the settings of today.
+    """
+
+    revision: int
+    age_s: float
+    is_by_these_rules: bool = True
+
+
+def _rules_of(settings: DaemonSettings) -> str:
+    """What stands for the rules that rankings are derived by, whenever they are read."""
+    rules = (
+        settings.criteria,
+        settings.maturity,
+        settings.antipatterns,
+        settings.caps,
+        settings.strategies,
+        settings.texts,
+        settings.rankings_max,
+        settings.memories,
+    )
+    return blake2b(repr(rules).encode(), digest_size=8).hexdigest()
+
+
+def write_document(
+    client: redis.Redis,
+    settings: DaemonSettings,
+    document: RankingsDocument,
+    *,
+    force: bool = False,
+) -> bool:
+    """Write a project's rankings unless the cache shows a later revision.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is, and how long it lasts.
+        document: what to write.
+        force: write it all the same: the store itself went back.
+    """
+    key = settings.keys.rankings(document.project)
+    arguments: list[Any] = [
+        document.revision,
+        repr(document.computed_at),
+        encode_document(document),
+        settings.rankings_ttl_s,
+        int(force),
+        _rules_of(settings),
+    ]
+    return bool(client.eval(_WRITE_UNLESS_NEWER, 1, key, *arguments))
+
+
+def write_advice(
+    client: redis.Redis,
+    settings: DaemonSettings,
+    document: AdviceDocument,
+    *,
+    cost_s: float,
+    force: bool = False,
+) -> bool:
+    """Write a project's advice unless the cache shows that of a later revision.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is, and how long it lasts.
+        document: what to write.
+        cost_s: the seconds that computing it took.
+        force: write it all the same: the store itself went back.
+    """
+    arguments: list[Any] = [
+        document.revision,
+        repr(document.computed_at),
+        encode_advice(document),
+        repr(cost_s),
+        settings.rankings_ttl_s,
+        int(force),
+    ]
+    key = settings.keys.rankings(document.project)
+    return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
+
+
+def write_vectors(
+    client: redis.Redis,
+    settings: AgentSettings,
+    project: str,
+    vectors: PackedVectors,
+    *,
+    of: bytes,
+) -> bool:
+    """Write the vectors of a project's records beside its rankings.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is.
+        project: its name.
+        vectors: what to write.
+        of: the stamp of the rankings that they are complete for; b"" while some are missing.
+    """
+    data = encode_vectors(vectors)
+    stamp = blake2b(data, digest_size=8).hexdigest()
+    key = settings.keys.rankings(project)
+    return bool(client.eval(_WRITE_VECTORS_IF_RANKED, 1, key, data, stamp, of))
+
+
+def confirm_vectors(
+    client: redis.Redis, settings: AgentSettings, project: str, *, of: bytes
+) -> None:
+    """Note that the vectors of a project, as they are, are complete for its rankings.
+
+    Args:
+        client: a Redis client.
+        settings: where the cache is.
+        project: its name.
+        of: the stamp of the rankings.
+    """
+    client.eval(_CONFIRM_VECTORS_IF_RANKED, 1, settings.keys.rankings(project), of)
+
+
+def read_stamps(client: redis.Redis, settings: AgentSettings, project: str) -> Stamps:
+    """Return what changes whenever a project's cached rankings, advice or vectors do.
+
+    An agent without an embedding endpoint does not ask for vectors.
+    """
+    fields = [COMPUTED_AT, ADVICE_COMPUTED_AT]
+    if settings.embeddings.url is not None:
+        fields.append(VECTORS_STAMP)
+    answer: Any = client.hmget(settings.keys.rankings(project), fields)
+    return Stamps(*answer)
+
+
+def read_vectors(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and the vectors, undecoded, of one moment; None where missing."""
+    return _stamped(client, settings, project, VECTORS_STAMP, VECTORS)
+
+
+def complete_vectors(client: redis.Redis, settings: AgentSettings, project: str) -> bool:
+    """Return whether the vectors of a project are those of its rankings, or it has none."""
+    answer: Any = client.hmget(settings.keys.rankings(project), COMPUTED_AT, VECTORS_FOR)
+    ranked, complete = answer
+    return ranked is None or ranked == complete
+
+
+def read_document(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and the rankings, undecoded, of one moment; None where missing."""
+    return _stamped(client, settings, project, COMPUTED_AT, DOCUMENT)
+
+
+def read_advice(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and the advice, undecoded, of one moment; None where missing."""
+    return _stamped(client, settings, project, ADVICE_COMPUTED_AT, ADVICE)
+
+
+def _stamped(
+    client: redis.Redis, settings: AgentSettings, project: str, stamp: str, document: str
+) -> tuple[bytes | None, bytes | None]:
+    answer: Any = client.hmget(settings.keys.rankings(project), stamp, document)
+    found_stamp, found = answer
+    return found_stamp, found
+
+
+def cached_advice(
+    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
+) -> dict[str, CachedAdvice]:
+    """Return how old the cached advice of projects is; those without any are missing."""
+    with client.pipeline(transaction=False) as pipe:
+        for project in projects:
+            pipe.hmget(
+                settings.keys.rankings(project), ADVICE_REVISION, ADVICE_COMPUTED_AT, ADVICE_COST_S
+            )
+        answers = pipe.execute()
+    return {
+        project: CachedAdvice(int(revision), now - float(computed_at), float(cost_s))
+        for project, (revision, computed_at, cost_s) in zip(projects, answers, strict=True)
+        if None not in (revision, computed_at, cost_s)
+    }
+
+
+def cached_ages(
+    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
+) -> dict[str, CachedAge]:
+    """How old the cached rankings of projects are; those without any are missing."""
+    with client.pipeline(transaction=False) as pipe:
+        for project in projects:
+            pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT, RULES)
+        answers = pipe.execute()
+    wanted = _rules_of(settings).encode()
+    return {
+        project: CachedAge(int(revision), now - float(computed_at), rules == wanted)
+        for project, (revision, computed_at, rules) in zip(projects, answers, strict=True)
+        if revision is not None and computed_at is not None
+    }

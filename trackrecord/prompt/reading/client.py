@@ -1,0 +1,268 @@
+"""What an agent calls while it writes a prompt. It never breaks the agent, and it never waits long.
+
+Redis is asked whether anything changed, and for all of it only then. When Redis is away, the last
+answer that this process saw is given again, marked stale; when there was none, the answer is empty
+and says so.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Unpack
+
+import msgspec
+import redis
+
+from trackrecord.agent_settings import AgentSettings, load_agent_settings
+from trackrecord.embeddings.packed import PackedVectors, decode_vectors
+from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.text.language import Language
+from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.redis_client import agent_client
+from trackrecord.scoped import Scoped
+
+from ..answers.rankings_answer import Compositions, Rankings, answer_from
+from ..choosing.exposure import Handing, handing_of
+from ..choosing.inputs import PromptRules
+from ..choosing.meaning import Meaning
+from ..documents.advice_document import decode_advice
+from ..documents.rankings_document import ProjectDocuments, decode_document
+from ..question.question import Budget, PromptArguments, PromptQuestion, asked_for, usual_question
+from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
+
+if TYPE_CHECKING:
+    from .task_vectors import TaskVectors
+
+NOTHING_LEARNT: Final = "nothing is learnt yet"
+
+
+@dataclass(frozen=True)
+class Cached(ProjectDocuments):
+    """The documents of a project as this process knows them.
+
+    Attributes:
+        stamps: the stamps in the cache.
+        made: what was composed of these documents before.
+        is_redis_away: whether Redis did not answer.
+        vectors: the vectors of its competence records; None without an embedding endpoint.
+    """
+
+    stamps: Stamps = field(default=Stamps())
+    made: Compositions = field(default_factory=dict, compare=False, repr=False)
+    is_redis_away: bool = False
+    vectors: PackedVectors | None = None
+
+
+@dataclass
+class RankingsReader:
+    """Reads rankings for one process.
+
+    Attributes:
+        settings: where Redis is, and how long to wait for it.
+    """
+
+    settings: AgentSettings
+    _client: redis.Redis | None = None
+    # By project: what was decoded last. Most prompts are written while nothing has changed, and
+    # then a few bytes are read instead of some hundred thousand.
+    _last: dict[str, Cached] = field(default_factory=dict)
+    _retry_at: float = 0.0
+    _task_vectors: "TaskVectors | None" = None
+
+    @property
+    def usual(self) -> PromptQuestion:
+        """What holds for a question where it does not say."""
+        return usual_question(self.settings.project, self.settings.context)
+
+    @property
+    def rules(self) -> PromptRules:
+        """What prompts are made by."""
+        return PromptRules(self.settings.context, self.settings.memories)
+
+    def read(self, **given: Unpack[PromptArguments]) -> Rankings:
+        """Answer from the cache; see `rankings`, whose arguments these are."""
+        return self.answer(asked_for(self.usual, **given))
+
+    def answer(self, question: PromptQuestion) -> Rankings:
+        """Answer a question from the cache; never raises."""
+        if not question.names_project:
+            return Rankings.empty(DEFAULT_PROJECT, problem=question.problem)
+        found = self.cached(question.project)
+        return answer_from(
+            question,
+            found,
+            self.rules,
+            now=time.time(),
+            handing=self.handing(question, found),
+            meaning=self.meaning(question, found),
+            made=found.made,
+        )
+
+    def handing(self, question: PromptQuestion, found: Cached) -> Handing:
+        """Return how what is known is handed to a task; see `handing_of`."""
+        return handing_of(
+            question, found, holdout=self.settings.holdout, explore=self.settings.explore
+        )
+
+    def meaning(self, question: PromptQuestion, found: Cached) -> Meaning | None:
+        """Return how similar a task's embedding is to those of competence records; never raises.
+
+        None where no embedding endpoint is set, or none answers in time.
+        """
+        # While Redis is away nothing is asked of it.
+        if not question.task or found.problem is not None or found.document is None:
+            return None
+        if not question.wanted.has("competences"):
+            return None
+        return self._meaning(found, question.project, question.task)
+
+    def _meaning(self, found: Cached, project: str, task: str) -> Meaning | None:
+        vectors, endpoint = found.vectors, self.settings.embeddings
+        if vectors is None or vectors.model != endpoint.model:
+            return None
+        try:
+            asked = self._tasks().vector(project, task)
+        except (redis.RedisError, OSError, ValueError):
+            return None
+        if asked is None or len(asked) != vectors.dimensions:
+            return None
+        return Meaning(vectors.nearest(asked), vectors.compared, endpoint.least_similarity)
+
+    def _tasks(self) -> "TaskVectors":
+        if self._task_vectors is None:
+            # Imported only where an endpoint is set.
+            from .task_vectors import TaskVectors
+
+            client = self._client or agent_client(self.settings)
+            self._task_vectors = TaskVectors(self.settings.embeddings, client, self.settings.keys)
+        return self._task_vectors
+
+    def cached(self, project: str) -> Cached:
+        """Return the newest documents there are, and what kept us from fresh ones; never raises."""
+        seen = self._last.get(project, Cached())
+        if time.monotonic() < self._retry_at:
+            return replace(seen, problem="redis is unavailable", is_redis_away=True)
+        try:
+            if self._client is None:
+                self._client = agent_client(self.settings)
+            stamps = read_stamps(self._client, self.settings, project)
+            found = self._updated(self._client, project, seen, stamps)
+        except msgspec.DecodeError:
+            return replace(seen, problem="the cache was written by another version")
+        except (redis.RedisError, OSError, ValueError) as error:
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            problem = f"redis is unavailable ({type(error).__name__})"
+            return replace(seen, problem=problem, is_redis_away=True)
+        if found.document is None:
+            return Cached(problem=NOTHING_LEARNT)
+        self._last[project] = found
+        return found
+
+    def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
+        """Return what was seen, with what has changed since."""
+        if stamps.rankings is None or stamps.rankings != seen.stamps.rankings:
+            stamp, data = read_document(client, self.settings, project)
+            document = None if data is None else decode_document(data)
+            stamps_now = seen.stamps._replace(rankings=stamp)
+            seen = replace(seen, document=document, stamps=stamps_now, made={})
+        if stamps.advice != seen.stamps.advice:
+            stamp, data = read_advice(client, self.settings, project)
+            advice = None if data is None else decode_advice(data)
+            stamps_now = seen.stamps._replace(advice=stamp)
+            seen = replace(seen, advice=advice, stamps=stamps_now, made={})
+        if stamps.vectors != seen.stamps.vectors:
+            stamp, data = read_vectors(client, self.settings, project)
+            vectors = None
+            with suppress(msgspec.DecodeError):  # words do until the worker has made them anew
+                vectors = None if data is None else decode_vectors(data)
+            seen = replace(seen, vectors=vectors, stamps=seen.stamps._replace(vectors=stamp))
+        return seen
+
+
+_lock = threading.Lock()
+_readers: dict[int, RankingsReader] = {}
+# A test's own, in place of the process's.
+given_readers: Scoped[RankingsReader] = Scoped("trackrecord_given_rankings")
+
+
+def rankings(
+    *,
+    project: str | None = None,
+    task: str | None = None,
+    budget: Budget = "default",
+    limit: int | None = None,
+    lang: Language = "en",
+    include: Iterable[str] | None = None,
+    exclude: Iterable[str] | None = None,
+    task_id: str | None = None,
+    explore: Explore | None = None,
+    conditions: object = None,
+    source: str | None = None,
+) -> Rankings:
+    """What the fleet has learnt, ranked, within a token budget.
+
+    With a task, what has to do with it is handed out; where nothing has, the few entries that hold
+    for the project as a whole. An empty text is a valid answer.
+
+    Never raises: see `Rankings.problem` and `Rankings.is_stale`. An argument of another type is
+    coerced where only one reading is possible, as `budget="800"` is. Otherwise its default takes
+    its place and `problem` says so; for a project that is not a text the answer is empty.
+
+    Args:
+        project: whose experience; the settings' project when not given.
+        task: the text of the task at hand.
+        budget: tokens that the prompt text may take; None for no limit, "default" for the
+            settings' (`TRACKRECORD_CONTEXT__LEARNT_TOKENS`, 400).
+        limit: how many entries of each section at most.
+        lang: language of the text and of the entries' contents, reasons and labels, "en" or "zh";
+            what agents wrote stays as it is.
+        include: the sections to answer from, for example `["lessons", "memories"]`; the settings'
+            when not given. Sections are named as the fields of the answer.
+        exclude: the sections to leave out; the settings' when not given.
+        task_id: the id that the task's outcome will have. With one, what the task is handed is
+            recorded, so that `trackrecord effect` can say whether it helps. A task of the holdout
+            gets an empty answer, see `Rankings.arm`.
+        explore: how much entries that are little known are tried: "off", "some" (cautiously) or
+            "full"; what the setting says when not given. The same for a task as long as
+            the rankings are the same. Without a task id and a text nothing is tried.
+        conditions: the conditions under which the task appeared, as a trigger's, for example
+            `{"os": "linux"}`: procedures and competence records that were used under other ones
+            rank below, those that were used under these rank above.
+        source: the agent that asks, as its outcomes name it. Nothing is handed out for which it has
+            not got the tools, as far as the project's runs show; without a name, nothing that only
+            some kinds of the project's agents have got the tools for.
+    """
+    try:
+        reader = process_reader()
+    except SettingsError as error:
+        return Rankings.empty(DEFAULT_PROJECT, problem=str(error))
+    return reader.read(
+        project=project,
+        task=task,
+        budget=budget,
+        limit=limit,
+        lang=lang,
+        include=include,
+        exclude=exclude,
+        task_id=task_id,
+        explore=explore,
+        conditions=conditions,
+        source=source,
+    )
+
+
+def process_reader() -> RankingsReader:
+    """The reader of this process, which remembers what it saw last.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
+    reader = given_readers.get() or _readers.get(os.getpid())
+    if reader is None:
+        with _lock:
+            reader = _readers.setdefault(os.getpid(), RankingsReader(load_agent_settings()))
+    return reader
