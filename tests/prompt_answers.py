@@ -45,4 +45,4 @@ def context_from(
 
 def _question(rules, *, wanted=None, budget=None, **asked):
     wanted = usual_sections(rules) if wanted is None else wanted
-    return PromptQuestion(budget=budget, wanted=wanted, **asked)
+    return PromptQuestion(budget=budget, sections=wanted, **asked)

@@ -17,7 +17,7 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.prompt.question.section_filter import WantedSections
+from trackrecord.prompt.question.section_filter import SectionFilter
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
@@ -164,7 +164,7 @@ def test_what_is_tried_has_to_do_with_the_task(hard):
         assert not {"ask", "skip"} & {each.id for each in answer.patterns}
         warnings = asked(
             rankings, incomparable, task_id=f"t{number}", explore="full",
-            wanted=WantedSections(frozenset({"anti_patterns"})),
+            wanted=SectionFilter(frozenset({"anti_patterns"})),
         )  # fmt: skip
         assert "anti-skip" in {each.id for each in warnings.anti_patterns}
 

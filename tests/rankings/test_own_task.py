@@ -20,7 +20,7 @@ from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.choosing.exposure import Handing
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import WantedSections
+from trackrecord.prompt.question.section_filter import SectionFilter
 
 RULES = ContextRules()
 NOW = Candidate(id="now", kind="task", text="Fix it", is_current_task=True)
@@ -196,9 +196,9 @@ def test_sections_choose_them_as_any_other():
         return {each.id.partition(":")[0] for each in taken}
 
     assert kinds() == {"error", "artifact"}
-    assert kinds(wanted=WantedSections(exclude=frozenset({"errors"}))) == {"artifact"}
-    assert kinds(wanted=WantedSections(include=frozenset({"errors"}))) == {"error"}
-    assert kinds(wanted=WantedSections(include=frozenset({"lessons"}))) == set()
+    assert kinds(wanted=SectionFilter(exclude=frozenset({"errors"}))) == {"artifact"}
+    assert kinds(wanted=SectionFilter(include=frozenset({"errors"}))) == {"error"}
+    assert kinds(wanted=SectionFilter(include=frozenset({"lessons"}))) == set()
     assert kinds(rules=replace(RULES, exclude=("evidence",))) == {"error"}
     assert kinds(rules=replace(RULES, include=("evidence",))) == {"artifact"}
     with pytest.raises(ValueError, match="errors, evidence"):

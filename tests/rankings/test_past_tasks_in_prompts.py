@@ -11,7 +11,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import ALL, WantedSections
+from trackrecord.prompt.question.section_filter import ALL, SectionFilter
 
 RULES = ContextRules()
 PAST = advice(
@@ -20,7 +20,7 @@ PAST = advice(
         for name in "abcdefgh"
     }
 )
-WITHOUT = WantedSections(exclude=frozenset({"past_tasks"}))
+WITHOUT = SectionFilter(exclude=frozenset({"past_tasks"}))
 
 
 def asked(parts, *, own=(), rules=RULES, wanted=ALL, **more):

@@ -7,14 +7,14 @@ from golden import memory, pattern
 from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.prompt.choosing.inputs import KnownDocuments
+from trackrecord.prompt.choosing.inputs import PromptInputs
 from trackrecord.prompt.choosing.recommended import _surely_better
 from trackrecord.prompt.documents.advice_document import ExpectedInKind, PatternEntry
 from trackrecord.prompt.documents.presentation import present_failing
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.prompt.question.section_filter import WantedSections
+from trackrecord.prompt.question.section_filter import SectionFilter
 
 TASKS = {
     "refund the order of a customer": [
@@ -153,7 +153,7 @@ def test_what_is_best_at_such_tasks_is_recommended_at_them(task, best):
     answer = asked(counted, task, patterns=both)
     assert ids(answer.patterns) == [best]
     document = RankingsDocument(project="p", revision=1, computed_at=NOW)
-    known = KnownDocuments(PromptQuestion("p", task), document, counted)
+    known = PromptInputs(PromptQuestion("p", task), document, counted)
     better = [each.signature for each, _ in _surely_better(known)]
     assert better == [next(name for name, at in procedures.items() if at is OPPOSITE[best])]
 
@@ -270,7 +270,7 @@ def test_nothing_at_all_is_an_answer():
         asked(
             advice(TASKS, lessons=LESSONS[1:]),
             "refund the order of a customer",
-            wanted=WantedSections(include=frozenset({"lessons"})),
+            wanted=SectionFilter(include=frozenset({"lessons"})),
         ).prompt
         == ""
     )
@@ -324,9 +324,9 @@ def test_what_is_learnt_leaves_room_for_the_agents_own():
 @pytest.mark.parametrize(
     ("wanted", "sections"),
     [
-        (WantedSections(include=frozenset({"memories"})), {"memories"}),
-        (WantedSections(exclude=frozenset({"memories"})), {"lessons"}),
-        (WantedSections(), {"lessons", "memories"}),
+        (SectionFilter(include=frozenset({"memories"})), {"memories"}),
+        (SectionFilter(exclude=frozenset({"memories"})), {"lessons"}),
+        (SectionFilter(), {"lessons", "memories"}),
     ],
 )
 def test_sections_by_name(wanted, sections):

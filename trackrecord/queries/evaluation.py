@@ -12,7 +12,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.evaluation.recommendations import Advised
 from trackrecord.learning.advice.runs import Run
-from trackrecord.prompt.choosing.inputs import KnownDocuments, PromptRules
+from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
 from trackrecord.prompt.choosing.recommended import recommended_procedures
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
@@ -66,7 +66,7 @@ def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
 
     def told(text: str) -> Advised:
         question = PromptQuestion(EVALUATED, text)
-        known = KnownDocuments(question, document, advice, prompt_rules)
+        known = PromptInputs(question, document, advice, prompt_rules)
         votes = known.expectation.votes
         named = recommended_procedures(known)
         return Advised(

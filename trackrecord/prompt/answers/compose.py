@@ -16,7 +16,7 @@ from ..candidates.select import Selection, select
 from ..candidates.shares import HasShare, Shared, by_shares, capped
 from ..candidates.text import render
 from ..candidates.tokenizer import Tokenizer
-from ..choosing.inputs import KnownDocuments
+from ..choosing.inputs import PromptInputs
 from ..choosing.procedure_choice import ProcedureChoice, choice_of
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
@@ -100,7 +100,7 @@ def names_of(entries: Iterable[Scored]) -> tuple[str, ...]:
 
 def compose(
     question: PromptQuestion,
-    known: KnownDocuments | None,
+    known: PromptInputs | None,
     rules: ContextRules,
     *,
     most: int | None,

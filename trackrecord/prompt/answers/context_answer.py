@@ -13,7 +13,7 @@ from trackrecord.wire.exposure import ExposureBody
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored
 from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
-from ..choosing.inputs import USUAL_RULES, KnownDocuments, PromptRules
+from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
 from ..choosing.meaning import ComparedBy, Meaning, compared_by
 from ..choosing.procedure_choice import ChosenBy
 from ..documents.labels import label
@@ -140,9 +140,9 @@ def context_from(
     """
     document = known.document
     problem = "; ".join(filter(None, (known.problem, own.task.problem))) or None
-    of_task = candidates_of(own.task, own.candidates, question.wanted, question.language)
+    of_task = candidates_of(own.task, own.candidates, question.sections, question.language)
 
-    def composed_of(learnt: KnownDocuments | None) -> Composition:
+    def composed_of(learnt: PromptInputs | None) -> Composition:
         return compose(
             question,
             learnt,
@@ -157,7 +157,7 @@ def context_from(
     not_learnt = (*own.candidates, *(each.candidate for each in of_task))
     exposure = composed = None
     if document is not None:
-        inputs = KnownDocuments(question, document, known.advice, rules, handing, meaning)
+        inputs = PromptInputs(question, document, known.advice, rules, handing, meaning)
         composed = composed_of(inputs)
         exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
     if composed is None or handing.assignment.is_withheld:

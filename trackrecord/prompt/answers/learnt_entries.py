@@ -17,7 +17,7 @@ from ..candidates.rank import Scored, score_all
 from ..candidates.sections import FEEDS, SECTIONS, Feed, Section
 from ..candidates.text import write
 from ..choosing.exposure import Handing
-from ..choosing.inputs import KnownDocuments
+from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offer, Offered, best_first
 from ..documents.advice_document import LessonEntry
 from ..documents.labels import in_language
@@ -69,7 +69,7 @@ class LearntEntries:
 
     by_field: Mapping[str, Sequence[Competing]] = field(default_factory=dict)
     left_out: int = 0
-    known: KnownDocuments | None = None
+    known: PromptInputs | None = None
     offered: Mapping[str, Offered] = field(default_factory=dict)
 
     @property
@@ -93,7 +93,7 @@ class LearntEntries:
         }
 
 
-def learnt_of(known: KnownDocuments, *, most: int | None) -> LearntEntries:
+def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
     """Return what has to do with the task, as candidates that bring their own score.
 
     Where nothing has, the few entries that hold for the project as a whole stand in; so do they
@@ -103,7 +103,7 @@ def learnt_of(known: KnownDocuments, *, most: int | None) -> LearntEntries:
         known: the documents and the question.
         most: how many of each kind compete; None for all.
     """
-    rules, handing, wanted = known.rules.context, known.handing, known.question.wanted
+    rules, handing, wanted = known.rules.context, known.handing, known.question.sections
     offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):
@@ -196,7 +196,7 @@ def name_of(section: Section, entry_id: str) -> str:
     return section.prefix + entry_id
 
 
-def _handed_out(offers: Sequence[Offer], feed: Feed, known: KnownDocuments) -> Sequence[Offer]:
+def _handed_out(offers: Sequence[Offer], feed: Feed, known: PromptInputs) -> Sequence[Offer]:
     if not known.withdrawn:
         return offers
     kept = []
@@ -207,7 +207,7 @@ def _handed_out(offers: Sequence[Offer], feed: Feed, known: KnownDocuments) -> S
     return kept
 
 
-def is_withdrawn(known: KnownDocuments, section: Section, entry_id: str) -> bool:
+def is_withdrawn(known: PromptInputs, section: Section, entry_id: str) -> bool:
     """Return whether an entry did harm and is handed out no more."""
     return name_of(section, entry_id) in known.withdrawn
 
@@ -222,7 +222,7 @@ def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]
 
 
 def _tried(
-    each: Competing, feed: Feed, known: KnownDocuments, handing: Handing, rules: ContextRules
+    each: Competing, feed: Feed, known: PromptInputs, handing: Handing, rules: ContextRules
 ) -> Competing:
     """Return an entry whose line says that it is tried."""
     text = each.scored.candidate.text
@@ -231,17 +231,17 @@ def _tried(
 
 
 def _with_conditions(
-    each: Competing, offered: Offered, known: KnownDocuments, rules: ContextRules
+    each: Competing, offered: Offered, known: PromptInputs, rules: ContextRules
 ) -> Competing:
     """Return an entry that was used under other conditions with a line that names them."""
     record = each.offer.entry
     fit = offered.fits.get(record.id, UNKNOWN)
-    if known.asked is None or not fit.contradicts:
+    if known.conditions is None or not fit.contradicts:
         return each
     # Few prompts need these words: the other lines are read ready.
     from trackrecord.learning.competences.texts import under_other_conditions
 
-    others = other_conditions(known.asked, known.triggers_of(record), known.task)
+    others = other_conditions(known.conditions, known.triggers_of(record), known.task)
     said = under_other_conditions(others, known.language)
     return _reworded(each, each.scored.candidate.text + said, rules)
 
@@ -250,7 +250,7 @@ def _reworded(each: Competing, text: str, rules: ContextRules) -> Competing:
     return Competing(each.offer, each.scored.reworded(text, rules), each.feed)
 
 
-def _most(feed: Feed, most: int | None, known: KnownDocuments) -> int | None:
+def _most(feed: Feed, most: int | None, known: PromptInputs) -> int | None:
     related = _MOST_RELATED if known.can_tell else None
     limits = [limit for limit in (feed.at_most, most, related) if limit is not None]
     return min(limits, default=None)
@@ -260,7 +260,7 @@ def _competing(
     offers: Sequence[Offer],
     offered: Offered,
     feed: Feed,
-    known: KnownDocuments,
+    known: PromptInputs,
     rules: ContextRules,
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
@@ -276,7 +276,7 @@ def _competing(
 
 
 def _scored_once(
-    offered: Offered, feed: Feed, known: KnownDocuments, rules: ContextRules
+    offered: Offered, feed: Feed, known: PromptInputs, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document

@@ -18,7 +18,7 @@ from trackrecord.redaction.redact import redacted
 
 from ..candidates.candidate import Candidate
 from ..candidates.tokenizer import Tokenizer
-from ..question.section_filter import WantedSections
+from ..question.section_filter import SectionFilter
 from ..question.section_names import ERRORS, EVIDENCE
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ NOTHING_OWN: Final = OwnPart()
 
 
 def candidates_of(
-    task: OwnTask, own: Iterable[Candidate], wanted: WantedSections, language: Language
+    task: OwnTask, own: Iterable[Candidate], wanted: SectionFilter, language: Language
 ) -> tuple[OfTask, ...]:
     """Return a task's unresolved errors and its newest stored outputs as candidates.
 

@@ -7,7 +7,7 @@ from trackrecord.learning.advice.assignment import Arm
 from trackrecord.wire.exposure import ExposureBody
 
 from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
-from ..choosing.inputs import USUAL_RULES, KnownDocuments, PromptRules
+from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
 from ..choosing.meaning import ComparedBy, Meaning, compared_by
 from ..choosing.procedure_choice import ChosenBy
 from ..documents.advice_document import LessonEntry
@@ -143,9 +143,7 @@ def answer_from(
     document, problem = known.document, question.with_(known.problem)
     if document is None:
         return Rankings.empty(question.project, problem=problem)
-    found = _composed(
-        KnownDocuments(question, document, known.advice, rules, handing, meaning), made
-    )
+    found = _composed(PromptInputs(question, document, known.advice, rules, handing, meaning), made)
     composed, explanation = found
     selection, learnt = composed.selection, composed.learnt
     assignment = handing.assignment
@@ -181,10 +179,10 @@ def answer_from(
     )
 
 
-def _composed(known: KnownDocuments, made: Compositions | None) -> tuple[Composition, LineReasons]:
+def _composed(known: PromptInputs, made: Compositions | None) -> tuple[Composition, LineReasons]:
     question, rules = known.question, known.rules.context
     most = _most(question, rules)
-    key = rules, most, question.budget, question.language, question.wanted, question.source
+    key = rules, most, question.budget, question.language, question.sections, question.source
     # Without a task all follows from the documents, which seldom change between two prompts.
     is_usual = not (question.task or known.handing.draws or question.conditions is not None)
     seen = made if is_usual else None

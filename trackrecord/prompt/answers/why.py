@@ -10,7 +10,7 @@ from trackrecord.learning.text.language import Language
 
 from ..candidates.candidate import Candidate
 from ..candidates.sections import FEEDS, SECTIONS, Feed
-from ..choosing.inputs import KnownDocuments
+from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offered
 from .compose import Composition
 from .learnt_entries import (
@@ -180,7 +180,7 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
                 yield why
 
 
-def _pool_of(known: KnownDocuments, feed: Feed) -> Sequence[Any]:
+def _pool_of(known: PromptInputs, feed: Feed) -> Sequence[Any]:
     """Return the entries of a section that was excluded; none where they are made for a task."""
     if feed.field in MADE_FOR_TASKS:
         return ()

@@ -26,7 +26,7 @@ from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 
-from ..choosing.inputs import KnownDocuments
+from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offered
 from ..choosing.pattern_entries import patterns_for, warnings_for
 from ..choosing.section_entries import (
@@ -77,7 +77,7 @@ class Feed:
     field: str
     weight: str
     share: float
-    offers: Callable[[KnownDocuments], Offered]
+    offers: Callable[[PromptInputs], Offered]
     is_of_advice: bool = False
     at_most: int | None = None
 

@@ -54,7 +54,7 @@ USUAL_RULES: Final = PromptRules()
 
 
 @dataclass(frozen=True)
-class KnownDocuments:
+class PromptInputs:
     """The documents and the question.
 
     Attributes:
@@ -97,7 +97,7 @@ class KnownDocuments:
         return expectation_of(self.advice, self.task)
 
     @cached_property
-    def asked(self) -> Values | None:
+    def conditions(self) -> Values | None:
         """The conditions of the task, as they are compared; None without any."""
         conditions = self.question.conditions
         return None if conditions is None else values_of(conditions)
@@ -107,7 +107,7 @@ class KnownDocuments:
 
         Nothing without conditions.
         """
-        asked = self.asked
+        asked = self.conditions
         if asked is None:
             return {}
         return {
@@ -125,7 +125,7 @@ class KnownDocuments:
 
     def fit_of_signature(self, signature: str) -> Fit:
         """Return how far the task's conditions agree with those of a procedure's record."""
-        if self.asked is None:
+        if self.conditions is None:
             return UNKNOWN
         # Of several records of one procedure the one that fits best speaks for it.
         fits = self.fits_of(self._records_by_signature.get(signature, ()))
@@ -149,7 +149,7 @@ class KnownDocuments:
     @cached_property
     def draws(self) -> Mapping[str, Draw]:
         """What is drawn of entries, by field: a text without patterns tries none."""
-        wanted = self.question.wanted
+        wanted = self.question.sections
         return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
 
     @property
@@ -218,7 +218,7 @@ class KnownDocuments:
         return made
 
     def once_for_both(
-        self, name: str, make: Callable[["KnownDocuments"], _Any], *, kind: int | None = None
+        self, name: str, make: Callable[["PromptInputs"], _Any], *, kind: int | None = None
     ) -> _Any:
         """Return what is made of both documents once, and not for each prompt.
 

@@ -12,7 +12,7 @@ from trackrecord.learning.text.names import names_in
 from trackrecord.learning.text.words import words_of
 
 from ..documents.advice_document import AdviceDocument
-from .inputs import KnownDocuments
+from .inputs import PromptInputs
 
 # More than half of the words of an error, or of a tool's name.
 _MOST: Final = 0.5
@@ -44,7 +44,7 @@ class _LessonIndex:
     of_tool: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-def lessons_named(known: KnownDocuments) -> dict[str, float]:
+def lessons_named(known: PromptInputs) -> dict[str, float]:
     """Return the lessons that a task's own words name, by id, each with how well they name it.
 
     A lesson is named by its tool, as in "npm install fails" or "book a flight" for

@@ -20,7 +20,7 @@ from trackrecord.learning.text.language import Language
 
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
-from .inputs import LEAST_RELEVANCE, KnownDocuments
+from .inputs import LEAST_RELEVANCE, PromptInputs
 from .offer import FEW, Offer, Offered, best_first, with_offers
 
 # A kind that a task is less probably of tells nothing.
@@ -74,7 +74,7 @@ class _Patterns:
         return self.recommended if name == "recommended" else self.held_back
 
 
-def warnings_for(known: KnownDocuments) -> Offered:
+def warnings_for(known: PromptInputs) -> Offered:
     """Offer warnings by the kinds of task that their patterns were seen in."""
     made = _made_once(known, "anti_patterns")
     tried = {f"anti-{each.entry.id}" for each in _trials(known)}
@@ -86,7 +86,7 @@ def warnings_for(known: KnownDocuments) -> Offered:
     return Offered(related, everything[:FEW], made.entries, refuted)
 
 
-def patterns_for(known: KnownDocuments) -> Offered:
+def patterns_for(known: PromptInputs) -> Offered:
     """Offer patterns by the kinds of task that they were seen in."""
     made, trials = _made_once(known, "patterns"), _trials(known)
     tried = frozenset(each.entry.id for each in trials)
@@ -103,7 +103,7 @@ def patterns_for(known: KnownDocuments) -> Offered:
     return Offered((), related[:FEW], made.entries, refuted, tried, made.beside)
 
 
-def _trials(known: KnownDocuments) -> Sequence[Offer]:
+def _trials(known: PromptInputs) -> Sequence[Offer]:
     """Return the few patterns that are tried on the task although nobody is recommended them."""
     if known.draw is None:
         return ()
@@ -113,7 +113,7 @@ def _trials(known: KnownDocuments) -> Sequence[Offer]:
     return found
 
 
-def _found_trials(known: KnownDocuments) -> list[Offer]:
+def _found_trials(known: PromptInputs) -> list[Offer]:
     """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
 
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
@@ -132,7 +132,7 @@ def _found_trials(known: KnownDocuments) -> list[Offer]:
     ][:_MOST_TRIED]
 
 
-def _drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
+def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
     """Return what has to do with the task of one part of the patterns, as it is drawn."""
     memo = f"{name} patterns"
     if memo not in known.memo:
@@ -141,7 +141,7 @@ def _drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
     return found
 
 
-def _found_drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
+def _found_drawn(known: PromptInputs, name: _Part) -> list[Offer]:
     if known.can_tell:
         return _as_drawn(known, _related(known, _made_once(known, "patterns").part(name)))
     # Few are drawn for a task; the others are put in order once.
@@ -151,7 +151,7 @@ def _found_drawn(known: KnownDocuments, name: _Part) -> list[Offer]:
     return with_offers(undrawn, _as_drawn(known, prospects))
 
 
-def _by_their_means(known: KnownDocuments, name: _Part) -> tuple[list[Offer], list[Offer]]:
+def _by_their_means(known: PromptInputs, name: _Part) -> tuple[list[Offer], list[Offer]]:
     """Return the patterns whose rates are never drawn, best first, and the others."""
     assert known.draw is not None  # noqa: S101 - for type checkers
     ids = {each.id for each in known.draw.prospects}
@@ -160,7 +160,7 @@ def _by_their_means(known: KnownDocuments, name: _Part) -> tuple[list[Offer], li
     return undrawn, [each for each in everything if each.entry.id in ids]
 
 
-def _as_drawn(known: KnownDocuments, offers: Iterable[Offer]) -> list[Offer]:
+def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
     if known.draw is None:
         return list(offers)
     rate = known.draw.rate
@@ -175,12 +175,12 @@ def _without(offers: Sequence[Offer], ids: set[str]) -> Sequence[Offer]:
     return [each for each in offers if each.entry.id not in ids] if ids else offers
 
 
-def _made_once(known: KnownDocuments, name: str) -> _Patterns:
+def _made_once(known: PromptInputs, name: str) -> _Patterns:
     make = _made_of_warnings if name == "anti_patterns" else _made_of_patterns
     return known.once_for_both(f"offers of {name}", make, kind=known.kind)
 
 
-def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
+def _related(known: PromptInputs, made: _Offers) -> list[Offer]:
     relevance: defaultdict[int, float] = defaultdict(float)
     for kind, probable in sorted(known.expectation.kinds.items()):
         if probable >= _LEAST_KIND:
@@ -194,13 +194,13 @@ def _related(known: KnownDocuments, made: _Offers) -> list[Offer]:
     )
 
 
-def _made_of_warnings(known: KnownDocuments) -> _Patterns:
+def _made_of_warnings(known: PromptInputs) -> _Patterns:
     entries = known.document.anti_patterns
     refuted = frozenset(each.id for each in entries if not _is_warned_of(known, each))
     return _made(known, entries, refuted)
 
 
-def _is_warned_of(known: KnownDocuments, pattern: RankedPattern) -> bool:
+def _is_warned_of(known: PromptInputs, pattern: RankedPattern) -> bool:
     """Return whether such tasks almost certainly go worse, or there is nothing to compare."""
     entry = known.patterns.get(_slug(pattern))
     if entry is None or entry.goes_worse is None:
@@ -209,7 +209,7 @@ def _is_warned_of(known: KnownDocuments, pattern: RankedPattern) -> bool:
     return entry.goes_worse and (high is None or high < 0.0)
 
 
-def _made_of_patterns(known: KnownDocuments) -> _Patterns:
+def _made_of_patterns(known: PromptInputs) -> _Patterns:
     # Another version may have written deprecated ones among those that are recommended.
     given = [
         _judged(known, each)
@@ -233,7 +233,7 @@ def _made_of_patterns(known: KnownDocuments) -> _Patterns:
     return _made(known, entries, frozenset(refuted), beside)
 
 
-def _judged(known: KnownDocuments, pattern: RankedPattern) -> RankedPattern:
+def _judged(known: PromptInputs, pattern: RankedPattern) -> RankedPattern:
     """Return a pattern in the state that it has in comparison, and not by its counts alone."""
     entry = known.patterns.get(pattern.id)
     state = _STATES.get(pattern.state)
@@ -254,7 +254,7 @@ def _judged(known: KnownDocuments, pattern: RankedPattern) -> RankedPattern:
 
 
 def _made(
-    known: KnownDocuments,
+    known: PromptInputs,
     entries: tuple[RankedPattern, ...],
     refuted: frozenset[str],
     beside: tuple[RankedPattern, ...] = (),
@@ -270,7 +270,7 @@ def _made(
     )
 
 
-def _offers(known: KnownDocuments, entries: Iterable[RankedPattern]) -> _Offers:
+def _offers(known: PromptInputs, entries: Iterable[RankedPattern]) -> _Offers:
     estimates = known.patterns
     everything = best_first(Offer(each, 1.0, _strength(known, each), "project") for each in entries)
     by_kind: defaultdict[int, list[int]] = defaultdict(list)
@@ -285,13 +285,13 @@ def _slug(pattern: RankedPattern) -> str:
     return pattern.id.removeprefix("anti-") if pattern.is_negative else pattern.id
 
 
-def _expected(known: KnownDocuments, pattern: RankedPattern) -> Expected | None:
+def _expected(known: PromptInputs, pattern: RankedPattern) -> Expected | None:
     """Return what is expected of a pattern at the task's kind of task."""
     entry = known.patterns.get(_slug(pattern))
     return None if entry is None else entry.expected_at(known.kind)
 
 
-def _strength(known: KnownDocuments, pattern: RankedPattern) -> float:
+def _strength(known: PromptInputs, pattern: RankedPattern) -> float:
     expected = _expected(known, pattern)
     if expected is None or pattern.is_negative:
         return pattern.score

@@ -10,7 +10,7 @@ from trackrecord.learning.competences.selection import confidence_of
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.numbers.tolerance import ratio_below
 
-from .inputs import KnownDocuments
+from .inputs import PromptInputs
 from .offer import Offered
 from .section_entries import competences_for
 
@@ -33,7 +33,7 @@ class ProcedureChoice:
     by: ChosenBy | None = None
 
 
-def choice_of(known: KnownDocuments, competences: Offered | None = None) -> ProcedureChoice:
+def choice_of(known: PromptInputs, competences: Offered | None = None) -> ProcedureChoice:
     """Return how sure the choice of a procedure for a task is.
 
     The successes of similar tasks decide as far as there are any, as in `competences select`; where
@@ -55,7 +55,7 @@ def choice_of(known: KnownDocuments, competences: Offered | None = None) -> Proc
     return ProcedureChoice(confidence, needs_more, "records")
 
 
-def _by_votes(known: KnownDocuments) -> float | None:
+def _by_votes(known: PromptInputs) -> float | None:
     """Return the best procedure's share of the votes; None without votes.
 
     What somebody disputes and what the task's conditions contradict is no candidate.
@@ -63,7 +63,7 @@ def _by_votes(known: KnownDocuments) -> float | None:
     votes = known.expectation.votes
     if not votes.ranked:
         return None
-    is_open = known.asked is None and not known.document.disputed
+    is_open = known.conditions is None and not known.document.disputed
     if votes.by_tools or is_open:
         return votes.confidence
     shares: dict[Fit, list[float]] = {}

@@ -17,7 +17,7 @@ from trackrecord.learning.text.language import Language
 from ..documents.advice_document import AdviceDocument, Expected, ProcedureEntry
 from ..documents.rankings_document import RankedProcedure
 from .expectation import runs_of
-from .inputs import LEAST_PROBABLE, KnownDocuments
+from .inputs import LEAST_PROBABLE, PromptInputs
 
 ProcedureBasis = Literal["votes", "tools"]
 _Recommended = tuple[RankedProcedure, float, ProcedureBasis]
@@ -34,7 +34,7 @@ _MOST: Final = 2
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
-def recommended_procedures(known: KnownDocuments) -> list[_Recommended]:
+def recommended_procedures(known: PromptInputs) -> list[_Recommended]:
     """Return the few procedures that are worth recommending for a task, best first.
 
     Those with most votes of similar successes come first, then those with which such tasks
@@ -54,7 +54,7 @@ def recommended_procedures(known: KnownDocuments) -> list[_Recommended]:
     return [*voted, *better][:_MOST]
 
 
-def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProcedure]:
+def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProcedure]:
     votes = known.expectation.votes
     # Tools that were voted on one by one have no order.
     if votes.by_tools:
@@ -75,9 +75,9 @@ def _voted(known: KnownDocuments, advice: AdviceDocument) -> Iterator[RankedProc
             yield _procedure(voted.tools, voted.share, procedure_line, usage)
 
 
-def _by_conditions(known: KnownDocuments, ranked: Sequence[Voted]) -> Sequence[Voted]:
+def _by_conditions(known: PromptInputs, ranked: Sequence[Voted]) -> Sequence[Voted]:
     """Return what got votes without what the task's conditions contradict, best first."""
-    if known.asked is None:
+    if known.conditions is None:
         return ranked
     fitting = [(known.fit_of_signature(signature_of(voted.tools)), voted) for voted in ranked]
     # A stable sort: among equals the votes decide.
@@ -85,7 +85,7 @@ def _by_conditions(known: KnownDocuments, ranked: Sequence[Voted]) -> Sequence[V
     return [voted for fit, voted in fitting if not fit.contradicts]
 
 
-def _better(known: KnownDocuments) -> list[_Recommended]:
+def _better(known: PromptInputs) -> list[_Recommended]:
     """Return procedures that such tasks surely go better with, if the task may use their tools."""
     tools = known.expectation.tools
     found: list[_Recommended] = []
@@ -102,13 +102,13 @@ def _better(known: KnownDocuments) -> list[_Recommended]:
     return sorted(found, key=lambda each: (-each[0].score, each[0].id))
 
 
-def _is_open_to(known: KnownDocuments, signature: str) -> bool:
+def _is_open_to(known: PromptInputs, signature: str) -> bool:
     """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
     fit = known.fit_of_signature(signature)
     return signature not in known.document.disputed and not fit.contradicts
 
 
-def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expected]]:
+def _surely_better(known: PromptInputs) -> Sequence[tuple[ProcedureEntry, Expected]]:
     """Return the procedures that go better at the task's kind of task, with how often they do."""
     kind = known.kind
 
@@ -122,7 +122,7 @@ def _surely_better(known: KnownDocuments) -> Sequence[tuple[ProcedureEntry, Expe
 
 
 def _usage_of(
-    known: KnownDocuments, advice: AdviceDocument, tools: tuple[str, ...]
+    known: PromptInputs, advice: AdviceDocument, tools: tuple[str, ...]
 ) -> ProcedureUsage:
     """Count the runs of similar tasks that used exactly these tools."""
     wanted = frozenset(tools)
@@ -144,7 +144,7 @@ def _tells(usage: ProcedureUsage) -> bool:
     return chance_of([stratum]) <= _CHANCE
 
 
-def _is_refuted(known: KnownDocuments, entry: ProcedureEntry) -> bool:
+def _is_refuted(known: PromptInputs, entry: ProcedureEntry) -> bool:
     """Return whether such tasks go better without the procedure."""
     high = entry.expected_at(known.kind).effect_high
     return high is not None and high < 0

@@ -12,7 +12,7 @@ from trackrecord.learning.competences.signatures import tools_of
 
 from ..documents.advice_document import AdviceDocument, LessonEntry
 from ..documents.rankings_document import RankedCompetence, RankedFailure
-from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, KnownDocuments
+from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, PromptInputs
 from .meaning import Meaning
 from .offer import FEW, Offer, Offered, best_first, offers_of
 from .relevance import (
@@ -49,7 +49,7 @@ class _Held(Generic[_Entry]):
     words: list[tuple[_Entry, frozenset[str]]]
 
 
-def lessons_for(known: KnownDocuments) -> Offered:
+def lessons_for(known: PromptInputs) -> Offered:
     """Offer lessons that the task's own words name, then those whose tools it probably uses."""
     if _LESSONS not in known.memo:
         known.memo[_LESSONS] = _lessons_for(known)
@@ -57,7 +57,7 @@ def lessons_for(known: KnownDocuments) -> Offered:
     return found
 
 
-def _lessons_for(known: KnownDocuments) -> Offered:
+def _lessons_for(known: PromptInputs) -> Offered:
     if known.advice is None:
         return Offered()
     pool = known.advice.lessons
@@ -105,7 +105,7 @@ def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]
     return found
 
 
-def failing_for(known: KnownDocuments) -> Offered:
+def failing_for(known: PromptInputs) -> Offered:
     """Offer procedures that never succeeded, by how probable their tools are for the task."""
     pool = known.document.failing
     if known.advice is None:
@@ -123,7 +123,7 @@ def failing_for(known: KnownDocuments) -> Offered:
     return Offered(best_first(found), _general(known, kept), pool, refuted)
 
 
-def _held_failures(known: KnownDocuments) -> "_Held[RankedFailure]":
+def _held_failures(known: PromptInputs) -> "_Held[RankedFailure]":
     pool = known.document.failing
     refuted = frozenset(each.id for each in pool if _may_be_chance(known, each))
     told = _told_by_lessons(known)
@@ -132,7 +132,7 @@ def _held_failures(known: KnownDocuments) -> "_Held[RankedFailure]":
     return _Held([each for each, _ in kept], refuted, kept)
 
 
-def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
+def _may_be_chance(known: PromptInputs, failure: RankedFailure) -> bool:
     """Whether such tasks fail so often that this many failures in a row mean little."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     entry = known.procedures.get(failure.id)
@@ -143,7 +143,7 @@ def _may_be_chance(known: KnownDocuments, failure: RankedFailure) -> bool:
     return float((1.0 - usual) ** tasks) > _CHANCE
 
 
-def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
+def _told_by_lessons(known: PromptInputs) -> frozenset[frozenset[str]]:
     assert known.advice is not None  # noqa: S101 - for type checkers
     return frozenset(
         frozenset(each.tools)
@@ -152,7 +152,7 @@ def _told_by_lessons(known: KnownDocuments) -> frozenset[frozenset[str]]:
     )
 
 
-def procedures_for(known: KnownDocuments) -> Offered:
+def procedures_for(known: PromptInputs) -> Offered:
     """Offer the procedures that similar successes used."""
     if known.advice is None:
         return Offered()
@@ -167,7 +167,7 @@ def procedures_for(known: KnownDocuments) -> Offered:
     )
 
 
-def competences_for(known: KnownDocuments) -> Offered:
+def competences_for(known: PromptInputs) -> Offered:
     """Offer records by how well their triggers fit the task."""
     pool = known.document.competences
     held: _Held[RankedCompetence] = known.once_for_both(
@@ -193,7 +193,7 @@ def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
     return record.score + (draw.rate(record.id, expected) - expected) / 3
 
 
-def _competences_by_words(known: KnownDocuments, held: "_Held[RankedCompetence]") -> list[Offer]:
+def _competences_by_words(known: PromptInputs, held: "_Held[RankedCompetence]") -> list[Offer]:
     """Offer records whose words fit the task, if they cannot be compared by meaning."""
     meaning = known.meaning
     comparable = held.words
@@ -215,7 +215,7 @@ def _by_meaning(records: Sequence[RankedCompetence], meaning: Meaning) -> list[O
     ]
 
 
-def _held_competences(known: KnownDocuments) -> "_Held[RankedCompetence]":
+def _held_competences(known: PromptInputs) -> "_Held[RankedCompetence]":
     pool = known.document.competences
     kept = [each for each in pool if known.advice is None or _holds(known, each)]
     ids = {each.id for each in kept}
@@ -223,7 +223,7 @@ def _held_competences(known: KnownDocuments) -> "_Held[RankedCompetence]":
     return _Held(kept, refuted, [(each, words_of_competence(each)) for each in kept])
 
 
-def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
+def _holds(known: PromptInputs, record: RankedCompetence) -> bool:
     """Whether a record says when it applies, and not only that its tasks were easy."""
     if record.status == _CONTESTED:  # that somebody says so is worth knowing, whatever the counts
         return True
@@ -240,7 +240,7 @@ def _holds(known: KnownDocuments, record: RankedCompetence) -> bool:
     return entry.is_recipe and is_better
 
 
-def memories_for(known: KnownDocuments) -> Offered:
+def memories_for(known: PromptInputs) -> Offered:
     """Offer memories that share words with the task."""
     pool = known.document.memories
     if not known.task:
@@ -249,7 +249,7 @@ def memories_for(known: KnownDocuments) -> Offered:
     return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 
-def similar_tasks_for(known: KnownDocuments) -> Offered:
+def similar_tasks_for(known: PromptInputs) -> Offered:
     """Offer similar past tasks of which it is known what made the difference."""
     if not known.task or known.advice is None:
         return Offered()
@@ -260,6 +260,6 @@ def similar_tasks_for(known: KnownDocuments) -> Offered:
     return Offered([Offer(each, each.score, each.score, "text") for each in found])
 
 
-def _general(known: KnownDocuments, entries: Sequence[Any]) -> list[Offer]:
+def _general(known: PromptInputs, entries: Sequence[Any]) -> list[Offer]:
     """Return the best entries, unless similar tasks say that the task does not use their tools."""
     return [] if known.can_tell else offers_of(entries[:FEW])

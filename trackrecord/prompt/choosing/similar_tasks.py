@@ -16,7 +16,7 @@ from trackrecord.learning.text.search_words import in_common
 
 from ..documents.advice_document import AdviceDocument, DifferenceEntry
 from ..documents.rankings_document import RankedTask
-from .inputs import KnownDocuments
+from .inputs import PromptInputs
 
 _LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 _ID_BYTES: Final = 8
@@ -28,7 +28,7 @@ _LEAST_SIMILAR: Final = 0.3
 _masked_text = lru_cache(maxsize=2048)(masked)
 
 
-def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[RankedTask]:
+def past_tasks_for(known: PromptInputs, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
     Only those of which it is known what made the difference, and only of the task's repository: in
@@ -63,11 +63,11 @@ def _by_text(advice: AdviceDocument) -> dict[int, list[tuple[int, DifferenceEntr
 
 
 def _is_of_its_repository(
-    known: KnownDocuments, advice: AdviceDocument, entry: DifferenceEntry
+    known: PromptInputs, advice: AdviceDocument, entry: DifferenceEntry
 ) -> bool:
     if not advice.past_tasks.is_mixed:
         return True
-    named = known.asked.get(_REPOSITORY) if known.asked else None
+    named = known.conditions.get(_REPOSITORY) if known.conditions else None
     spellings = list(_spellings(entry.repository))
     if named is not None:
         return not named.isdisjoint(spellings)
@@ -86,7 +86,7 @@ def _spellings(repository: str) -> Iterator[str]:
         yield re.split(r"[/:\\]", name)[-1]
 
 
-def _task_of(known: KnownDocuments, entry: DifferenceEntry, cosine: float) -> RankedTask:
+def _task_of(known: PromptInputs, entry: DifferenceEntry, cosine: float) -> RankedTask:
     text = shown = entry.example
     if known.rules.context.mask_past_tasks:
         text = _masked_text(text)

@@ -10,7 +10,7 @@ from trackrecord.learning.advice.rules import EXPLORE, Explore
 from trackrecord.learning.text.language import Language, known_language
 
 from .rules import ContextRules
-from .section_filter import ALL, WantedSections, usual_sections, wanted_of
+from .section_filter import ALL, SectionFilter, asked_sections, usual_sections
 from .wording import AS_ADVICE, Wording
 
 # Stands for the budget of the settings.
@@ -32,7 +32,7 @@ class PromptQuestion:
         budget: in tokens; None for no limit.
         limit: of each kind; None for no limit.
         language: of headings and of what is learnt.
-        wanted: the sections that are asked for.
+        sections: those that are asked for.
         task_id: the id that the task's outcome will have; None where nothing is recorded.
         explore: whether little known entries are tried; None for what the setting says.
         conditions: the conditions of the task, as JSON has them; None for none.
@@ -48,7 +48,7 @@ class PromptQuestion:
     budget: int | None = DEFAULT_BUDGET
     limit: int | None = None
     language: Language = "en"
-    wanted: WantedSections = ALL
+    sections: SectionFilter = ALL
     task_id: str | None = None
     explore: Explore | None = None
     conditions: Any = None
@@ -92,7 +92,7 @@ def usual_question(project: str, rules: ContextRules, budget: int | None = None)
     return PromptQuestion(
         project,
         budget=rules.learnt_tokens if budget is None else budget,
-        wanted=usual_sections(rules),
+        sections=usual_sections(rules),
     )
 
 
@@ -112,7 +112,7 @@ def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> Prompt
         budget = usual.budget
     wanted_budget = _bound("budget", budget, usual.budget, problems)
     limit = _bound("limit", given.get("limit"), None, problems)
-    wanted = wanted_of(given.get("include"), given.get("exclude"), problems, usual.wanted)
+    sections = asked_sections(given.get("include"), given.get("exclude"), problems, usual.sections)
     task_id = _text("task_id", given.get("task_id"), "nothing is recorded", problems)
     if task_id is not None and not 1 <= len(task_id) <= LONGEST_TASK_ID:
         problems.append(f"task_id must have 1 to {LONGEST_TASK_ID} characters: nothing is recorded")
@@ -126,7 +126,7 @@ def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> Prompt
         wanted_budget,
         limit,
         known_language(given.get("lang")),
-        wanted,
+        sections,
         task_id,
         explore,
         conditions,

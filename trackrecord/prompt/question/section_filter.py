@@ -1,4 +1,4 @@
-"""Which sections of what is learnt are wanted."""
+"""The sections of what is learnt that a prompt is asked for."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -12,8 +12,8 @@ _MOST_NAMES: Final = 64
 
 
 @dataclass(frozen=True)
-class WantedSections:
-    """The sections that are wanted, by the names of their fields.
+class SectionFilter:
+    """Choose sections by the names of their fields.
 
     Attributes:
         include: only these; None for all.
@@ -28,17 +28,17 @@ class WantedSections:
         return field not in self.exclude and (self.include is None or field in self.include)
 
 
-ALL = WantedSections()
+ALL = SectionFilter()
 
 
-def usual_sections(rules: ContextRules) -> WantedSections:
+def usual_sections(rules: ContextRules) -> SectionFilter:
     """Return what the rules of the settings ask for."""
-    return WantedSections(frozenset(rules.include) or None, frozenset(rules.exclude))
+    return SectionFilter(frozenset(rules.include) or None, frozenset(rules.exclude))
 
 
-def wanted_of(
-    include: object, exclude: object, problems: list[str], usual: WantedSections = ALL
-) -> WantedSections:
+def asked_sections(
+    include: object, exclude: object, problems: list[str], usual: SectionFilter = ALL
+) -> SectionFilter:
     """Read which sections are wanted, whatever was handed in; never raises.
 
     Args:
@@ -49,7 +49,7 @@ def wanted_of(
     """
     only = _names("include", include, problems)
     without = _names("exclude", exclude, problems)
-    return WantedSections(
+    return SectionFilter(
         usual.include if only is None else only,
         usual.exclude if without is None else without,
     )

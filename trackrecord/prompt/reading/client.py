@@ -116,7 +116,7 @@ class RankingsReader:
         # While Redis is away nothing is asked of it.
         if not question.task or found.problem is not None or found.document is None:
             return None
-        if not question.wanted.has("competences"):
+        if not question.sections.has("competences"):
             return None
         return self._meaning(found, question.project, question.task)
 

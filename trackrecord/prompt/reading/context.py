@@ -134,10 +134,10 @@ def _own_task(reader: RankingsReader, question: PromptQuestion, *, is_redis_away
     project, task_id, read = question.project, question.task_id or "", reads_errors.get()
     task = UNKNOWN
     # Redis that is away is not waited for a second time.
-    if read is not None and question.wanted.has(ERRORS) and not is_redis_away:
+    if read is not None and question.sections.has(ERRORS) and not is_redis_away:
         task = read(project, task_id)
     # A test's own rankings need no home.
-    if question.wanted.has(EVIDENCE) and given_readers.get() is None:
+    if question.sections.has(EVIDENCE) and given_readers.get() is None:
         task = _with_outputs(task, reader.settings, project, task_id)
     return task
 
