@@ -1,8 +1,11 @@
 """context(task_id=…) knows what went wrong at the task before, and what was stored for it."""
 
 import json
+import time
 
 import trackrecord
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
 from trackrecord.testing import captured, rankings_of
 
 ASK = """
@@ -13,6 +16,7 @@ ASK = """
             "taken": [each.id.partition(":")[0] for each in found.taken],
             "prompt": found.prompt,
             "problem": found.problem,
+            "is_stale": found.is_stale,
         }
 """
 
@@ -90,8 +94,10 @@ def test_while_redis_is_away_the_prompt_is_written_all_the_same(agent, closed_po
     assert found["problem"] == "redis is unavailable (ConnectionError)"
 
 
-def test_outputs_that_cannot_be_read_are_a_problem_and_no_exception(agent, client, home):
-    """What else there is stands in the prompt."""
+def test_outputs_that_cannot_be_read_are_a_problem_and_no_exception(agent, client, settings):
+    """What else there is stands in the prompt, and the rankings are none the older for it."""
+    rankings = RankingsDocument(project="default", revision=1, computed_at=time.time())
+    write_document(client, settings, rankings)
     done = agent(
         ASK
         + """
@@ -108,6 +114,7 @@ def test_outputs_that_cannot_be_read_are_a_problem_and_no_exception(agent, clien
     found = json.loads(done.stdout)
     assert found["taken"] == ["error"]
     assert "the task's stored outputs cannot be read" in found["problem"]
+    assert found["is_stale"] is False
 
 
 def test_a_tests_own_rankings_need_no_server_and_captured_errors_count():

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Unpack
 
 import msgspec
@@ -73,12 +74,12 @@ class RankingsReader:
     _retry_at: float = 0.0
     _task_vectors: "TaskVectors | None" = None
 
-    @property
+    @cached_property
     def usual(self) -> PromptQuestion:
         """What holds for a question where it does not say."""
         return usual_question(self.settings.project, self.settings.context)
 
-    @property
+    @cached_property
     def rules(self) -> PromptRules:
         """What prompts are made by."""
         return PromptRules(self.settings.context, self.settings.memories)
