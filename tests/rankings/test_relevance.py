@@ -373,7 +373,7 @@ def test_a_past_task_is_shown_by_one_real_text():
     text = "I am Anya Garcia, refund order 4711 of mia_li_3668 to anya@example.com"
     plain = ContextRules(mask_past_tasks=False)
     shown = asked(advice({text: REFUNDS}), "refund the order").prompt
-    assert '"refund order … of … to …" [38 of 60 succeeded: ' in shown
+    assert '"… …, refund order … of … to …" [38 of 60 succeeded: ' in shown
     assert "{" not in shown
     shown = asked(advice({text: REFUNDS}), "refund the order", rules=plain).prompt
     assert '"I am Anya Garcia, refund order 4711 of mia_li_3668' in shown
@@ -441,7 +441,7 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)
-    tasks = {f"fix the build {n}": [(patch, 5, 0), (look, 0, 5)] for n in ("soon", "today")}
+    tasks = {f"fix the build {n}": [(patch, 8, 0), (look, 0, 4)] for n in ("soon", "today")}
     agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
     counted = advice(tasks, agents=agents, lessons=(lesson("a", "apply_patch"),))
     for source, is_told in (("codex", True), ("claude-code", False), (None, False), ("x", False)):
@@ -452,4 +452,6 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
             hints=Hints(source=source),
         )  # fmt: skip
         assert ("apply_patch" in answer.prompt) is is_told
+        # In two past tasks alike, which is said once.
+        assert answer.prompt.count('- "fix the build …" [8 of 12') == is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told

@@ -32,7 +32,8 @@ def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[Rank
     """Return the past tasks that a task is similar to, the most similar first.
 
     Only those of which it is known what made the difference, and only of the task's repository: in
-    a project of several, the one that the task's conditions or its text name.
+    a project of several, the one that the task's conditions or its text name. Nothing is said twice
+    in the same words, nor of a tool that the agent has not got.
 
     Args:
         known: the documents and the task.
@@ -46,12 +47,14 @@ def past_tasks_for(known: KnownDocuments, told: Sequence[str] = ()) -> list[Rank
         if each.cosine >= _LEAST_SIMILAR:
             for place, entry in by_text.get(each.position, ()):
                 found.setdefault(place, (each.cosine, entry))
-    return [
+    tasks = [
         _task_of(known, entry, cosine)
         for cosine, entry in found.values()
         if _is_of_its_repository(known, known.advice, entry)
         and not (entry.error and any(entry.error in line for line in told))
+        and (not entry.tool or known.can_use((entry.tool,)))
     ]
+    return list({each.lines["en"]: each for each in reversed(tasks)}.values())[::-1]
 
 
 def _by_text(advice: AdviceDocument) -> dict[int, list[tuple[int, DifferenceEntry]]]:

@@ -5,13 +5,10 @@ delivered twice counts once, and a question about the past is answered from the 
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
-from ..competences.episodes import USER
-
-AGENT: Final = "agent"
+from ..competences.actors import AGENT, USER
 
 
 class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
