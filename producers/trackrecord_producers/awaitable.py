@@ -41,6 +41,7 @@ async def arankings(
     task_id: str | None = None,
     explore: Explore | None = None,
     conditions: object = None,
+    source: str | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
     answer: Rankings = await _beside(
@@ -55,6 +56,7 @@ async def arankings(
         task_id=task_id,
         explore=explore,
         conditions=conditions,
+        source=source,
     )
     return answer
 

@@ -1,7 +1,7 @@
 """Recorded outcomes as the store learns them, and what prompts say after them, to evaluate."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -10,9 +10,10 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.learning.advice.evaluation.recommendations import Advised
+from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
 from trackrecord.learning.advice.runs import Run
 from trackrecord.prompt.document import RankingsDocument
+from trackrecord.prompt.hints import Hints
 from trackrecord.prompt.known import KnownDocuments
 from trackrecord.prompt.recommended import recommended_procedures
 from trackrecord.rules_bundle import Rules
@@ -51,8 +52,8 @@ def learn_apart(
             engine.dispose()
 
 
-def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
-    """Return what tells a task by its text what its prompt would have recommended.
+def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
+    """Return what tells an agent, by the text of its task, what its prompt would have recommended.
 
     Args:
         runs: all that is known; the moment is when the last of them ended.
@@ -62,8 +63,9 @@ def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
     advice = advice_from(EVALUATED, runs, rules, moment=moment)
     document = RankingsDocument(project=EVALUATED, revision=0, computed_at=moment)
 
-    def told(text: str) -> Advised:
-        known = KnownDocuments(document, advice, text, "en", rules.memories)
+    def told(text: str, source: str) -> Advised:
+        hints = Hints(source=source)
+        known = KnownDocuments(document, advice, text, "en", rules.memories, hints=hints)
         votes = known.expectation.votes
         named = recommended_procedures(known)
         return Advised(
