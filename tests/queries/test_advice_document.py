@@ -259,13 +259,13 @@ def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
 
 def test_what_is_evaluated_is_what_a_prompt_names(store):
     """The same procedure for the same text, from the same runs: here that nobody guesses."""
-    tools = dict(zip(TEXTS, ("book", "cancel", "refund"), strict=True))
+    worked = [[{"tool": "find"}, {"tool": tool}] for tool in ("book", "cancel", "refund")]
     teach(
         store,
         [
             reported(
                 number, success=number % 2 > 0, instruction=f"{text} {when}",
-                tool_graph=[{"tool": tool} for tool in (("guess",), ("find", tools[text]))[number % 2]],
+                tool_graph=worked[number % 3] if number % 2 else [{"tool": "guess"}],
             )
             for number in range(72)
             for text, when in [(TEXTS[number % 3], ("today", "soon")[number % 4 < 2])]

@@ -48,7 +48,6 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     tokens: int | None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
-    ending: str = ""
 
 
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
@@ -110,7 +109,6 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
             tuple(sorted({name[:_LONGEST_TOOL] for name in outcome.decided_by})),
-            _read(outcome.failure_details or "")[0] if found and not outcome.success else "",
         )
     )
 
@@ -211,5 +209,4 @@ def run_of(
         tokens=read.tokens,
         speaker=read.speaker,
         decided_by=read.decided_by,
-        ending=read.ending,
     )

@@ -58,7 +58,6 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         speaker: whose word all this is.
         decided_by: the tools of the checks that its verdict rests on, and its other checks with
             them: they cannot explain it.
-        ending: the template of what these found, if it failed by them; else "".
     """
 
     outcome: int
@@ -78,7 +77,6 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
-    ending: str = ""
 
     @property
     def explaining(self) -> tuple[RunStep, ...]:
