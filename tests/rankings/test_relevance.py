@@ -453,7 +453,7 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)
-    tasks = {f"fix the build {n}": [(patch, 5, 0), (look, 0, 3)] for n in ("soon", "today")}
+    tasks = {f"fix the build {n}": [(patch, 9, 0), (look, 0, 7)] for n in ("soon", "today")}
     agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
     counted = advice(tasks, agents=agents, lessons=(lesson("a", "apply_patch"),))
     for source, is_told in (("codex", True), ("claude-code", False), (None, False), ("x", False)):
@@ -465,3 +465,5 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
         )  # fmt: skip
         assert ("apply_patch" in answer.prompt) is is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told
+        # Two texts that read alike are told once.
+        assert len(answer.past_tasks) == is_told
