@@ -63,9 +63,13 @@ def test_without_a_task_the_strongest():
         "## Lessons From Tool Calls\n\n- `issue_refund` failed in 9 of 9"
     )
     # What mostly works, and nothing else is known to mend, no session needs to be told.
-    assert (
-        asked(advice(TASKS, lessons=(lesson("d", "get_order", is_occasional=True),))).prompt == ""
-    )
+    at_times = advice(TASKS, lessons=(lesson("d", "get_order", usual=0.9, is_occasional=True),))
+    for task in (None, "refund an order"):
+        silent = asked(at_times, task)
+        assert silent.prompt == ""
+        assert [why.reason for why in silent.why] == [
+            "its tool mostly works; it is told to tasks that name it"
+        ]
 
 
 def test_patterns_and_warnings_of_such_tasks():
