@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
@@ -60,24 +60,30 @@ def lessons_named(known: KnownDocuments) -> dict[str, float]:
     most words somewhere.
     """
     index = known.once("lesson index", _index)["all"]
+    words = words_of(known.task)
+    anywhere, tools = _covered(index.errors, words), _covered(index.tools, words)
     found: dict[str, float] = {}
-    covered: dict[str, float] = {}
-    for sentence in _SENTENCE_END.split(known.task):
-        words = words_of(sentence)
-        errors, tools = _covered(index.errors, words), _covered(index.tools, words)
-        for lesson, share in errors.items():
-            covered[lesson] = max(share, covered.get(lesson, 0.0))
-            if share > _MOST:
+    # No sentence has more than the whole: hardly any task needs to be taken apart.
+    if max((*anywhere.values(), *tools.values()), default=0.0) > _MOST:
+        for sentence in dict.fromkeys(_SENTENCE_END.split(known.task)):
+            for lesson, share in _named_in(index, words_of(sentence)):
                 found[lesson] = max(share, found.get(lesson, 0.0))
-        for tool in (each for each, share in tools.items() if share > _MOST):
+    for name in names_in(known.task):
+        for lesson in index.names.get(name, ()):
+            found[lesson] = 1.0 + found.get(lesson, anywhere.get(lesson, 0.0))
+    return found
+
+
+def _named_in(index: _LessonIndex, words: frozenset[str]) -> Iterator[tuple[str, float]]:
+    """Yield the lessons that the words of a sentence name, each with how well."""
+    errors = _covered(index.errors, words)
+    yield from ((lesson, share) for lesson, share in errors.items() if share > _MOST)
+    for tool, share in _covered(index.tools, words).items():
+        if share > _MOST:
             is_one_word = len(words_of(_command(tool))) == 1
             for lesson in index.of_tool[tool]:
                 if not is_one_word or (lesson in errors and lesson not in index.occasional):
-                    found[lesson] = max(1.0 + errors.get(lesson, 0.0), found.get(lesson, 0.0))
-    for name in names_in(known.task):
-        for lesson in index.names.get(name, ()):
-            found[lesson] = 1.0 + found.get(lesson, covered.get(lesson, 0.0))
-    return found
+                    yield lesson, 1.0 + errors.get(lesson, 0.0)
 
 
 def _covered(

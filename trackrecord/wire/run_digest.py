@@ -36,6 +36,7 @@ _SHELL = "shell:"
 _COMMAND_END = re.compile(r"&&|\|\||[;|&\n()]")
 _ASSIGNMENTS = re.compile(r"\A(?:[A-Za-z_]\w{0,127}=\S*\s+)+")
 # Known words alone: what an agent wrote in front of a command is told to other agents.
+_LAUNCHES = re.compile(rb"-m |\b(?:uvx|p?npx|bunx|rtk|nohup|unbuffer|run|exec|x|dlx) ")
 _LAUNCHERS = re.compile(
     r"(?:python3?|py) -m|uvx|npx|pnpx|bunx|rtk(?: (?:test|err|summary|proxy))?|nohup|unbuffer"
     r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|pipx|conda|mamba|coverage|devbox|doppler) run"
@@ -142,15 +143,22 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
     if arguments in _NO_ARGUMENTS:
         arguments = 0
     tool = call.tool.strip()[:_LONGEST_TOOL]
-    launcher = _launcher(tool, call) if tool.startswith(_SHELL) else ""
+    launcher = ""
+    if tool.startswith(_SHELL):
+        program = tool[len(_SHELL) :].partition(" ")[0]
+        # Most commands begin with it.
+        if not bytes(call.args).startswith(f'{{"command":"{program} '.encode(errors="replace")):
+            launcher = _launcher(program, bytes(call.args))
     return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher)
 
 
-def _launcher(tool: str, call: ToolCall) -> str:
+@lru_cache(maxsize=1024)
+def _launcher(program: str, arguments: bytes) -> str:
     """Return what starts the command that a shell's call is named after; "" for nothing known."""
-    program = tool[len(_SHELL) :].partition(" ")[0]
+    if _LAUNCHES.search(arguments[:_LONGEST_COMMAND]) is None:
+        return ""
     try:
-        line = _commands.decode(call.args).command
+        line = _commands.decode(arguments).command
     except (msgspec.MsgspecError, UnicodeError):
         return ""
     for command in _COMMAND_END.split(line[:_LONGEST_COMMAND]):
