@@ -233,7 +233,7 @@ def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(st
     assert told(store, "Handle order 99").lessons == ()
     (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
     assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
-    assert [each.id for each in told(store, None).lessons] == [lesson.id]
+    assert told(store, None).lessons == ()
 
 
 def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):

@@ -22,6 +22,8 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
         actor: who made the call: "agent", "user" or the name of another agent.
         error_line: the line of its error that tells what went wrong, redacted and inert, for people
             of the project; "" without one.
+        launcher: of a shell's call, the words before the command that started it, such as "uv run"
+            or "python -m"; "" for none.
     """
 
     tool: str
@@ -29,6 +31,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arguments: int = 0
     actor: str = AGENT
     error_line: str = ""
+    launcher: str = ""
 
     @property
     def failed(self) -> bool:
