@@ -16,13 +16,13 @@ import httpx
 from no_tls import NO_TLS
 from own_token import of_its_user
 from paths import (
-    AGENTS,
     CALM,
     CHUNK,
     CORPUS,
     PATHS,
     projects_of,
     put_on_stream,
+    runs_of,
     traces_of,
     write_transcripts,
 )
@@ -104,7 +104,7 @@ def until(condition: Callable[[], object]) -> None:
 
 
 def _teach(settings: Settings, url: str, home: Path) -> None:
-    wanted = 2 * len(AGENTS) * len(CORPUS)
+    wanted = sum(len(runs_of(path)) for path in ("traces", "transcript")) * len(CORPUS)
     with worker_client(settings) as client, httpx.Client(base_url=url, verify=NO_TLS) as http:
         for start in range(0, len(CORPUS), CHUNK):
             numbers = range(start, min(start + CHUNK, len(CORPUS)))
@@ -125,7 +125,6 @@ def _teach(settings: Settings, url: str, home: Path) -> None:
             assert client.xlen(settings.keys.dead) == len(CORPUS)
             jobs.consolidate_all_projects(worker)
             for project in (CALM, *(name for path in PATHS for name in projects_of(path))):
-                until(lambda project=project: worker.past_tasks.update(project))
                 worker.adviser.advise(project)
                 worker.refresher.refresh(project)
         finally:
