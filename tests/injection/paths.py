@@ -16,7 +16,7 @@ CORPUS = injections()
 NAMES = tuple(each.text[:128] for each in CORPUS[::7])
 # A project in which all is as it should be, and what agents say there.
 CALM = "calm"
-_CALM_TEXT = "plain words"
+_CALM_TEXT = "plain-words"
 # As many entries of each kind as a project's rankings hold.
 CHUNK = 90
 AGENTS = ("codex", "claude-code", "opencode")
@@ -34,6 +34,23 @@ def markers(number: int) -> str:
     """Return four words that stand for one string, as no other task has them."""
     code = "".join(_DIGITS[int(digit)] for digit in f"{number:03}")
     return " ".join(f"{stem}{code}" for stem in _STEMS)
+
+
+def practice(number: int) -> str:
+    """Return the name and the id of the pattern that is decided about."""
+    return f"practice-{number}"
+
+
+def procedure(number: int, text: str) -> _Body:
+    """Return a competence record as somebody stores it by hand."""
+    name = text[:256]
+    return {
+        "triggers": [{"signal": text[:1024], "conditions": {text[:40]: text}}],
+        "tools": [f"edit_{number}", {"tool": name, "args_schema": {name: name}}],
+        "skill_name": text[:1000],
+        "failure_modes": [text[:1000]],
+        "tags": [text[:1000]],
+    }
 
 
 def _other(number: int, text: str, n: int) -> _Body:
@@ -97,9 +114,15 @@ BODIES: dict[str, Callable[[int, str, int], _Body]] = {
         "patterns": [f"{number} {text}"],
         "trigger": {"signal": f"signal {number}"},
     },
+    # A pattern and a lesson, about which something is decided by hand: see `taught`.
+    "hand": lambda number, text, n: {
+        "success": n == 0,
+        "patterns": [practice(number)],
+        "tool_graph": [{"tool": f"tool_{number}", "ok": False, "error": "not found"}],
+    },
 }
 # Where somebody who is no agent of the project chooses the words.
-OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces")
+OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces", "hand")
 OWN = ("strategy", "warning", "memory")
 PATHS = (*OUTSIDERS, *OWN)
 # What a similar task is told of, because it is known what made the difference.
@@ -149,7 +172,7 @@ def put_on_stream(client: redis.Redis, settings: Settings) -> int:
                 pipe.xadd(settings.keys.outcomes, {"v": "1", field: msgspec.json.encode(body)})
                 if number < 3:
                     calm = msgspec.json.encode(
-                        dict.fromkeys(body, f"{_CALM_TEXT} {number}")
+                        dict.fromkeys(body, f"{_CALM_TEXT}-{number}")
                         | {name: body[name] for name in _NAMING & body.keys()}
                         | {"project": CALM}
                     )
@@ -160,17 +183,19 @@ def put_on_stream(client: redis.Redis, settings: Settings) -> int:
     return len(bodies)
 
 
-_NAMING = {"verdict", "force", "error_id"}
+_NAMING = {"verdict", "force"}
 
 
 def _beside_outcomes(number: int, text: str) -> Iterator[tuple[str, _Body]]:
     """Yield what is reported beside outcomes: the field of an entry, and its body."""
-    memory = {"text": text, "source": text[:256], "memory_id": f"memory-{number}", "force": True}
+    name = f"{number} {text}"[:128]
+    memory = {"text": text, "source": text[:256], "memory_id": name, "force": True}
     yield "memory", {**memory, "project": project_of("memory", number)}
-    error = {"task_id": f"flight-{number}", "error_id": f"e-{number}", "message": text}
+    error_id = "_".join(name.split())  # a blank would end it
+    error = {"task_id": f"flight-{number}", "error_id": error_id, "message": text}
     more = {"stack_trace": text, "tool_name": text[:256], "context": text}
     yield "error", {**error, **more, "project": project_of("flight", number)}
-    judged = {"criterion": f"criterion {number}", "verdict": "helpful"}
+    judged = {"criterion": name, "verdict": "helpful", "feedback_id": name}
     told = {"source": text[:256], "task_id": text[:256], "project": project_of("other", number)}
     yield "feedback", {**judged, **told}
 
@@ -199,7 +224,11 @@ def _session(session: str, number: int, text: str, *, fails: bool) -> Iterator[_
     messages: list[tuple[str, Any]] = [
         ("user", f"Fix it: {markers(number)} {text}"),
         *_call(1, f"mcp__srv__tool_{number}", {"query": text, text: text}, text, fails=fails),
-        *([] if fails else _call(3, f"mcp__srv__mend_{number}", {"query": text}, text, fails=False)),
+        *(
+            []
+            if fails
+            else _call(3, f"mcp__srv__mend_{number}", {"query": text}, text, fails=False)
+        ),
         *_call(2, "Bash", {"command": "pytest -q", "description": text}, said, fails=fails),
         ("assistant", [{"type": "text", "text": text}]),
     ]
@@ -296,6 +325,8 @@ def _spans(number: int, n: int) -> Iterator[_Body]:
             "startTimeUnixNano": str((1_795_000_000 + place) * 10**9),
             "endTimeUnixNano": str((1_795_000_010 - place) * 10**9),
             "attributes": _attributes(attributes),
-            "events": [{"name": "exception", "attributes": _attributes(exception)}] if fails else [],
+            "events": [{"name": "exception", "attributes": _attributes(exception)}]
+            if fails
+            else [],
             **failed,
         }

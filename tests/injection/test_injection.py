@@ -182,6 +182,7 @@ PUSHED = {"rankings()": as_prompt, "SessionStart": as_session_start}
 ROW = {
     "error": r"- `tool_([0-9]+)` failed in all 3 calls",
     "trigger": r"read → edit_([0-9]+) \[",
+    "hand": r"edit_([0-9]+) → ",
     "strategy": r"- an agent's strategy \"([0-9]+)[ \"]",
     "warning": r"- AVOID: an agent's strategy \"([0-9]+)[ \"]",
 }
@@ -299,7 +300,9 @@ def test_what_a_task_finds_of_strangers_words_gives_no_orders(learnt, reader, pa
 
 def naming(path: str, number: int) -> str:
     """Return a task for which a string is told: lessons are told of the tools that it names."""
-    return {"error": f"use tool_{number}", "tool": f"use {CORPUS[number].text}"}.get(path, "the task")
+    return {"error": f"use tool_{number}", "tool": f"use {CORPUS[number].text}: not found"}.get(
+        path, "the task"
+    )
 
 
 @pytest.mark.parametrize("path", LEARNT)
