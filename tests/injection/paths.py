@@ -28,6 +28,8 @@ _Body = dict[str, Any]
 _DIGITS = "bcdfghklmn"
 # Words that no string has, so that a task finds its own past tasks.
 _STEMS = ("dri", "ket", "qua", "sad")
+# Sessions of one text are one task; a lesson takes several.
+_PLACES = ("door", "roof", "wall")
 
 
 def markers(number: int) -> str:
@@ -126,7 +128,7 @@ OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript"
 OWN = ("strategy", "warning", "memory")
 PATHS = (*OUTSIDERS, *OWN)
 # What a similar task is told of, because it is known what made the difference.
-TASKS = ("task", "other", "transcript", "traces")
+TASKS = ("task", "other", "traces")
 
 
 def project_of(path: str, number: int) -> str:
@@ -213,22 +215,18 @@ def write_transcripts(folder: Path) -> Path:
             session = f"00000000-0000-4000-8000-{number:06}{n:06}"
             place = home / f"-src-{project_of('transcript', number)}" / f"{session}.jsonl"
             place.parent.mkdir(exist_ok=True)
-            lines = _session(session, number, each.text, fails=n >= _SUCCESSES)
+            lines = _session(session, number, each.text, n)
             place.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return home
 
 
-def _session(session: str, number: int, text: str, *, fails: bool) -> Iterator[_Body]:
-    """Yield the records of a session: a prompt, a call that a text answers, a test, an end."""
+def _session(session: str, number: int, text: str, n: int) -> Iterator[_Body]:
+    """Yield the records of a session: a prompt, a call that fails with a text, a test, an end."""
+    fails = n > 0
     said = "Exit code 1\n1 failed" if fails else "3 passed"
     messages: list[tuple[str, Any]] = [
-        ("user", f"Fix it: {markers(number)} {text}"),
-        *_call(1, f"mcp__srv__tool_{number}", {"query": text, text: text}, text, fails=fails),
-        *(
-            []
-            if fails
-            else _call(3, f"mcp__srv__mend_{number}", {"query": text}, text, fails=False)
-        ),
+        ("user", f"Fix the {_PLACES[n]}: {markers(number)} {text}"),
+        *_call(1, f"mcp__srv__tool_{number}", {"query": text, text: text}, text, fails=True),
         *_call(2, "Bash", {"command": "pytest -q", "description": text}, said, fails=fails),
         ("assistant", [{"type": "text", "text": text}]),
     ]

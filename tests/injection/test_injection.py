@@ -187,7 +187,7 @@ ROW = {
     "warning": r"- AVOID: an agent's strategy \"([0-9]+)[ \"]",
 }
 # What is nothing about a project as a whole: a task finds it, or its retry does.
-LEARNT = tuple(path for path in PATHS if path not in (*TASKS, "flight"))
+LEARNT = tuple(path for path in PATHS if path not in (*TASKS, "transcript", "flight"))
 
 
 @pytest.mark.parametrize("path", LEARNT)
@@ -295,6 +295,15 @@ def test_what_a_task_finds_of_strangers_words_gives_no_orders(learnt, reader, pa
     told = [number for number in NUMBERS if TELLS.get(path, bool)(CORPUS[number].text)]
     assert len(told) >= 80
     assert [number for number in NUMBERS if markers(number) in shown[number]] == told
+    check(path, reader, shown)
+
+
+@pytest.mark.parametrize("reader", ASKED)
+def test_what_a_task_is_told_of_transcripts_gives_no_orders(learnt, reader):
+    """Of too few runs for a difference a lesson is told all the same: the tool failed."""
+    ask, path = ASKED[reader](learnt), "transcript"
+    shown = [ask(project_of(path, number), f"use srv:tool_{number}") for number in NUMBERS]
+    assert [n for n in NUMBERS if f"- `srv:tool_{n}`" not in shown[n]] == []
     check(path, reader, shown)
 
 
