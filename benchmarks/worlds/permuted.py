@@ -4,7 +4,8 @@ Three kinds of task, four runs of each task, each in one of three ways and by on
 strategies. In the planted world a third of the ways is much better at its kind of task; in the
 permuted one the same outcomes fall to the runs by lot. A prompt is asked for at each kind of task,
 and every line counts that says what success goes with: procedures, comparisons, lessons that
-compare runs. Lines that only count calls or tasks say nothing of the kind.
+compare runs, warnings, past tasks with what made the difference. Lines that only count calls or
+tasks say nothing of the kind.
 """
 
 import random
@@ -116,6 +117,8 @@ def said(answers: Iterable[Rankings]) -> dict[str, int]:
         ),
         "lessons": sum(lesson.kind in _COMPARING for each in answers for lesson in each.lessons),
         "failing": sum(len(each.failing) for each in answers),
+        "warnings": sum(len(each.anti_patterns) for each in answers),
+        "past tasks": sum(len(each.past_tasks) for each in answers),
     }
 
 

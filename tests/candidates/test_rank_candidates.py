@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import trackrecord
 from trackrecord.prompt.candidates.candidate import LEARNT_KINDS, Candidate
-from trackrecord.prompt.candidates.rank import Scorer, age_factor, rank
+from trackrecord.prompt.candidates.rank import Scorer, age_factor, rank, tokens_of
 from trackrecord.prompt.question.rules import ContextRules
 
 RULES = ContextRules()
@@ -26,10 +26,6 @@ def candidate(name="c", kind="evidence", text="text", **more):
 
 def score_of(each, rules):
     return Scorer(rules).score(each)
-
-
-def tokens_of(each, rules):
-    return Scorer(rules).tokens(each)
 
 
 def ids(ranked):

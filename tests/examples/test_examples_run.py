@@ -42,7 +42,7 @@ def test_outcomes_of_a_loop_are_learnt_and_read_back(up):
         assert text.endswith("## Your task\n\nMend the nightly build\n")
         return text if "AVOID: Split by file type" in text else None
 
-    assert "- Split by component [ESTABLISHED - 17 of 20 tasks succeeded" in until(prompt)
+    assert "- Split by component [ESTABLISHED - 17 of 20 runs succeeded" in until(prompt)
     (task,) = until(lambda: up.asked("runs", "list", "--task", "build-4711", project="loop"))[:1]
     assert task["success"] is True
     handed = until(lambda: up.asked("effect", project="loop")["entries"])

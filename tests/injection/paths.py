@@ -16,15 +16,20 @@ CORPUS = injections()
 NAMES = tuple(each.text[:128] for each in CORPUS[::7])
 # A project in which all is as it should be, and what agents say there.
 CALM = "calm"
-_CALM_TEXT = "plain words"
+_CALM_TEXT = "plain-words"
 # As many entries of each kind as a project's rankings hold.
 CHUNK = 90
 AGENTS = ("codex", "claude-code", "opencode")
+# Of so many runs four succeed: no fewer show what made the difference (Fisher's test: 1 in 126).
+_RUNS_OF_TASK = 9
+_SUCCESSES = 4
 
 _Body = dict[str, Any]
 _DIGITS = "bcdfghklmn"
 # Words that no string has, so that a task finds its own past tasks.
 _STEMS = ("dri", "ket", "qua", "sad")
+# Sessions of one text are one task; a lesson takes several.
+_PLACES = ("door", "roof", "wall")
 
 
 def markers(number: int) -> str:
@@ -33,12 +38,31 @@ def markers(number: int) -> str:
     return " ".join(f"{stem}{code}" for stem in _STEMS)
 
 
-def _other(number: int, text: str, n: int) -> _Body:
-    """Everything else that an outcome may say."""
+def practice(number: int) -> str:
+    """Return the name and the id of the pattern that is decided about."""
+    return f"practice-{number}"
+
+
+def procedure(number: int, text: str) -> _Body:
+    """Return a competence record as somebody stores it by hand."""
+    name = text[:256]
     return {
-        "success": bool(n),
-        "failure_mode": None if n else text[:256],
-        "failure_details": None if n else text,
+        "triggers": [{"signal": text[:1024], "conditions": {text[:40]: text}}],
+        "tools": [f"edit_{number}", {"tool": name, "args_schema": {name: name}}],
+        "skill_name": text[:1000],
+        "failure_modes": [text[:1000]],
+        "tags": [text[:1000]],
+    }
+
+
+def _other(number: int, text: str, n: int) -> _Body:
+    """Everything else that an outcome may say; the error is what parts failures from successes."""
+    is_success = n < _SUCCESSES
+    failed = {"tool": f"tool_{number}_{n}", "ok": False, "error": text}
+    return {
+        "success": is_success,
+        "failure_mode": None if is_success else text[:256],
+        "failure_details": None if is_success else text,
         "description": text,
         "source": text[:256],
         "task_id": f"{text[:200]} {number} {n}",
@@ -52,17 +76,18 @@ def _other(number: int, text: str, n: int) -> _Body:
         "metadata": {text[:40]: text},
         "tool_graph": [
             {"tool": f"tool_{number}", "ok": True, "args": {text: text}, "result": text},
+            *([] if is_success else [failed]),
             {"tool": "done", "ok": True},
         ],
     }
 
 
 def _task(number: int, text: str, n: int) -> _Body:
-    """A task whose words somebody else chose, in a ticket; others met it, and it ended in them."""
-    body: _Body = {"success": n == 1, "instruction": f"{markers(number)} {text}"}
-    if n == 0:
-        return {**body, "failure_mode": text[:256], "failure_details": text, "description": text}
-    return {**body, "tool_graph": [{"tool": text, "ok": n == 1, "error": None if n else text}]}
+    """A task whose words somebody else chose, in a ticket; only who used a tool so named met it."""
+    body: _Body = {"success": n < _SUCCESSES, "instruction": f"{markers(number)} {text}"}
+    if body["success"]:
+        return {**body, "tool_graph": [{"tool": text, "ok": True, "result": text}]}
+    return {**body, "failure_mode": text[:256], "failure_details": text, "description": text}
 
 
 BODIES: dict[str, Callable[[int, str, int], _Body]] = {
@@ -91,11 +116,19 @@ BODIES: dict[str, Callable[[int, str, int], _Body]] = {
         "patterns": [f"{number} {text}"],
         "trigger": {"signal": f"signal {number}"},
     },
+    # A pattern and a lesson, about which something is decided by hand: see `taught`.
+    "hand": lambda number, text, n: {
+        "success": n == 0,
+        "patterns": [practice(number)],
+        "tool_graph": [{"tool": f"tool_{number}", "ok": False, "error": "not found"}],
+    },
 }
 # Where somebody who is no agent of the project chooses the words.
-OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces")
+OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces", "hand")
 OWN = ("strategy", "warning", "memory")
 PATHS = (*OUTSIDERS, *OWN)
+# What a similar task is told of, because it is known what made the difference.
+TASKS = ("task", "other", "traces")
 
 
 def project_of(path: str, number: int) -> str:
@@ -108,12 +141,17 @@ def projects_of(path: str) -> list[str]:
     return list(dict.fromkeys(project_of(path, number) for number in range(len(CORPUS))))
 
 
+def runs_of(path: str) -> range:
+    """Return the runs that bring a string in by a path."""
+    return range(_RUNS_OF_TASK if path in TASKS else len(AGENTS))
+
+
 def outcomes_of(path: str, number: int, text: str) -> Iterator[_Body]:
     """Yield the bodies that bring a string in by a path, as several agents report."""
-    for n, agent in enumerate(AGENTS):
+    for n in runs_of(path):
         yield {
             "task_id": f"{path}-{number}-{n}",
-            "source": agent,
+            "source": AGENTS[n % len(AGENTS)],
             **BODIES[path](number, text, n),
             "project": project_of(path, number),
         }
@@ -136,7 +174,7 @@ def put_on_stream(client: redis.Redis, settings: Settings) -> int:
                 pipe.xadd(settings.keys.outcomes, {"v": "1", field: msgspec.json.encode(body)})
                 if number < 3:
                     calm = msgspec.json.encode(
-                        dict.fromkeys(body, f"{_CALM_TEXT} {number}")
+                        dict.fromkeys(body, f"{_CALM_TEXT}-{number}")
                         | {name: body[name] for name in _NAMING & body.keys()}
                         | {"project": CALM}
                     )
@@ -147,17 +185,19 @@ def put_on_stream(client: redis.Redis, settings: Settings) -> int:
     return len(bodies)
 
 
-_NAMING = {"verdict", "force", "error_id"}
+_NAMING = {"verdict", "force"}
 
 
 def _beside_outcomes(number: int, text: str) -> Iterator[tuple[str, _Body]]:
     """Yield what is reported beside outcomes: the field of an entry, and its body."""
-    memory = {"text": text, "source": text[:256], "memory_id": f"memory-{number}", "force": True}
+    name = f"{number} {text}"[:128]
+    memory = {"text": text, "source": text[:256], "memory_id": name, "force": True}
     yield "memory", {**memory, "project": project_of("memory", number)}
-    error = {"task_id": f"flight-{number}", "error_id": f"e-{number}", "message": text}
+    error_id = "_".join(name.split())  # a blank would end it
+    error = {"task_id": f"flight-{number}", "error_id": error_id, "message": text}
     more = {"stack_trace": text, "tool_name": text[:256], "context": text}
     yield "error", {**error, **more, "project": project_of("flight", number)}
-    judged = {"criterion": f"criterion {number}", "verdict": "helpful"}
+    judged = {"criterion": name, "verdict": "helpful", "feedback_id": name}
     told = {"source": text[:256], "task_id": text[:256], "project": project_of("other", number)}
     yield "feedback", {**judged, **told}
 
@@ -171,21 +211,22 @@ def write_transcripts(folder: Path) -> Path:
     home = folder / "projects"
     home.mkdir(parents=True)
     for number, each in enumerate(CORPUS):
-        for n in range(len(AGENTS)):
+        for n in runs_of("transcript"):
             session = f"00000000-0000-4000-8000-{number:06}{n:06}"
             place = home / f"-src-{project_of('transcript', number)}" / f"{session}.jsonl"
             place.parent.mkdir(exist_ok=True)
-            lines = _session(session, number, each.text, fails=n > 0)
+            lines = _session(session, number, each.text, n)
             place.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return home
 
 
-def _session(session: str, number: int, text: str, *, fails: bool) -> Iterator[_Body]:
+def _session(session: str, number: int, text: str, n: int) -> Iterator[_Body]:
     """Yield the records of a session: a prompt, a call that fails with a text, a test, an end."""
+    fails = n > 0
     said = "Exit code 1\n1 failed" if fails else "3 passed"
     messages: list[tuple[str, Any]] = [
-        ("user", f"Fix it: {markers(number)} {text}"),
-        *_call(1, f"mcp__srv__tool_{number}", {"query": text, text: text}, text, fails=fails),
+        ("user", f"Fix the {_PLACES[n]}: {markers(number)} {text}"),
+        *_call(1, f"mcp__srv__tool_{number}", {"query": text, text: text}, text, fails=True),
         *_call(2, "Bash", {"command": "pytest -q", "description": text}, said, fails=fails),
         ("assistant", [{"type": "text", "text": text}]),
     ]
@@ -222,7 +263,7 @@ def traces_of(path: str, numbers: range) -> _Body:
                 "resource": {
                     "attributes": _attributes(
                         {
-                            "service.name": AGENTS[n],
+                            "service.name": AGENTS[n % len(AGENTS)],
                             "trackrecord.project": project_of(path, number),
                             "service.version": CORPUS[number].text,
                         }
@@ -231,7 +272,7 @@ def traces_of(path: str, numbers: range) -> _Body:
                 "scopeSpans": [{"spans": list(_spans(number, n))}],
             }
             for number in numbers
-            for n in range(len(AGENTS))
+            for n in runs_of(path)
         ]
     }
 
@@ -245,7 +286,8 @@ def _spans(number: int, n: int) -> Iterator[_Body]:
     trace, root = f"{number + 1:024x}{n:08x}", f"{1:016x}"
     asked = [{"role": "user", "parts": [{"type": "text", "content": f"{markers(number)} {text}"}]}]
     exception = {"exception.type": "ToolError", "exception.message": text}
-    failed = {"status": {"code": 2, "message": text}} if n else {}
+    fails = n >= _SUCCESSES
+    failed = {"status": {"code": 2, "message": text}} if fails else {}
     for place, (span, parent, attributes) in enumerate(
         (
             (
@@ -255,6 +297,9 @@ def _spans(number: int, n: int) -> Iterator[_Body]:
                     "gen_ai.operation.name": "invoke_agent",
                     "gen_ai.agent.name": text,
                     "gen_ai.input.messages": json.dumps(asked),
+                    "gen_ai.evaluation.name": "review",
+                    "gen_ai.evaluation.score.label": "failed" if fails else "passed",
+                    "gen_ai.evaluation.explanation": text,
                 },
             ),
             (
@@ -262,7 +307,7 @@ def _spans(number: int, n: int) -> Iterator[_Body]:
                 root,
                 {
                     "gen_ai.operation.name": "execute_tool",
-                    "gen_ai.tool.name": f"tool_{number}",
+                    "gen_ai.tool.name": f"{'tool' if fails else 'mend'}_{number}",
                     "gen_ai.tool.call.arguments": json.dumps({"query": text}),
                     "gen_ai.tool.call.result": text,
                     text[:100] or "x": text,
@@ -278,6 +323,8 @@ def _spans(number: int, n: int) -> Iterator[_Body]:
             "startTimeUnixNano": str((1_795_000_000 + place) * 10**9),
             "endTimeUnixNano": str((1_795_000_010 - place) * 10**9),
             "attributes": _attributes(attributes),
-            "events": [{"name": "exception", "attributes": _attributes(exception)}] if n else [],
+            "events": [{"name": "exception", "attributes": _attributes(exception)}]
+            if fails
+            else [],
             **failed,
         }

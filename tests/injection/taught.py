@@ -16,22 +16,37 @@ import httpx
 from no_tls import NO_TLS
 from own_token import of_its_user
 from paths import (
-    AGENTS,
     CALM,
     CHUNK,
     CORPUS,
     PATHS,
+    practice,
+    procedure,
+    project_of,
     projects_of,
     put_on_stream,
+    runs_of,
     traces_of,
     write_transcripts,
 )
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
+from trackrecord.calls.given import decided_by
+from trackrecord.learning.competences.new_record import new_record, read_new_competence
+from trackrecord.learning.patterns.decisions import DecisionAction
+from trackrecord.learning.patterns.tags import checked_tag, plain_tag
+from trackrecord.learning.text.inert import one_line
+from trackrecord.queries.advice import build_advice
+from trackrecord.queries.project_rows import project_row
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord.store.database.engine import reading
+from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
+from trackrecord.store.competences.revise import Reviser, Signed
+from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects
+from trackrecord.store.patterns.decide import decide
+from trackrecord.store.patterns.tags import change_tags
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
@@ -46,11 +61,13 @@ class Learnt(NamedTuple):
         settings: of its processes.
         url: of its front door, with the credential of its user.
         log: what all its processes logged.
+        decided: what was decided about by hand: the ids of pattern, lesson and record, by string.
     """
 
     settings: Settings
     url: str
     log: Path
+    decided: dict[int, tuple[str, str, str]]
 
 
 @contextmanager
@@ -68,8 +85,7 @@ def learning_everything() -> Iterator[Learnt]:
             http={"port": 0},
         )
         with _up(settings, log) as url:
-            _teach(settings, url, home)
-            yield Learnt(settings, url, log)
+            yield Learnt(settings, url, log, _teach(settings, url, home))
 
 
 @contextmanager
@@ -103,8 +119,8 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def _teach(settings: Settings, url: str, home: Path) -> None:
-    wanted = 2 * len(AGENTS) * len(CORPUS)
+def _teach(settings: Settings, url: str, home: Path) -> dict[int, tuple[str, str, str]]:
+    wanted = sum(len(runs_of(path)) for path in ("traces", "transcript")) * len(CORPUS)
     with worker_client(settings) as client, httpx.Client(base_url=url, verify=NO_TLS) as http:
         for start in range(0, len(CORPUS), CHUNK):
             numbers = range(start, min(start + CHUNK, len(CORPUS)))
@@ -123,14 +139,52 @@ def _teach(settings: Settings, url: str, home: Path) -> None:
             until(lambda: recorded(worker) >= wanted)
             until(lambda: not client.xlen(settings.keys.outcomes))
             assert client.xlen(settings.keys.dead) == len(CORPUS)
+            decided = _decide_by_hand(worker)
             jobs.consolidate_all_projects(worker)
             for project in (CALM, *(name for path in PATHS for name in projects_of(path))):
-                until(lambda project=project: worker.past_tasks.update(project))
                 worker.adviser.advise(project)
                 worker.refresher.refresh(project)
         finally:
             worker.redis.close()
             worker.engine.dispose()
+    return decided
+
+
+def _decide_by_hand(worker: Services) -> dict[int, tuple[str, str, str]]:
+    """Have each string be the tag, the name and the reason of whoever decides, and a record's."""
+    decided = {}
+    for project in projects_of("hand"):
+        with writing(worker.engine) as connection:
+            advice = build_advice(connection, project, worker.settings.rules, now=time.time())
+            lessons = {lesson.tools[0]: lesson.id for lesson in advice.lessons}
+            for number, each in enumerate(CORPUS):
+                if project_of("hand", number) == project:
+                    lesson = lessons[f"tool_{number}"]
+                    record = _decide(connection, worker.settings, number, each.text, lesson)
+                    decided[number] = practice(number), lesson, record
+    return decided
+
+
+def _decide(connection: Connection, settings: Settings, number: int, text: str, lesson: str) -> str:
+    """Decide about a pattern and a lesson, and store a record, whose id is returned."""
+    row, now = project_row(connection, project_of("hand", number)), time.time()
+    pattern, (actor, reason) = practice(number), decided_by(text[:128], text[:1000])
+    tag = checked_tag(one_line(plain_tag(text), 64) or "none")
+    change_tags(connection, row, pattern, add=[tag], remove=(), now=now)
+    decide(
+        connection, row, pattern, DecisionAction.PROMOTE,
+        actor=actor, reason=reason, rules=settings.rules, now=now,
+    )  # fmt: skip
+    withdrawn = EffectDecision("withdraw", pattern, None, actor, reason, now)
+    decide_effect(connection, row, withdrawn)
+    dismissed = LessonDecision(lesson, LessonAction.DISMISS, actor, reason, now)
+    assert decide_lesson(connection, row, dismissed)
+    rules = settings.competence
+    new = read_new_competence(procedure(number, text), rules)
+    reviser = Reviser(connection, row, rules, Signed(actor, reason, now))
+    project = project_of("hand", number)
+    record = reviser.add(new_record(rules, project, new, by=actor, now=now))
+    return reviser.reinforce(record.id).id
 
 
 def recorded(worker: Services, project: str | None = None) -> int:

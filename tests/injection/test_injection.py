@@ -9,13 +9,13 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from uuid import uuid4
 
 import msgspec
 import pytest
 from corpus import Injection, can_be_read, genuine, held_out, letters
-from paths import AGENTS, CORPUS, OUTSIDERS, PATHS, markers, project_of, projects_of
+from paths import AGENTS, CORPUS, OUTSIDERS, PATHS, TASKS, markers, project_of, projects_of
 from taught import Learnt, recorded, until
 
 import trackrecord
@@ -25,8 +25,9 @@ from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import error_lines, retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.advice.failures import error_template
+from trackrecord.learning.advice.lessons.history import may_fail
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.texts import Went, found_task_line
+from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
@@ -95,8 +96,12 @@ SHOWN: dict[str, Callable[[str], str]] = {
     "the output of a tool": as_artifact,
     "a name": identifier,
     "a condition": lambda text: under_other_conditions([(text, text)]),
-    "a similar task": lambda text: found_task_line(
-        in_common(text, "repair the pump of the old mill"), Went(1, 1, (text,), error_text(text))
+    "a similar task": lambda text: similar_task_line(
+        in_common(text, "repair the pump of the old mill"), Difference(7, 3, 3, 3, tool=text)
+    ),
+    "a similar task that met an error": lambda text: similar_task_line(
+        in_common(text, "repair the pump of the old mill"),
+        Difference(7, 3, 4, 0, error=error_text(error_template(text))),
     ),
 }
 
@@ -177,12 +182,12 @@ PUSHED = {"rankings()": as_prompt, "SessionStart": as_session_start}
 ROW = {
     "error": r"- `tool_([0-9]+)` failed in all 3 calls",
     "trigger": r"read → edit_([0-9]+) \[",
+    "hand": r"edit_([0-9]+) → ",
     "strategy": r"- an agent's strategy \"([0-9]+)[ \"]",
     "warning": r"- AVOID: an agent's strategy \"([0-9]+)[ \"]",
 }
 # What is nothing about a project as a whole: a task finds it, or its retry does.
-ASKED_FOR = ("task", "other", "flight", "transcript", "traces")
-LEARNT = tuple(path for path in PATHS if path not in ASKED_FOR)
+LEARNT = tuple(path for path in PATHS if path not in (*TASKS, "transcript", "flight"))
 
 
 @pytest.mark.parametrize("path", LEARNT)
@@ -274,24 +279,49 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("path", [path for path in ASKED_FOR if path != "flight"])
+# What parts failures from successes is told if it is no check, and if the error tells anything.
+TELLS: dict[str, Callable[[str], object]] = {
+    "task": lambda text: not may_fail(text),
+    "other": lambda text: error_text(error_template(text)),
+}
+
+
+@pytest.mark.parametrize("path", TASKS)
 @pytest.mark.parametrize("reader", ASKED)
 def test_what_a_task_finds_of_strangers_words_gives_no_orders(learnt, reader, path):
-    """For each string the task that it came in with is asked for; the answer is about it."""
+    """For each string a similar task is told of those that it came in with, and what they had."""
     ask = ASKED[reader](learnt)
     shown = [ask(project_of(path, number), f"please {markers(number)}") for number in NUMBERS]
-    assert all(markers(number) in shown[number] for number in NUMBERS)
+    told = [number for number in NUMBERS if TELLS.get(path, bool)(CORPUS[number].text)]
+    assert len(told) >= 80
+    assert [number for number in NUMBERS if markers(number) in shown[number]] == told
     check(path, reader, shown)
+
+
+@pytest.mark.parametrize("reader", ASKED)
+def test_what_a_task_is_told_of_transcripts_gives_no_orders(learnt, reader):
+    """Of too few runs for a difference a lesson is told all the same: the tool failed."""
+    ask, path = ASKED[reader](learnt), "transcript"
+    shown = [ask(project_of(path, number), f"use srv:tool_{number}") for number in NUMBERS]
+    assert [n for n in NUMBERS if f"- `srv:tool_{n}`" not in shown[n]] == []
+    check(path, reader, shown)
+
+
+def naming(path: str, number: int) -> str:
+    """Return a task for which a string is told: lessons are told of the tools that it names."""
+    return {"error": f"use tool_{number}", "tool": f"use {CORPUS[number].text}: not found"}.get(
+        path, "the task"
+    )
 
 
 @pytest.mark.parametrize("path", LEARNT)
 @pytest.mark.parametrize("reader", ASKED)
-def test_what_holds_for_every_task_gives_no_orders(learnt, reader, path):
+def test_what_a_task_is_told_of_its_project_gives_no_orders(learnt, reader, path):
     """Of what is known of a project as a whole, as much as there is room for."""
-    ask = ASKED[reader](learnt)
-    shown = {project: ask(project, "the task") for project in projects_of(path)}
-    assert all("- " in text for text in shown.values())
-    check(path, reader, [shown[project_of(path, number)] for number in NUMBERS])
+    ask = cache(ASKED[reader](learnt))
+    shown = [ask(project_of(path, number), naming(path, number)) for number in NUMBERS]
+    assert [number for number in NUMBERS if "- " not in shown[number]] == []
+    check(path, reader, shown)
 
 
 def test_the_errors_of_a_task_in_flight_give_no_orders(learnt, monkeypatch):

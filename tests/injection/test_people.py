@@ -21,11 +21,11 @@ import msgspec
 import pytest
 from corpus import letters
 from no_tls import NO_TLS
-from paths import CALM, CORPUS, NAMES, PATHS, project_of, projects_of
+from paths import CALM, CHUNK, CORPUS, NAMES, PATHS, project_of, projects_of
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
-from trackrecord.learning.text.inert import visible
+from trackrecord.learning.text.inert import one_line, visible
 from trackrecord.queries.news import News, NewsKind, changes_between
 from trackrecord.redis_client import worker_client
 from trackrecord.store.database.engine import connect_store, reading
@@ -231,19 +231,69 @@ def test_the_page_of_a_run_shows_texts_as_text(http):
     assert missing == []
 
 
+# What is decided by hand: strings of every other carrier, as three pages are opened for each.
+DECIDED = range(0, len(CORPUS), 14)
+
+
+def test_the_pages_of_what_was_decided_show_texts_as_text(http, learnt):
+    """Who decided and why, tags, and what somebody stored by hand."""
+    calm, hostile = calm_visitor(http), Visitor(http)
+    missing = []
+    for number in DECIDED:
+        for view, name in zip(
+            ("patterns", "lessons", "procedures"), learnt.decided[number], strict=True
+        ):
+            page = hostile.look(f"/{view}/{name}?project={project_of('hand', number)}")
+            if whole(CORPUS[number].text) not in page.text:
+                missing.append((view, CORPUS[number].text))
+    assert missing == []
+    for project in projects_of("hand"):
+        hostile.look(f"/effect?project={project}")
+    assert foreign(hostile.elements - calm.elements) == set()
+
+
+@pytest.mark.parametrize("command", ["show", "history", "explain", "effect"])
+def test_on_a_terminal_a_decision_is_shown_as_text(learnt, capfd, monkeypatch, command):
+    """Its words are there, begin no line and steer nothing."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(learnt.settings.home))
+    missing, forged = [], []
+    for number in DECIDED:
+        pattern, lesson, record = learnt.decided[number]
+        for arguments in {
+            "show": (
+                ["patterns", "show", pattern],
+                ["lessons", "show", lesson],
+                ["competences", "show", record],
+            ),
+            "history": (["competences", "history", record],),
+            "explain": (["explain", pattern], ["explain", record]),
+            "effect": (["effect"],) if number % CHUNK < 14 else (),
+        }[command]:
+            run_command([*arguments, "--project", project_of("hand", number)])
+            shown, text = capfd.readouterr().out, CORPUS[number].text
+            assert CONTROL.search(shown.replace("\t", "")) is None, arguments
+            begun = {line.strip() for line in shown.splitlines()}
+            forged += [
+                line for line in text.splitlines()[1:] if line.strip() and line.strip() in begun
+            ]
+            if letters(one_line(text, 50).rstrip("…")) not in letters(shown):
+                missing.append((arguments, text))
+    assert (missing, forged) == ([], [])
+
+
 # --- tables
 
 
 COMMANDS = {
-    ("patterns", "list", "--limit", "1000"): ("strategy", "warning"),
+    ("patterns", "list", "--limit", "1000"): ("strategy", "warning", "hand"),
     ("memories", "list", "--limit", "1000"): ("memory",),
     ("lessons", "list", "--limit", "1000"): ("error", "tool"),
-    ("competences", "list"): ("trigger",),
+    ("competences", "list"): ("trigger", "hand"),
     ("runs", "list", "--limit", "1000"): ("other", "task", "transcript", "traces"),
     ("criteria", "list"): ("other",),
     ("feedback", "list", "--limit", "1000"): ("other",),
     ("errors", "list", "--limit", "1000"): ("flight",),
-    ("news", "--limit", "1000"): ("warning",),
+    ("news", "--limit", "1000"): ("warning", "hand"),
     ("kinds",): ("task",),
     ("memories", "similar", "dribbb", "--limit", "1000"): ("task",),
 }
@@ -389,7 +439,7 @@ def test_a_notification_is_data_and_links_nowhere(learnt):
     with worker_client(learnt.settings) as client, reading(engine) as connection:
         news = [
             each
-            for path in ("warning", "error", "tool")
+            for path in ("warning", "error", "tool", "hand")
             for project in projects_of(path)
             for each in changes_between(
                 connection, client, learnt.settings, project, since=now - 3600.0, until=now

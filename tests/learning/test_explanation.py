@@ -134,7 +134,7 @@ def test_what_a_person_promoted_is_not_warned_of():
     decision = Decision(DecisionAction.PROMOTE, "ada", "", 0.0)
     found = explained(5, 15, decision=decision)
     assert found.because[0].startswith("proven by hand: promoted by ada")
-    assert found.because[-1].startswith("not an anti-pattern: 15 of 20 tasks failed")
+    assert found.because[-1].startswith("not an anti-pattern: 15 of 20 runs failed")
     assert found.because[-1].endswith("but a person vouches for it")
     assert not any("anti-pattern" in line for line in found.to_change)
 

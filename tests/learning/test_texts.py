@@ -179,7 +179,7 @@ def test_a_deprecated_pattern_says_what_decided() -> None:
     evidence = Evidence(12, 0, 4, 3.0, 4.0, succeeded=12)
     faded = PatternWording(TYPES, Maturity.DEPRECATED, evidence, is_known=True)
     assert pattern_line(faded) == (
-        f"- {TYPES} [DEPRECATED - 4 of 16 tasks failed, 57% weighed by age and source, avoid using]"
+        f"- {TYPES} [DEPRECATED - 4 of 16 runs failed, 57% weighed by age and source, avoid using]"
     )
     assert pattern_line(faded, "zh") == (
         f"- {TYPES} [已弃用 - 16次运行中4次失败,按时间和来源加权57%,避免使用]"
@@ -189,7 +189,7 @@ def test_a_deprecated_pattern_says_what_decided() -> None:
     promoted = replace(
         faded, state=Maturity.PROVEN, decision=Decision(DecisionAction.PROMOTE, "ada", "", 0.0)
     )
-    assert pattern_line(promoted) == f"- {TYPES} [PROVEN by hand - 12 of 16 tasks succeeded]"
+    assert pattern_line(promoted) == f"- {TYPES} [PROVEN by hand - 12 of 16 runs succeeded]"
 
 
 @given(st.lists(st.booleans(), min_size=1), st.sampled_from(Maturity))

@@ -233,7 +233,7 @@ def test_a_tool_that_mostly_works_is_told_of_where_the_task_names_the_failure(st
     assert told(store, "Handle order 99").lessons == ()
     (lesson,) = told(store, "Handle order 99: two oversized parcels, find a carrier").lessons
     assert lesson.lines["en"].startswith("`ship_order` failed in 10 of 80 calls")
-    assert [each.id for each in told(store, None).lessons] == [lesson.id]
+    assert told(store, None).lessons == ()
 
 
 def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
@@ -258,12 +258,23 @@ def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
 
 
 def test_what_is_evaluated_is_what_a_prompt_names(store):
-    """The same procedure for the same text, from the same runs."""
-    teach(store, list(outcomes()))
+    """The same procedure for the same text, from the same runs: here that nobody guesses."""
+    worked = [[{"tool": "find"}, {"tool": tool}] for tool in ("book", "cancel", "refund")]
+    teach(
+        store,
+        [
+            reported(
+                number, success=number % 2 > 0, instruction=f"{text} {when}",
+                tool_graph=worked[number % 3] if number % 2 else [{"tool": "guess"}],
+            )
+            for number in range(72)
+            for text, when in [(TEXTS[number % 3], ("today", "soon")[number % 4 < 2])]
+        ],
+    )  # fmt: skip
     with reading(store) as connection:
         document = build_document(connection, "default", RULES, most=100, now=NOW)
         found = build_advice(connection, "default", RULES, now=NOW)
-        runs = read_runs(connection, project_id_of(connection, "default"), limit=100)
+        runs = read_runs(connection, project_id_of(connection, "default"), limit=200)
     told = advising(runs, RULES)
     named = {}
     for text in (*TEXTS, "play chess"):
@@ -272,6 +283,6 @@ def test_what_is_evaluated_is_what_a_prompt_names(store):
             language="en", memory_rules=RULES.memories, advice=found,
         )  # fmt: skip
         named[text] = [frozenset(each.tools) for each in answer.procedures[:1]]
-        assert [each for each in [told(text).handed_out] if each is not None] == named[text]
+        assert [each for each in [told(text, "").handed_out] if each is not None] == named[text]
     assert all(named[text] for text in TEXTS)
     assert not named["play chess"]

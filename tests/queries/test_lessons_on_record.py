@@ -280,6 +280,34 @@ def test_a_task_needs_the_checks_that_verdicts_rest_on(store):
     assert expectation_of(advice, "Something else altogether").tools == {}
 
 
+def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
+    """By launchers that are known: nothing else that stands in front of it is told."""
+    missing = {"fails": True, "said": "error: unrecognized subcommand 'bun'"}
+    calls = [
+        _shell("cd web && CI=1 rtk bun run test", **missing),
+        _shell("sudo -u mallory bun run test", said="3 pass\n 0 fail"),
+        _shell("bun run test 2>&1 | tail", said="3 pass\n 0 fail"),
+    ]
+    runs = [
+        AgentRun(
+            agent="claude-code", session=f"s{number}", prompt="p", captured_from="transcript",
+            started_at=NOW, ended_at=NOW + 5, folder="/src/shop", instruction=f"Mend {number}",
+            calls=(_EDIT, *calls),
+        )
+        for number in range(8)
+    ]  # fmt: skip
+    teach(store, [outcome_of(each) | {"project": "default"} for each in runs])
+    (told,) = (each.lesson.lines["en"] for each in lessons_of(store))
+    assert told == (
+        "`shell:rtk bun test` failed in all 8 calls, in 8 tasks: unrecognized subcommand …; "
+        "`shell:bun test` worked in all 16 calls"
+    )
+    with reading(store) as connection:
+        (entry,) = build_advice(connection, "default", SETTINGS.rules, now=NOW + 9).lessons
+    assert not entry.is_occasional
+    assert entry.usual == 1.0
+
+
 def test_a_run_that_is_reported_without_grounds_is_explained_by_all_its_calls(store):
     """Then nobody says what the verdict rests on."""
     by_hand = {"grounds": None, "captured_from": None}

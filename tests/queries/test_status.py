@@ -85,8 +85,8 @@ def taught(store, project, patterns):
                 for number in range(count):
                     fields = {
                         "outcome_id": f"{project} {name} {source} {success} {number}",
-                        "task_id": f"t{number}", "project": project, "success": success,
-                        "patterns": [name], "source": source, "timestamp": NOW,
+                        "task_id": f"{name} {source} {success} {number}", "project": project,
+                        "success": success, "patterns": [name], "source": source, "timestamp": NOW,
                     }  # fmt: skip
                     body = encode_body(fields)
                     outcome = decode_outcome(body)

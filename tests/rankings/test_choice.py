@@ -4,7 +4,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from advised import advice
+from advised import advice, expected
+from msgspec.structs import replace as replace_fields
 from prompt_answers import answer_from, context_from
 
 from trackrecord.learning.competences.recipe import RecipeStep
@@ -88,6 +89,18 @@ def test_one_record_that_fits_is_as_sure_as_its_score():
     assert answer.compared_by == "words"
     assert answer.confidence == answer.competences[0].score
     assert not answer.needs_more
+
+
+@pytest.mark.parametrize("name", ["skill:apt+make", "Build it", TASK])
+@pytest.mark.parametrize("is_good", [True, False])
+def test_what_runs_say_of_a_procedure_holds_whatever_its_record_is_called(name, is_good):
+    """Somebody who stores a record may name it, even as its trigger."""
+    counts = {"apt+make": expected(4, 1, is_worth_recommending=is_good)}
+    counted = advice({TASK: [(("apt", "make"), 4, 1)]}, estimates=counts)
+    procedures = tuple(replace_fields(each, is_recipe=True) for each in counted.procedures)
+    named = record("named", ["make", "apt"], skill_name=name)
+    answer = ask(document(named), "", given=replace_fields(counted, procedures=procedures))
+    assert [each.id for each in answer.competences] == ["named"] * is_good
 
 
 def test_two_records_that_fit_alike_need_more_information():

@@ -63,6 +63,14 @@ def test_without_a_task_the_strongest():
     assert answer.prompt.startswith(
         "## Lessons From Tool Calls\n\n- `issue_refund` failed in 9 of 9"
     )
+    # What mostly works, and nothing else is known to mend, no session needs to be told.
+    at_times = advice(TASKS, lessons=(lesson("d", "get_order", usual=0.9, is_occasional=True),))
+    for task in (None, "refund an order"):
+        silent = asked(at_times, task)
+        assert silent.prompt == ""
+        assert [why.reason for why in silent.why] == [
+            "its tool mostly works; it is told to tasks that name it"
+        ]
 
 
 def test_patterns_and_warnings_of_such_tasks():
@@ -232,8 +240,16 @@ def test_a_word_of_an_error_is_not_its_name():
     """More than half of its words are, and a tool of one word only together with one of them."""
     skill = lesson("skill", "Skill", words=("commit", "skill"), names=())
     seats = lesson("seats", "update", words=("enough", "flight", "seats"))
-    counted = advice({}, lessons=(skill, seats))
+    absent = lesson(
+        "absent", "edit", words=("file", "found", "replace", "string"), is_occasional=True
+    )
+    counted = advice({}, lessons=(skill, seats, absent))
     for task, named in (
+        ("edit the file", []),
+        ("edit: the string to replace is not found in the file", ["absent"]),
+        # In a long text most words stand somewhere.
+        ("Replace the form.\nParse a string; what is found goes into a file.\nEdit it.", []),
+        ("Show a flight.\nUpdate the page.", []),
         ("commit this", ["skill"]),
         ("improve the skill", []),
         ("book a flight", []),
@@ -440,7 +456,7 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)
-    tasks = {f"fix the build {n}": [(patch, 5, 0), (look, 0, 5)] for n in ("soon", "today")}
+    tasks = {f"fix the build {n}": [(patch, 9, 0), (look, 0, 7)] for n in ("soon", "today")}
     agents = {"codex": ("apply_patch", "look"), "claude-code": ("Edit", "look")}
     counted = advice(tasks, agents=agents, lessons=(lesson("a", "apply_patch"),))
     for source, is_told in (("codex", True), ("claude-code", False), (None, False), ("x", False)):
@@ -452,3 +468,5 @@ def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
         )  # fmt: skip
         assert ("apply_patch" in answer.prompt) is is_told
         assert bool(answer.procedures) is bool(answer.lessons) is is_told
+        # Two texts that read alike are told once.
+        assert len(answer.past_tasks) == is_told

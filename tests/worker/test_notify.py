@@ -210,12 +210,14 @@ def test_a_message_that_is_refused_does_not_hold_up_the_others(
     assert sender.send_due() == 0
     assert outbox.count("webhook") == 0
     assert sender._refused.keys() == {left.entry_id}  # what was given up is not remembered
-    # Where it goes depends on which test of the process was first to set up logs.
+    # Where it goes, and whether to both, depends on which test of the process first set up logs.
     said = caplog.text + "".join(capsys.readouterr())
-    (line,) = (each for each in said.splitlines() if "notification_given_up" in each)
-    assert "pattern.proven" in line
-    assert "p0" not in line
-    assert "became proven" not in line
+    lines = [each for each in said.splitlines() if "notification_given_up" in each]
+    assert lines
+    for line in lines:
+        assert "pattern.proven" in line
+        assert "p0" not in line
+        assert "became proven" not in line
 
 
 def test_one_sender_at_a_time(settings, redis_server, client, webhook):

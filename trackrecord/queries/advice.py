@@ -125,7 +125,8 @@ def _lessons(
     runs: Sequence[NotedRun], rules: Rules, moment: float, dismissed: Collection[str]
 ) -> tuple[LessonEntry, ...]:
     """Return the lessons that stand: neither faded nor dismissed, nor of one source alone."""
-    used = [run.tools for run in runs if run.steps]
+    # Those that decided how a run went, too: that they fail to start is a fact of any run.
+    used = [frozenset(step.tool for step in run.steps) for run in runs if run.steps]
     return tuple(
         LessonEntry(
             id=lesson.id,

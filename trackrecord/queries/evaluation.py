@@ -1,7 +1,7 @@
 """Recorded outcomes as the store learns them, and what prompts say after them, to evaluate."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.learning.advice.evaluation.recommendations import Advised
+from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
 from trackrecord.learning.advice.runs import Run
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
 from trackrecord.prompt.choosing.recommended import recommended_procedures
@@ -51,8 +51,8 @@ def learn_apart(
             engine.dispose()
 
 
-def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
-    """Return what tells a task by its text what its prompt would have recommended.
+def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
+    """Return what tells an agent, by the text of its task, what its prompt would have recommended.
 
     Args:
         runs: all that is known; the moment is when the last of them ended.
@@ -64,8 +64,8 @@ def advising(runs: Sequence[Run], rules: Rules) -> Callable[[str], Advised]:
 
     prompt_rules = PromptRules(memories=rules.memories)
 
-    def told(text: str) -> Advised:
-        question = PromptQuestion(EVALUATED, text)
+    def told(text: str, source: str) -> Advised:
+        question = PromptQuestion(EVALUATED, text, source=source)
         known = PromptInputs(question, document, advice, prompt_rules)
         votes = known.expectation.votes
         named = recommended_procedures(known)

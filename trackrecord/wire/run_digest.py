@@ -13,7 +13,8 @@ from zlib import crc32
 import msgspec
 
 from trackrecord.learning.advice.failures import error_line, error_template, is_wanted_failure
-from trackrecord.learning.advice.runs import AGENT, NotedRun, Run, RunStep
+from trackrecord.learning.advice.runs import NotedRun, Run, RunStep
+from trackrecord.learning.competences.actors import AGENT
 from trackrecord.learning.competences.episodes import in_order
 from trackrecord.learning.text.inert import one_line
 from trackrecord.redaction.redact import redacted
@@ -32,6 +33,19 @@ _LONGEST_COMMAND = 16_000
 _LONGEST_ERROR = 64 * 1024
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\])")
 
+_SHELL = "shell:"
+_COMMAND_END = re.compile(r"&&|\|\||[;|&\n()]")
+_ASSIGNMENTS = re.compile(r"\A(?:[A-Za-z_]\w{0,127}=\S*\s+)+")
+# Known words alone: what an agent wrote in front of a command is told to other agents.
+_LAUNCHES = re.compile(rb"-m |\b(?:uvx|p?npx|bunx|rtk|nohup|unbuffer|run|exec|x|dlx) ")
+_LAUNCHERS = re.compile(
+    r"(?:python3?|py) -m|uvx|npx|pnpx|bunx|rtk(?: (?:test|err|summary|proxy))?|nohup|unbuffer"
+    r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|pipx|conda|mamba|coverage|devbox|doppler) run"
+    r"|(?:npm|pnpm|yarn|bundle|opam|mise|asdf|pyenv|rbenv) exec|(?:npm|bun|mise) x"
+    r"|(?:pnpm|yarn) dlx"
+    r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi) run python3? -m"
+)
+
 
 class _Digest(msgspec.Struct, array_like=True, gc=False):
     task_id: str
@@ -47,7 +61,6 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     tokens: int | None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
-    ending: str = ""
 
 
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
@@ -60,6 +73,10 @@ class _Beginning(msgspec.Struct, array_like=True, gc=False):
     patterns: tuple[str, ...]
 
 
+class _Command(msgspec.Struct, gc=False):
+    command: str = ""
+
+
 class _Metadata(msgspec.Struct, gc=False):
     repository: str = ""
 
@@ -68,6 +85,7 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Digest)
 _beginnings = msgspec.msgpack.Decoder(_Beginning)
 _metadata = msgspec.json.Decoder(_Metadata)
+_commands = msgspec.json.Decoder(_Command)
 _any = msgspec.json.Decoder()
 
 
@@ -109,7 +127,6 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
             tuple(sorted({name[:_LONGEST_TOOL] for name in outcome.decided_by})),
-            _read(outcome.failure_details or "")[0] if found and not outcome.success else "",
         )
     )
 
@@ -124,7 +141,34 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
     arguments = crc32(call.args)
     if arguments in _NO_ARGUMENTS:
         arguments = 0
-    return RunStep(call.tool.strip()[:_LONGEST_TOOL], error, arguments, call.actor or AGENT, line)
+    tool = call.tool.strip()[:_LONGEST_TOOL]
+    launcher = ""
+    if tool.startswith(_SHELL):
+        program = tool[len(_SHELL) :].partition(" ")[0]
+        # Most commands begin with it.
+        if not bytes(call.args).startswith(f'{{"command":"{program} '.encode(errors="replace")):
+            launcher = _launcher(program, bytes(call.args))
+    return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher)
+
+
+@lru_cache(maxsize=1024)
+def _launcher(program: str, arguments: bytes) -> str:
+    """Return what starts the command that a shell's call is named after; "" for nothing known."""
+    if _LAUNCHES.search(arguments[:_LONGEST_COMMAND]) is None:
+        return ""
+    try:
+        line = _commands.decode(arguments).command
+    except (msgspec.MsgspecError, UnicodeError):
+        return ""
+    for command in _COMMAND_END.split(line[:_LONGEST_COMMAND]):
+        words = _ASSIGNMENTS.sub("", command.strip()).split()
+        places = (n for n, word in enumerate(words) if word.rpartition("/")[2] == program)
+        before = words[: next(places, 0)]
+        if before:
+            return " ".join(before) if _LAUNCHERS.fullmatch(" ".join(before)) else ""
+        if words and words[0].rpartition("/")[2] == program:
+            return ""
+    return ""
 
 
 # The same few errors come again and again; no more than 4 MB of them are remembered.
@@ -210,5 +254,4 @@ def run_of(
         tokens=read.tokens,
         speaker=read.speaker,
         decided_by=read.decided_by,
-        ending=read.ending,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.learning.text.inert import one_line
 from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS, Order
 
 from ..access import open_store, read_store, settings_for
@@ -215,8 +216,9 @@ def _print_overall(found: MeasuredEffect) -> None:
     )
     for name in found.decisions.withdrawn:
         decision = found.decisions.entries[name]
-        why = f": {decision.reason}" if decision.reason else ""
-        out.print(f"withdrawn by {decision.actor}: {name}{why}", markup=False)
+        why = f": {one_line(decision.reason)}" if decision.reason else ""
+        said = f"withdrawn by {one_line(decision.actor)}: {one_line(name)}{why}"
+        out.print(said, markup=False, highlight=False)
 
 
 def _print_kinds(found: MeasuredEffect) -> None:

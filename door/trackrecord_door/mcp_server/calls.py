@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _PATIENCE_S: Final = 10.0
 _USUAL_SOURCE: Final = "mcp"
 _ID_CHARS: Final = 32
-_MEMORIES: Final = "memories"
+# What `new_id` returns, or a UUID.
+_MADE_ID: Final = re.compile(r"[0-9a-f-]{8,64}")
 
 
 class Said(NamedTuple):
@@ -174,9 +176,9 @@ def _named(project: str) -> str:
 
 
 def _entries(answer: Rankings) -> list[Entry]:
-    """Return what stands in the answer; an id that is made of names has the form of a name.
+    """Return what stands in the answer; an id that agents chose has the form of a name.
 
-    A memory's id is what an outcome names it by, and stays as it is.
+    The id that trackrecord gives a memory stays whole: outcomes name the memory by it.
     """
     from trackrecord.learning.text.inert import identifier
     from trackrecord.prompt.candidates.sections import FEEDS
@@ -184,7 +186,7 @@ def _entries(answer: Rankings) -> list[Entry]:
     return [
         Entry(
             section=feed.field,
-            id=entry.id if feed.field == _MEMORIES else identifier(entry.id),
+            id=entry.id if _MADE_ID.fullmatch(entry.id) else identifier(entry.id),
             label=entry.label,
             score=round(entry.score, 4),
         )

@@ -43,7 +43,13 @@ class Browsing:
             "request",
             lambda request: self._note(not self._is_own(request.url), f"asked {request.url}"),
         )
-        page.on("requestfailed", lambda request: self._note(True, f"{request.url} failed"))
+        # What was still on its way when the next page was opened is given up: that is no fault.
+        page.on(
+            "requestfailed",
+            lambda request: self._note(
+                request.failure != "net::ERR_ABORTED", f"{request.url} failed: {request.failure}"
+            ),
+        )
         page.on(
             "response",
             lambda answer: self._note(

@@ -29,7 +29,7 @@ def test_entries_are_withdrawn_and_restored(window, shown_store):
     assert effect_of(shown_store).decisions.withdrawn == ()  # only asked so far
     assert look.findings() + look.unreachable() == []
     look.page.get_by_label("Reason").fill("It is <i>wrong</i>")
-    look.page.get_by_label("By").fill("Ada")
+    look.page.get_by_label("By", exact=True).fill("Ada")
     look.click("Withdraw it")
     assert look.said() == f"<b>x</b> is handed out no more in project '{OWN}'."
     assert "It is <i>wrong</i>" in look.text("main")

@@ -200,7 +200,7 @@ def test_the_benchmarks_answers_are_compared_by_what_they_change():
 
 
 def test_the_runs_of_all_sources_vote():
-    """As they do in a prompt: what one agent has learnt, another one is told."""
+    """As they do in a prompt: what one agent has learnt, another one is told that has its tools."""
     runs = [
         *(each for each in desk(36) if "book" in each.tools),
         *(
@@ -208,12 +208,22 @@ def test_the_runs_of_all_sources_vote():
             for number in range(24)
             for text in [f"cancel and refund for {chr(97 + number // 2)}y"]
         ),
+        *(
+            run(140 + n, f"z{n}", ["find", "wait"], False, text=f"{asked} for {chr(97 + n)}z")
+            for n in range(24)
+            for asked in [("book a seat", "cancel and refund")[n % 2]]
+        ),
         run(200, "of x", ["find", "refund"], text="cancel and refund for qq"),
+        run(201, "of x, too", ["find", "refund"], text="cancel and refund for zz"),
     ]
-    assert sum(each.source == "" for each in runs) == 25
     found = quality(runs)
     assert found.matches["votes"].value == 1.0
-    assert (found.handed_out.value, found.handed_out_matches.value) == (1.0, 1.0)
+    assert found.handed_out.value > 0.9
+    assert found.handed_out_matches.value == 1.0
+    told = advise([each for each in runs if each.task_id != "of x"])
+    assert told("cancel and refund for qq", "").handed_out == {"find", "refund"}
+    assert told("cancel and refund for qq", "y").handed_out == {"find", "refund"}
+    assert told("book a seat for qq", "y").handed_out is None
 
 
 def test_what_the_prompt_leaves_out_is_not_counted_as_handed_out():

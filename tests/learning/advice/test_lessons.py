@@ -105,6 +105,43 @@ def test_a_check_that_does_not_start_has_failed(error):
     assert found.failing_calls == 8
 
 
+def launched(launcher, error=None):
+    return RunStep("shell:pytest", error, launcher=launcher)
+
+
+@pytest.mark.parametrize("bad", ["python -m", "uv run python -m", ""])
+def test_the_way_to_call_a_check_that_does_not_start_is_told(bad):
+    """Beside the one in which it does: the name of the check alone would say it of both."""
+    missing = launched(bad, "No module named pytest")
+    found = one(
+        lessons([run(n, missing, launched("uv run"), "commit") for n in range(12)]),
+        LessonKind.FAILS,
+    )
+    name = f"{bad} pytest".strip()
+    assert found.lines["en"] == (
+        f"`shell:{name}` failed in all 12 calls, in 12 tasks: No module named pytest; "
+        "`shell:uv run pytest` worked in all 12 calls"
+    )
+    assert (found.calls, found.failing_calls) == (12, 12)
+
+
+def test_where_the_way_to_call_it_is_not_why_none_is_told():
+    """It does not start in either way at times, or it starts in one as often as not."""
+    missing = "No module named pytest"
+    either = [
+        run(n, launched(("uv run", "python -m")[n % 2], missing if n % 5 == 0 else None), "commit")
+        for n in range(80)
+    ]
+    at_times = [
+        run(n, launched("uv run"), launched("python -m", missing if n % 5 == 0 else None), "commit")
+        for n in range(80)
+    ]
+    for runs in (either, at_times):
+        found = one(lessons(runs), LessonKind.FAILS)
+        assert found.lines["en"].startswith("`shell:pytest` failed in 16 of ")
+        assert "worked" not in found.lines["en"]
+
+
 def test_an_error_that_does_not_tell_what_went_wrong_is_no_lesson():
     """Unless the tool mostly fails with it; nor are the last words of what went well an error."""
     often = [run(n, *["book!the end of it"] * (n % 3), "book", "book") for n in range(40)]

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ..competences.episodes import USER
+from ..competences.actors import USER
 from .runs import NotedRun
 
 # The agents with the most runs.

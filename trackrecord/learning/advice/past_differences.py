@@ -2,7 +2,7 @@
 
 Runs belong together that worked in one repository on one text, names and numbers apart. A fact of
 a run is a tool that it used or an error that one of its calls met; each is held against how the
-runs went by Fisher's exact test, and of all facts that are tested no more than one in twenty of
+runs went by Fisher's exact test, and of all facts that are tested no more than one in a hundred of
 those that are told is false (Benjamini-Hochberg).
 """
 
@@ -20,7 +20,8 @@ from .lessons.wording import error_text
 from .past_tasks import LONGEST_TOLD, group_of, text_of
 from .runs import Run
 
-_LEVEL: Final = 0.05
+# A prompt errs in one of twenty by all that it says: see `estimates/exact_test`.
+_LEVEL: Final = 0.01
 # Of too many facts of one group the commonest are tested.
 _MOST_FACTS: Final = 200
 _ROUNDING: Final = 1e-9

@@ -6,7 +6,7 @@ from itertools import groupby
 from math import comb
 from typing import Final
 
-from ..competences.episodes import USER
+from ..competences.actors import USER
 from ..text.words import words_of
 from .estimates.counting import procedure_of
 from .runs import Run

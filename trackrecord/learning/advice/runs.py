@@ -5,13 +5,10 @@ delivered twice counts once, and a question about the past is answered from the 
 """
 
 from collections.abc import Iterable
-from typing import Final
 
 import msgspec
 
-from ..competences.episodes import USER
-
-AGENT: Final = "agent"
+from ..competences.actors import AGENT, USER
 
 
 class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -25,6 +22,8 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
         actor: who made the call: "agent", "user" or the name of another agent.
         error_line: the line of its error that tells what went wrong, redacted and inert, for people
             of the project; "" without one.
+        launcher: of a shell's call, the words before the command that started it, such as "uv run"
+            or "python -m"; "" for none.
     """
 
     tool: str
@@ -32,6 +31,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arguments: int = 0
     actor: str = AGENT
     error_line: str = ""
+    launcher: str = ""
 
     @property
     def failed(self) -> bool:
@@ -61,7 +61,6 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         speaker: whose word all this is.
         decided_by: the tools of the checks that its verdict rests on, and its other checks with
             them: they cannot explain it.
-        ending: the template of what these found, if it failed by them; else "".
     """
 
     outcome: int
@@ -81,7 +80,6 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
-    ending: str = ""
 
     @property
     def explaining(self) -> tuple[RunStep, ...]:

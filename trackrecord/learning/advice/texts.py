@@ -16,6 +16,9 @@ _WHO: Final = re.compile(
 )
 # What was masked is left out, with the marks that stood around it.
 _MASK: Final = re.compile(r"#?\{(?:name|id|n|mail|url|path)\}")
+# Of several gaps in a row one is shown, and none in front.
+_GAPS: Final = re.compile(r"…(?:[\s,.;:]*…)+")
+_GAP_IN_FRONT: Final = re.compile(r"\A…[\s,.;:]*(?=\w)")
 
 
 class ProcedureUsage(NamedTuple):
@@ -150,6 +153,7 @@ def _task_text(text: str) -> str:
     from ..text.inert import ELLIPSIS, one_line, quoted
 
     shown = _MASK.sub(ELLIPSIS, _WHO.sub("", one_line(text, 4 * _TASK_LIMIT)))
+    shown = _GAP_IN_FRONT.sub("", _GAPS.sub(ELLIPSIS, shown))
     if len(shown) > _TASK_LIMIT:
         # Cut between words; a text without spaces is cut where it must be.
         shown = (

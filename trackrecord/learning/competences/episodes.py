@@ -7,10 +7,8 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from .actors import USER
 from .rules import CompetenceRules
-
-# The actor of calls that the other side of a conversation makes, in its own systems.
-USER = "user"
 
 
 class EpisodeCall(Protocol):

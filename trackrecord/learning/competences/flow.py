@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from .episodes import USER
+from .actors import USER
 
 # Stands for all tools beyond the most used ones; no tool's name is empty.
 OTHERS: Final = ""

@@ -12,6 +12,7 @@ from ..candidates.candidate import Candidate
 from ..candidates.sections import FEEDS, SECTIONS, Feed
 from ..choosing.inputs import PromptInputs
 from ..choosing.offer import Offered
+from ..documents.advice_document import LessonEntry
 from .compose import Composition
 from .learnt_entries import (
     MADE_FOR_TASKS,
@@ -27,6 +28,7 @@ from .why_texts import (
     BEYOND_LIMIT,
     EXCLUDED,
     MAY_BE_CHANCE,
+    MOSTLY_WORKS,
     NO_TOOL,
     OVER_BUDGET,
     OVER_SHARE,
@@ -210,6 +212,8 @@ def _other(
         reason = NO_TOOL[known.language]
     elif entry.id in offered.refuted:
         reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
+    elif isinstance(entry, LessonEntry) and entry.is_occasional and not is_related:
+        reason = MOSTLY_WORKS[known.language]
     elif known.task and not is_related:
         reason = UNRELATED[known.language]
     else:

@@ -59,10 +59,15 @@ NO_TOOL: Final[dict[Language, str]] = {
 }
 # Of procedures that fail.
 MAY_BE_CHANCE: Final[dict[Language, str]] = {
-    "en": "such tasks fail so often anyway that it may be chance",
-    "zh": "此类任务本来就常失败,可能只是偶然",
+    "en": "such tasks fail at times anyway, and so few failures may be chance",
+    "zh": "此类任务本来就有失败,这么少的失败可能只是偶然",
 }
 UNRELATED: Final[dict[Language, str]] = {"en": "not about this task", "zh": "与此任务无关"}
+# Of lessons about tools that fail at times.
+MOSTLY_WORKS: Final[dict[Language, str]] = {
+    "en": "its tool mostly works; it is told to tasks that name it",
+    "zh": "其工具大多能用;只告知提到它的任务",
+}
 BEYOND_LIMIT: Final[dict[Language, str]] = {
     "en": "beyond the limit of its section",
     "zh": "超出本节的数量上限",

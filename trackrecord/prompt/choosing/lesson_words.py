@@ -1,7 +1,8 @@
 """Which lessons the words of a task name: by a tool, by a name, or by most of an error's words."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
@@ -21,6 +22,8 @@ _MOST_HOLDERS: Final = 100
 # Of what a shell runs, the command is what a task names.
 _SHELL: Final = "shell:"
 
+_SENTENCE_END: Final = re.compile(r"[.!?;]\s|\n|[。！？；]")
+
 # For each word, what it stands in, each with the word's part of the weight of all its words.
 _Parts = dict[str, list[tuple[str, float]]]
 
@@ -36,12 +39,14 @@ class _LessonIndex:
             texts have it.
         names: the lessons that have a name.
         of_tool: the lessons about a tool.
+        occasional: the lessons about tools that mostly work.
     """
 
     errors: _Parts = field(default_factory=lambda: defaultdict(list))
     tools: _Parts = field(default_factory=lambda: defaultdict(list))
     names: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     of_tool: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    occasional: set[str] = field(default_factory=set)
 
 
 def lessons_named(known: PromptInputs) -> dict[str, float]:
@@ -50,22 +55,35 @@ def lessons_named(known: PromptInputs) -> dict[str, float]:
     A lesson is named by its tool, as in "npm install fails" or "book a flight" for
     `book_reservation`; by a name that it shares with the task (`ERESOLVE`, `vite.config.ts`); or by
     more than half of the words of its error, where rare words count more. A tool whose name is a
-    single word, as "edit" or "find", is named only where a word of its error is, too.
+    single word, as "edit" or "find", is named only where a word of its error is, too, and where it
+    mostly works not even then. Words belong together within a sentence or a line: a long text has
+    most words somewhere.
     """
     index = known.once("lesson index", _index)["all"]
     words = words_of(known.task)
-    errors, tools = _covered(index.errors, words), _covered(index.tools, words)
-    found = {lesson: share for lesson, share in errors.items() if share > _MOST}
-    for tool, share in tools.items():
+    anywhere, tools = _covered(index.errors, words), _covered(index.tools, words)
+    found: dict[str, float] = {}
+    # No sentence has more than the whole: hardly any task needs to be taken apart.
+    if max((*anywhere.values(), *tools.values()), default=0.0) > _MOST:
+        for sentence in dict.fromkeys(_SENTENCE_END.split(known.task)):
+            for lesson, share in _named_in(index, words_of(sentence)):
+                found[lesson] = max(share, found.get(lesson, 0.0))
+    for name in names_in(known.task):
+        for lesson in index.names.get(name, ()):
+            found[lesson] = 1.0 + found.get(lesson, anywhere.get(lesson, 0.0))
+    return found
+
+
+def _named_in(index: _LessonIndex, words: frozenset[str]) -> Iterator[tuple[str, float]]:
+    """Yield the lessons that the words of a sentence name, each with how well."""
+    errors = _covered(index.errors, words)
+    yield from ((lesson, share) for lesson, share in errors.items() if share > _MOST)
+    for tool, share in _covered(index.tools, words).items():
         if share > _MOST:
             is_one_word = len(words_of(_command(tool))) == 1
             for lesson in index.of_tool[tool]:
-                if not is_one_word or lesson in errors:
-                    found[lesson] = 1.0 + errors.get(lesson, 0.0)
-    for name in names_in(known.task):
-        for lesson in index.names.get(name, ()):
-            found[lesson] = 1.0 + found.get(lesson, errors.get(lesson, 0.0))
-    return found
+                if not is_one_word or (lesson in errors and lesson not in index.occasional):
+                    yield lesson, 1.0 + errors.get(lesson, 0.0)
 
 
 def _covered(
@@ -89,6 +107,8 @@ def _index(advice: AdviceDocument) -> dict[str, _LessonIndex]:
             counts[word] += 1
     index = _LessonIndex()
     for lesson in lessons:
+        if lesson.is_occasional:
+            index.occasional.add(lesson.id)
         own: set[str] = set()
         for tool in subject_tools(lesson.kind, lesson.tools):
             own |= words_of(tool)

@@ -91,7 +91,8 @@ def _lessons_for(known: PromptInputs) -> Offered:
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
-    return {"all": best_first(offers_of(_by_id(advice).values()))}
+    standing = [each for each in _by_id(advice).values() if not each.is_occasional]
+    return {"all": best_first(offers_of(standing))}
 
 
 def _by_id(advice: AdviceDocument) -> dict[str, LessonEntry]:

@@ -31,8 +31,9 @@ _masked_text = lru_cache(maxsize=2048)(masked)
 def past_tasks_for(known: PromptInputs, told: Sequence[str] = ()) -> list[RankedTask]:
     """Return the past tasks that a task is similar to, the most similar first.
 
-    Only those of which it is known what made the difference, and only of the task's repository: in
-    a project of several, the one that the task's conditions or its text name.
+    Only those of which it is known what made the difference, by a tool that the agent has got or an
+    error, and only of the task's repository: in a project of several, the one that the task's
+    conditions or its text name. No two read alike.
 
     Args:
         known: the documents and the task.
@@ -46,12 +47,18 @@ def past_tasks_for(known: PromptInputs, told: Sequence[str] = ()) -> list[Ranked
         if each.cosine >= _LEAST_SIMILAR:
             for place, entry in by_text.get(each.position, ()):
                 found.setdefault(place, (each.cosine, entry))
-    return [
-        _task_of(known, entry, cosine)
-        for cosine, entry in found.values()
-        if _is_of_its_repository(known, known.advice, entry)
-        and not (entry.error and any(entry.error in line for line in told))
-    ]
+    tasks: dict[tuple[str, str, str], RankedTask] = {}
+    for cosine, entry in found.values():
+        if (
+            _is_of_its_repository(known, known.advice, entry)
+            and not (entry.error and any(entry.error in line for line in told))
+            and not (entry.tool and not known.can_use((entry.tool,)))
+        ):
+            task = _task_of(known, entry, cosine)
+            # Where what told texts apart is not shown, the most similar one speaks for them.
+            shown = task.lines["en"].rpartition(" [")[0]
+            tasks.setdefault((shown, entry.tool, entry.error), task)
+    return list(tasks.values())
 
 
 def _by_text(advice: AdviceDocument) -> dict[int, list[tuple[int, DifferenceEntry]]]:

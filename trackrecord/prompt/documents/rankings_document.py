@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from trackrecord.learning.competences.conditions import KnownTrigger
+from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.text.language import Language
 
@@ -31,6 +32,8 @@ _MOST_KINDS: Final = 16
 
 # The kind of a pattern that is turned into a warning.
 ANTI_PATTERN: Final = "anti_pattern"
+# In front of a signature in the name of a record that nobody named.
+_SKILL: Final = "skill:"
 
 
 class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -172,8 +175,11 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
 
     @property
     def signature(self) -> str:
-        """The signature of its procedure."""
-        return self.skill_name.removeprefix("skill:")
+        """The signature of its procedure; the name says it unless somebody chose the name."""
+        name = self.skill_name.removeprefix(_SKILL)
+        if name != self.skill_name:
+            return name
+        return signature_of(tuple(dict.fromkeys(step["tool"] for step in self.recipe)))
 
     @property
     def label(self) -> str:

@@ -15,8 +15,9 @@ from .effects import EffectRun
 
 _Group = TypeVar("_Group")
 
-# With lessons and votes, which are tested by themselves at 1% each, a prompt errs in one of twenty.
-_LEVEL: Final = 0.03
+# With lessons, votes and past tasks, which are tested by themselves at 1% each, a prompt errs in
+# one of twenty.
+_LEVEL: Final = 0.02
 _LEAST_RUNS: Final = 10
 _LEAST_TASKS: Final = 5
 

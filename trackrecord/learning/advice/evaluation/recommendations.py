@@ -39,8 +39,10 @@ class Advised(NamedTuple):
     handed_out: Tools | None
 
 
-# Returns, from the runs that are known, what tells a task by its text.
-Advise = Callable[[Sequence[Run]], Callable[[str], Advised]]
+# What answers, by the text of a task and the agent that asks.
+Adviser = Callable[[str, str], Advised]
+# Makes one of the runs that are known.
+Advise = Callable[[Sequence[Run]], Adviser]
 
 
 @dataclass(frozen=True)
@@ -236,7 +238,7 @@ def _ask_about(
     rest: Sequence[Run],
     rules: CompetenceRules,
     specific: Mapping[str, Tools],
-    told: Callable[[str], Advised],
+    told: Adviser,
 ) -> Iterator[_Asked]:
     """Yield one task of each source that worked on it, by what is known from the other tasks."""
     past = Counter(_tools(run) for run in rest if run.success)
@@ -245,7 +247,7 @@ def _ask_about(
     for source in sorted({run.source for run in mine}):
         own = [run for run in mine if run.source == source]
         text = next((run.instruction or run.trigger for run in own if run.instruction), "")
-        found = told(text)
+        found = told(text, source)
         yield _Asked(
             task,
             {

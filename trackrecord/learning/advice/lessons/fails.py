@@ -1,18 +1,25 @@
 """Failures: which error a tool fails with, in several tasks."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
+from ...text.inert import identifier
 from ..failures import has_not_started
+from ..runs import RunStep
 from .errors import ToolError, errors_of, joined_errors
 from .finding import Finding
 from .history import History, may_fail
 from .lesson import LessonKind
 from .rules import LessonRules
 from .span import span_of
-from .wording import counted, error_text, of_all, tool_text
+from .wording import counted, error_text, named, of_all, tool_text
 
 _MOSTLY: Final = 0.5
+# So many of the calls that did not start were called in one way, if that is why.
+_NEARLY_ALL: Final = 0.9
+_SHELL: Final = "shell:"
 # Of more errors, those of most tasks are looked at.
 _MOST_CANDIDATES: Final = 1000
 # What fails so much more often since its first failure is told from then on.
@@ -76,6 +83,10 @@ def _finding(
     calls, is_last = _calls(history, caller, error)
     span = span_of(history, using, positions)
     english, chinese = tool_text(who)
+    way = None if most_often else _way(history, caller, error)
+    if way is not None:
+        calls, failing, is_last = way.calls, min(failing, way.failing), False
+        english = chinese = way.name
     in_english, in_chinese = _said(error, most_often)
     said = {
         "en": f"{english} failed in {of_all(failing, calls, 'calls', is_last=is_last)}, in "
@@ -83,6 +94,13 @@ def _finding(
         "zh": f"{chinese} 的{'最近' if is_last else ''} {calls} 次调用中有 {failing} 次失败,"
         f"涉及 {tasks} 个任务",
     }
+    lines = {"en": said["en"] + in_english, "zh": said["zh"] + in_chinese}
+    remedy = None if way is None else way.remedy
+    if remedy is not None:
+        said, lines = (
+            {language: f"{line}; {remedy[language]}" for language, line in each.items()}
+            for each in (said, lines)
+        )
     return Finding(
         kind=LessonKind.FAILS,
         subject=(*who, "" if most_often else " ".join(sorted(error.words))),
@@ -95,9 +113,68 @@ def _finding(
         interval=span.interval,
         sure=span.interval[0],
         is_over=span.is_over,
-        lines={"en": said["en"] + in_english, "zh": said["zh"] + in_chinese},
+        lines=lines,
         wordless_lines=said if in_english else {},
+        remedy=remedy,
     )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way to call a shell's command, in which it does not start, beside one in which it does.
+
+    Attributes:
+        name: the tool's name with what launched it, in backticks.
+        calls: its calls in this way.
+        failing: those of them that did not start.
+        remedy: how often it worked in the other way, by language.
+    """
+
+    name: str
+    calls: int
+    failing: int
+    remedy: dict[str, str]
+
+
+def _way(history: History, caller: int, error: ToolError) -> _Way | None:
+    """Return the way of calling that a command does not start in; None where that is not why."""
+    tool, is_agent = history.callers[caller].tool, history.is_agents(caller)
+    if not (is_agent and tool.startswith(_SHELL) and has_not_started(error.template)):
+        return None
+    calls: Counter[str] = Counter()
+    worked: Counter[str] = Counter()
+    stuck: Counter[str] = Counter()
+    for step in _steps(history, caller):
+        calls[step.launcher] += 1
+        worked[step.launcher] += step.error is None
+        stuck[step.launcher] += step.error is not None and has_not_started(step.error)
+    bad = max(stuck, key=lambda each: (stuck[each], each))
+    good = max(worked, key=lambda each: (each != bad, worked[each], each))
+    if (
+        good == bad
+        or stuck[bad] < _NEARLY_ALL * stuck.total()
+        or stuck[bad] < _MOSTLY * calls[bad]
+        or worked[good] < _NEARLY_ALL * calls[good]
+    ):
+        return None
+    name, done, tried = _launched(tool, good), worked[good], calls[good]
+    remedy = {
+        "en": f"{name} worked in {of_all(done, tried, 'calls')}",
+        "zh": f"{name} 的 {tried} 次调用中有 {done} 次成功",
+    }
+    return _Way(_launched(tool, bad), calls[bad], stuck[bad], remedy)
+
+
+def _steps(history: History, caller: int) -> Iterator[RunStep]:
+    for position in history.runs_with[caller]:
+        steps = zip(history.calls[position], history.runs[position].steps, strict=True)
+        yield from (step for each, step in steps if each == caller)
+
+
+def _launched(tool: str, launcher: str) -> str:
+    if not launcher:
+        return named(tool)
+    return f"`{_SHELL}{launcher} {identifier(tool.removeprefix(_SHELL))}`"
 
 
 def _calls(history: History, caller: int, error: ToolError) -> tuple[int, bool]:

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from ..runs import AGENT
+from ...competences.actors import AGENT
 
 _ID_BYTES = 10
 
