@@ -63,10 +63,7 @@ class PromptQuestion:
 
 
 class PromptArguments(TypedDict, total=False):
-    """The arguments of `rankings()`, whatever they are; of `PromptQuestion` where they can be used.
-
-    `include` and `exclude` name sections, and `lang` is the language.
-    """
+    """The arguments of `rankings()` as a caller gives them, of whatever type."""
 
     project: object
     task: object
