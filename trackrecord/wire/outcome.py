@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.competences.checks import is_check
 from trackrecord.learning.numbers.speakers import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
@@ -39,11 +38,18 @@ ABSENT = msgspec.Raw()
 _UNDECIDED = frozenset({
     "check without a result", "check not run again", "check before the last edit",
 })  # fmt: skip
-# Kinds of grounds and names of tools come again and again.
-_is_check = lru_cache(maxsize=4096)(is_check)
 # As seconds the year 5138: a larger number counts a smaller unit, as JavaScript's Date.now() does.
 _BEYOND_SECONDS = 1e11
 _UNITS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
+
+
+# Kinds of grounds and names of tools come again and again.
+@lru_cache(maxsize=4096)
+def _is_check(name: str) -> bool:
+    # An agent that publishes does not need it.
+    from trackrecord.learning.competences.checks import is_check
+
+    return is_check(name)
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
