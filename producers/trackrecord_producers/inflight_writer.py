@@ -87,7 +87,7 @@ class InFlightWriter:
             Whether it was accepted.
         """
         try:
-            item = WaitingItem(_encode((project, report)), names_project=True, kind="report")
+            item = WaitingItem(_encode((project, report)), names_project=True, kind="error")
             accepted = self._writer.accept(item) and not self._writer.is_leaving
             if accepted and wait_s > 0:
                 self.flush(wait_s)

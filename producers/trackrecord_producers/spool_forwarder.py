@@ -6,27 +6,22 @@ sent again; outcomes that had arrived already are recognised by their outcome_id
 
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import redis
 
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.dead_letter_stream import letter_of
 from trackrecord.errors import InvalidEntry
-from trackrecord.forking import not_while_forking
-from trackrecord.wire.exposure import decode_exposure
-from trackrecord.wire.memory import decode_memory
-from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.recall import decode_recall
+from trackrecord.wire.kinds import decoder_of
 
 from .locked_file import LockedFile, lock_file
 from .spool import spool_files
 from .stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
 from .stream_writer import append, batches
-from .waiting import Kind
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"
@@ -112,31 +107,10 @@ def _pieces(content: io.BufferedReader, max_bytes: int) -> Iterator[_Piece]:
             yield _Piece(line, TORN)
 
 
-_DECODERS: Final[dict[Kind, Callable[..., object]]] = {
-    "outcome": decode_outcome,
-    "memory": decode_memory,
-    "exposure": decode_exposure,
-    "recall": decode_recall,
-}
-
-
-def _decoder_of(kind: Kind) -> Callable[..., object]:
-    if kind == "feedback":
-        with not_while_forking():
-            from trackrecord.wire.feedback import decode_feedback
-        return decode_feedback
-    if kind == "error":
-        # Imports what classifies errors: only a spool that holds one pays for it.
-        with not_while_forking():
-            from trackrecord.wire.error import decode_error
-        return decode_error
-    return _DECODERS[kind]
-
-
 def _is_whole(line: bytes, max_bytes: int) -> bool:
     kind, body = read_spool_line(line)
     try:
-        _decoder_of(kind)(body, max_bytes=max_bytes)
+        decoder_of(kind)(body, max_bytes=max_bytes)
     except InvalidEntry:
         return False
     return True

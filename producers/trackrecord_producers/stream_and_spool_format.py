@@ -1,27 +1,17 @@
 """The format of an entry of the stream and of a line of the spool: a body in the field of its kind.
 
-The worker reads entries in `trackrecord_worker.stream_entries`; docs/wire.md describes them. How
+The worker reads entries in `trackrecord_worker.entry_kinds`; docs/wire.md describes them. How
 lines make up a file is said by `spool`, and read by `spool_forwarder` and `spool_forgetting`; a
 `journal` is such a file, too. Files of an earlier version must stay readable: `read_spool_line`.
 """
 
+from trackrecord.wire.kinds import KINDS, Kind
 from trackrecord.wire.outcome import WIRE_VERSION
-
-from .waiting import Kind
 
 Entry = dict[str, bytes | str]
 
-# In which field of a stream entry, and of a line of the spool, the body of each kind travels.
-_FIELDS: dict[Kind, str] = {
-    "outcome": "body",
-    "memory": "memory",
-    "exposure": "exposure",
-    "recall": "recall",
-    "error": "error",
-    "feedback": "feedback",
-}
 _BEGINNINGS: dict[Kind, bytes] = {
-    kind: f'{{"v":{WIRE_VERSION},"{field}":'.encode() for kind, field in _FIELDS.items()
+    kind: f'{{"v":{WIRE_VERSION},"{report.field}":'.encode() for kind, report in KINDS.items()
 }
 _END = b"}"
 # Written before 0.1.0: a memory as an array among outcomes, which were bare bodies.
@@ -33,7 +23,7 @@ LINE_OVERHEAD = max(map(len, _BEGINNINGS.values())) + len(_END)
 
 def stream_entry(kind: Kind, body: bytes) -> Entry:
     """Return a body as an entry of the outcomes' stream."""
-    return {"v": WIRE_VERSION, _FIELDS[kind]: body}
+    return {"v": WIRE_VERSION, KINDS[kind].field: body}
 
 
 def spool_line(kind: Kind, body: bytes) -> bytes:

@@ -1,10 +1,8 @@
 """The items that wait in memory to be written: a body and the kind of report in it."""
 
-from typing import Literal
-
 import msgspec
 
-Kind = Literal["outcome", "memory", "exposure", "recall", "error", "feedback", "report"]
+from trackrecord.wire.kinds import Kind
 
 
 class WaitingItem(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord_worker.batch_size import BatchSize
-from trackrecord_worker.stream_entries import Entry
+from trackrecord_worker.entries import Entry
 
 MIB = 1024 * 1024
 

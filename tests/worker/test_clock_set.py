@@ -115,10 +115,10 @@ def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
     stream = OutcomeStream(dead.redis, settings.keys)
     stream.ensure_group()
     assert len(stream.read_new(10, None)) == 1
-    assert living.drain.take_over().recorded == 0
+    assert living.drain.take_over()["recorded"] == 0
     noted = int(living.redis.get(settings.keys.clock) or 0)
     living.redis.set(settings.keys.clock, noted + int(DAY))
-    assert living.drain.take_over().recorded == 1
+    assert living.drain.take_over()["recorded"] == 1
     assert living.redis.xlen(settings.keys.outcomes) == 0
 
 

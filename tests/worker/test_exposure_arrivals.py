@@ -43,7 +43,7 @@ def test_an_exposure_is_recorded(worker, store_settings, client, engine):
     (exposure,) = on_record(engine)
     assert (exposure.task_id, exposure.entries, exposure.at) == ("t1", ("split-by-feature",), 1e9)
     assert (exposure.is_withheld, exposure.holdout, exposure.propensity) == (True, 0.1, 0.02)
-    assert (done.exposures, exposure.revision) == (1, 7)
+    assert (done["exposures"], exposure.revision) == (1, 7)
     assert client.xlen(store_settings.keys.outcomes) == client.xlen(store_settings.keys.dead) == 0
 
 

@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from trackrecord.fleet_counts import Counts
 
 from .batch_size import BatchSize
+from .entries import Entry
 from .stream import OutcomeStream
-from .stream_entries import Entry
 
 
 class BackgroundStream:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .stream_entries import Entry
+from .entries import Entry
 
 # How fast a batch may grow: outcomes may suddenly be larger than those before.
 _GROWTH = 4

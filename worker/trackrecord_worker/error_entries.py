@@ -2,54 +2,49 @@
 
 from collections.abc import Sequence
 
-import redis
+from trackrecord.errors import ServerUnavailable
+from trackrecord.inflight.store import Report, write_reports
+from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.wire.error import decode_error
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.inflight.retry_record import RetryTexts
-from trackrecord.inflight.store import write_reports
-
-from .stream_entries import ArrivedError, RefusedEntry
+from .entries import DecodedEntry, EntryKind, IntakeContext, IntakeResult, ReceivedEntry
 
 _NO_ROOM = "too many errors of its task are resolved that have not been recorded"
 
+_ReportOfProject = tuple[str, Report]
 
-class ErrorRecorder:
+
+def _decode(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> _ReportOfProject:
+    error = decode_error(body, max_bytes=context.settings.max_body_bytes)
+    return error.project, error.to_report(entry.default_id, entry.received_at)
+
+
+def _take_in(
+    decoded: Sequence[DecodedEntry[_ReportOfProject]], context: IntakeContext
+) -> IntakeResult:
     """Record reports on tasks in flight, and write what their retries read.
 
-    Args:
-        client: a patient Redis client.
-        settings: the names of the keys, and the limits of what is kept.
+    They stay pending while Redis's memory is full: the other entries of the batch are acknowledged,
+    which makes room.
+
+    Raises:
+        ServerUnavailable: Redis is away; all of it stays pending.
     """
+    settings = context.settings
+    reports = [each.report for each in decoded]
+    try:
+        has_room = write_reports(context.client, settings.keys, settings.errors, reports)
+        context.retry_texts.refresh()
+    except ServerUnavailable as error:
+        if not is_out_of_memory(error.__cause__):
+            raise
+        return IntakeResult(held={each.entry.entry_id for each in decoded})
+    refused = [
+        each.entry.refused(_NO_ROOM, "no_room")
+        for each, is_kept in zip(decoded, has_room, strict=True)
+        if not is_kept
+    ]
+    return IntakeResult(refused=refused)
 
-    def __init__(self, client: redis.Redis, settings: DaemonSettings) -> None:
-        self._client = client
-        self._settings = settings
-        self._texts = RetryTexts(client, settings.keys, settings.errors)
 
-    def record(self, arrived: Sequence[ArrivedError]) -> list[RefusedEntry]:
-        """Record reports; one that comes again is recognised by its id.
-
-        Returns:
-            The entries that there is no room for.
-
-        Raises:
-            ServerUnavailable: Redis is away or refuses writes; all of it stays pending.
-        """
-        if not arrived:
-            return []
-        reports = [(each.project, each.report) for each in arrived]
-        has_room = write_reports(self._client, self._settings.keys, self._settings.errors, reports)
-        self.refresh_texts()
-        return [
-            RefusedEntry(each.entry_id, each.fields, _NO_ROOM, "no_room")
-            for each, is_kept in zip(arrived, has_room, strict=True)
-            if not is_kept
-        ]
-
-    def refresh_texts(self) -> None:
-        """Write the texts of tasks that anyone has changed.
-
-        Raises:
-            ServerUnavailable: Redis is away or refuses writes.
-        """
-        self._texts.refresh()
+ERROR = EntryKind("error", _decode, _take_in)

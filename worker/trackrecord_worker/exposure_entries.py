@@ -1,52 +1,58 @@
 """Record the exposures that arrive on the stream among outcomes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import SQLAlchemyError
-
-from trackrecord.errors import StoreUnavailable
+from trackrecord.learning.advice import entry_ids
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
-from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
+from trackrecord.store.memories.handed_out import HandedMemory
+from trackrecord.wire.exposure import ExposureBody, decode_exposure
 
-from .stream_entries import ArrivedExposure
-
-
-def record_arrived(engine: Engine, arrived: Sequence[ArrivedExposure]) -> None:
-    """Record exposures in one transaction; one that comes again is recognised by its id.
-
-    Raises:
-        StoreUnavailable: the database is away, or refuses what nothing is wrong with; all of it
-            stays pending.
-    """
-    if not arrived:
-        return
-    received = [
-        ReceivedExposure(
-            each.exposure,
-            # The same whenever the entry is delivered again.
-            exposure_id=each.exposure.exposure_id or f"stream:{each.entry_id.decode()}",
-            received_at=each.received_at,
-        )
-        for each in arrived
-    ]
-    try:
-        with writing(engine) as connection:
-            received = _not_forgotten(connection, received)
-            projects = {each.body.project for each in received}
-            record_exposures(connection, ensure_projects(connection, projects), received)
-    except SQLAlchemyError as error:
-        message = f"the database refuses exposures ({type(error).__name__})"
-        raise StoreUnavailable(message) from error
+from .entries import (
+    DecodedEntry,
+    EntryKind,
+    IntakeContext,
+    IntakeResult,
+    ReceivedEntry,
+    by_project,
+    without_forgotten,
+    writing_entries,
+)
+from .recall_entries import handed_out_at, note_recalls
 
 
-def _not_forgotten(
-    connection: Connection, received: Sequence[ReceivedExposure]
-) -> list[ReceivedExposure]:
-    """Leave out exposures that a person has forgotten."""
-    share_projects(connection, {each.body.project for each in received})
-    names = {(each.body.project, each.exposure_id) for each in received}
-    forgotten = forgotten_among(connection, "exposure", names)
-    return [each for each in received if (each.body.project, each.exposure_id) not in forgotten]
+def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> ExposureBody:
+    return decode_exposure(body, max_bytes=context.settings.max_body_bytes)
+
+
+def _take_in(decoded: Sequence[DecodedEntry[ExposureBody]], context: IntakeContext) -> IntakeResult:
+    """Record exposures in one transaction; then recall the memories that were handed out."""
+    with writing_entries(context.engine, "exposures") as connection:
+        received = [
+            ReceivedExposure(each.report, _id_of(each), each.entry.received_at)
+            for each in without_forgotten(connection, "exposure", decoded, _id_of)
+        ]
+        projects = {each.body.project for each in received}
+        record_exposures(connection, ensure_projects(connection, projects), received)
+    for project, group in by_project(decoded):
+        note_recalls(project, _memories(group), context)
+    return IntakeResult()
+
+
+def _id_of(decoded: DecodedEntry[ExposureBody]) -> str:
+    return decoded.report.exposure_id or decoded.entry.default_id
+
+
+def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[HandedMemory]:
+    for each in decoded:
+        exposure, received_at = each.report, each.entry.received_at
+        if exposure.withheld:  # the task was handed nothing
+            continue
+        moment = handed_out_at(exposure.at, received_at)
+        for entry in exposure.entries:
+            if entry.startswith(entry_ids.MEMORY):
+                name = entry.removeprefix(entry_ids.MEMORY)
+                yield HandedMemory(name, moment, received_at, _id_of(each))
+
+
+EXPOSURE = EntryKind("exposure", _decode, _take_in)

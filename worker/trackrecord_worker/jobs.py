@@ -19,7 +19,7 @@ from .services import Services
 def learn_waiting(stages: Services) -> None:
     """Learn the entries that are waiting in the stream, and write what retries read."""
     stages.drain.run()
-    stages.errors.refresh_texts()
+    stages.retry_texts.refresh()
 
 
 def take_over_pending(stages: Services) -> None:

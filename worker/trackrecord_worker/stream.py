@@ -15,7 +15,7 @@ from trackrecord.dead_letter_stream import drop_excess, letter_of, set_aside
 from trackrecord.fleet_counts import Counts
 from trackrecord.redis_keys import CONSUMER_GROUP, Keys
 
-from .stream_entries import Entry, RefusedEntry
+from .entries import Entry, RefusedEntry
 
 _log = structlog.get_logger(__name__)
 
