@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.wire.kinds import KINDS
 from trackrecord_producers.stream_and_spool_format import read_spool_line, spool_line, stream_entry
 from trackrecord_producers.waiting import WaitingItem
 
@@ -28,7 +29,7 @@ def test_a_line_of_the_spool_is_the_stream_entry(kind, line):
     assert stream_entry(kind, body) == {"v": "1", list(json.loads(line))[1]: body}
 
 
-@given(kind=st.sampled_from(["outcome", "memory"]), body=BODIES)
+@given(kind=st.sampled_from(list(KINDS)), body=BODIES)
 def test_what_is_written_is_read_again(kind, body):
     """Whatever the body holds."""
     assert read_spool_line(spool_line(kind, body)) == (kind, body)

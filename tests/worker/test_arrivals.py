@@ -10,8 +10,11 @@ import redis
 from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
+from trackrecord.errors import InvalidEntry
 from trackrecord.settings import Settings, load_settings
+from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.commands import dead_
+from trackrecord_worker.entry_kinds import ENTRY_KINDS
 from trackrecord_worker.services import Services
 
 # What is wrong, the body, and a part of the reason that is to be given.
@@ -129,6 +132,14 @@ def test_entries_that_are_not_of_the_protocol(
     reasons = [letter[b"reason"] for letter in dead_letters(client, store_settings)]
     assert reasons[0] == b"field body is missing"
     assert all(b"field v is not 1" in reason for reason in reasons[1:])
+
+
+def test_every_kind_on_the_wire_has_a_decoder_and_an_intake() -> None:
+    """A kind that was forgotten in one of the two tables would be refused by every worker."""
+    assert {kind.name for kind in ENTRY_KINDS} == set(KINDS)
+    for kind in KINDS:
+        with pytest.raises(InvalidEntry):
+            decoder_of(kind)(b"nonsense")
 
 
 def test_reasons_never_repeat_content(

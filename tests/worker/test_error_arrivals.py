@@ -128,6 +128,20 @@ def test_what_others_record_is_in_the_text_too(worker, store_settings, client):
     assert client.scard(store_settings.keys.changed_tasks) == 0
 
 
+def test_what_waits_for_room_counts_once(worker, store_settings, client):
+    """While Redis has no room for an error, it stays pending and counts as nothing."""
+    tell(client, store_settings, {"task_id": "t", "message": "it failed"})
+    client.xadd(store_settings.keys.outcomes, {"v": "1", "recall": b'{"memories":["m"]}'})
+    client.config_set("maxmemory", 1)
+    try:
+        done = worker.drain.run()
+        assert (done["recalls"], done["errors"]) == (1, 0)
+    finally:
+        client.config_set("maxmemory", 0)
+    assert client.xlen(store_settings.keys.outcomes) == 1
+    assert worker.drain.run()["errors"] == 1
+
+
 def test_projects_are_kept_apart(worker, store_settings, client):
     """The same task in two projects, of which one is named like the end of a key."""
     tell(client, store_settings, FAILED, {**FAILED, "project": "a:default", "message": "theirs"})

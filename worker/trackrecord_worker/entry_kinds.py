@@ -89,8 +89,9 @@ def take_in(batch: DecodedBatch, context: IntakeContext) -> IntakeResult:
     for kind, decoded in batch.decoded.items():
         if decoded:
             learnt = kind.take_in(decoded, context)
-            if kind.on_the_wire.counted_as is not None:
-                learnt.counts[kind.on_the_wire.counted_as] = len(decoded) - len(learnt.refused)
+            name = kind.on_the_wire.counted_as
+            if name is not None:
+                learnt.counts[name] = len(decoded) - len(learnt.refused) - len(learnt.held)
             result.add(learnt)
     return result
 
