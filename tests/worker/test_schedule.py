@@ -21,7 +21,7 @@ from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episod
 from trackrecord_worker.app import create_app
 from trackrecord_worker.daemon import Daemon, worker_command
 from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.missed_run import is_consolidation_due
+from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
 from trackrecord_worker.schedule import TASKS, beat_schedule, parse_crontab
 from trackrecord_worker.services import Services
