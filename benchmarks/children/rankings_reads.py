@@ -16,7 +16,7 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
 from trackrecord_producers import handing_out
 from trackrecord_producers.publish import flush
-from trackrecord_worker.record_vectors import RecordVectors
+from trackrecord_worker.caching.record_vectors import RecordVectors
 
 _CONDITIONS = {"module": 3, "os": "linux"}
 # The first vector has to come.

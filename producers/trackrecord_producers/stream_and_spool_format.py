@@ -1,7 +1,7 @@
 """The format of an entry of the stream and of a line of the spool: a body in the field of its kind.
 
-The worker reads entries in `trackrecord_worker.entry_kinds`; docs/wire.md describes them. How
-lines make up a file is said by `spool`, and read by `spool_forwarder` and `spool_forgetting`; a
+The worker reads entries in `trackrecord_worker.learning.entry_kinds`; docs/wire.md describes them.
+How lines make up a file is said by `spool`, and read by `spool_forwarder` and `spool_forgetting`; a
 `journal` is such a file, too. Files of an earlier version must stay readable: `read_spool_line`.
 """
 

@@ -14,7 +14,7 @@ from trackrecord.errors import InvalidEntry
 from trackrecord.settings import Settings, load_settings
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.commands import dead_
-from trackrecord_worker.entry_kinds import ENTRY_KINDS
+from trackrecord_worker.learning.entry_kinds import ENTRY_KINDS
 from trackrecord_worker.services import Services
 
 # What is wrong, the body, and a part of the reason that is to be given.

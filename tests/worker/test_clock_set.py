@@ -18,10 +18,10 @@ from trackrecord.prompt.cache import ADVICE_COMPUTED_AT, COMPUTED_AT, cached_adv
 from trackrecord.settings import Settings, load_settings
 from trackrecord.times import believed_age
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import beat_command, worker_command
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.schedule import SteadyCrontab
 from trackrecord_worker.services import Services
-from trackrecord_worker.stream import OutcomeStream
+from trackrecord_worker.up.daemon import beat_command, worker_command
 
 HOUR = 3600.0
 DAY = 24 * HOUR

@@ -18,9 +18,9 @@ from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
-from trackrecord_worker.drain import _log_changes
+from trackrecord_worker.learning.drain import _log_changes
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
-from trackrecord_worker.stream import OutcomeStream
 
 WorkerOf = Callable[[Settings], Services]
 
@@ -188,7 +188,7 @@ def test_consumers_that_are_gone_are_forgotten(
     names = {each["name"] for each in consumers}
     assert len(names) >= 1
     assert worker.drain._stream.forget_gone_consumers() == 0
-    monkeypatch.setattr("trackrecord_worker.stream._FORGET_CONSUMER_AFTER_MS", 20)
+    monkeypatch.setattr("trackrecord_worker.learning.stream._FORGET_CONSUMER_AFTER_MS", 20)
     time.sleep(0.05)
     worker.drain._stream.forget_gone_consumers()
     consumers = client.xinfo_consumers(store_settings.keys.outcomes, CONSUMER_GROUP)

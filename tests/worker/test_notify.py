@@ -21,12 +21,12 @@ from trackrecord.notify_settings import EVENTS
 from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.daemon import Daemon, beat_command
 from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook
-from trackrecord_worker.notify.look import NewsLooker
+from trackrecord_worker.notify.detect import NewsLooker
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.notify.sending import GIVE_UP_AFTER_S, Sender
 from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import Daemon, beat_command
 
 KEY = b"secret of these tests alone!"
 

@@ -13,7 +13,7 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
-from trackrecord_worker.drain import Drained
+from trackrecord_worker.learning.drain import Drained
 
 DAY = 86_400.0
 TEXTS = {"cache": "Clear the build cache first", "port": "Port 5432 is the production database"}

@@ -19,8 +19,8 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publisher import Publisher
-from trackrecord_worker.daemon import beat_command, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.daemon import beat_command, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.faults
 

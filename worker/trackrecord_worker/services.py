@@ -17,17 +17,17 @@ from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 
-from .advise import Adviser
-from .drain import Drain
-from .entries import IntakeContext
-from .notify.look import NewsLooker
-from .outage import DatabaseOutage, RedisOutage
-from .rebuild_reminder import RebuildReminder
-from .record_vectors import RecordVectors
-from .refresh import RankingsRefresher
+from .caching.advise import Adviser
+from .caching.rebuild_reminder import RebuildReminder
+from .caching.record_vectors import RecordVectors
+from .caching.refresh import RankingsRefresher
+from .learning.drain import Drain
+from .learning.entries import IntakeContext
+from .learning.outage import DatabaseOutage, RedisOutage
+from .learning.stream import OutcomeStream
+from .notify.detect import NewsLooker
 from .schedule import DRAIN_TASK, parse_crontab
 from .spans import Spans
-from .stream import OutcomeStream
 
 
 class Services:

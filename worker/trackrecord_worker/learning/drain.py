@@ -15,13 +15,13 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.fleet_counts import RESULTS, batch_counts
 from trackrecord.store.patterns.transitions import Transition
 
+from ..caching.refresh import RankingsRefresher
+from ..spans import Spans
 from .background_stream import BackgroundStream
 from .batch_size import BatchSize
 from .entries import Entry, IntakeContext
 from .entry_kinds import decode_entries, take_in
 from .outage import DatabaseOutage
-from .refresh import RankingsRefresher
-from .spans import Spans
 from .stream import OutcomeStream
 
 _log = structlog.get_logger(__name__)

@@ -8,8 +8,8 @@ from typing import Any
 
 from celery import bootsteps
 
-from . import tasks  # noqa: F401 - that the worker knows them, and has imported what they need
-from .process_services import TrackrecordApp
+from .. import tasks  # noqa: F401 - that the worker knows them, and has imported what they need
+from ..process_services import TrackrecordApp
 
 # Objects made before the garbage collector looks; a batch makes some ten thousand.
 _COLLECT_AFTER = 50_000

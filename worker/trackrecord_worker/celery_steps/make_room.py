@@ -11,7 +11,7 @@ from trackrecord.redis_client import worker_client
 from trackrecord.redis_problems import memory_is_full
 from trackrecord.settings import Settings
 
-from .process_services import TrackrecordApp
+from ..process_services import TrackrecordApp
 
 _log = structlog.get_logger(__name__)
 

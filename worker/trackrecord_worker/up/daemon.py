@@ -22,13 +22,13 @@ from trackrecord.python_command import module_arguments, python_command
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings
 
+from ..schedule import parse_crontab
+from ..server_checks import check_servers
 from .child import Child
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
 from .restarts import LONGEST_PAUSE_S, Restarts
-from .schedule import parse_crontab
 from .server_binary import refuse_vulnerable_port
-from .server_checks import check_servers
 
 _log = structlog.get_logger(__name__)
 

@@ -78,7 +78,7 @@ class Child:
         Args:
             lock: the descriptor of a lock that it holds for as long as it lives.
         """
-        command = python_command("trackrecord_worker.under_up", str(os.getpid()))
+        command = python_command("trackrecord_worker.up.up_child", str(os.getpid()))
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [*command, *self._command],
             env=self._environment,

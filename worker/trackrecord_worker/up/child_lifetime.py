@@ -1,7 +1,7 @@
 """End a process together with its `trackrecord up`, even if that is killed with -9.
 
-As a script it becomes another program: `python bound.py PID PROGRAM ARGUMENTS…`. It imports the
-standard library only, because Redis waits for it.
+As a script it becomes another program: `python child_lifetime.py PID PROGRAM ARGUMENTS…`. It
+imports the standard library only, because Redis waits for it.
 """
 
 import ctypes

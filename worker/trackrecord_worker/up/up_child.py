@@ -1,10 +1,10 @@
-"""A child of `trackrecord up`: `python -m trackrecord_worker.under_up PID MODULE ARGUMENTS…`."""
+"""A child of `trackrecord up`: `python -m trackrecord_worker.up.up_child PID MODULE ARGUMENTS…`."""
 
 import gc
 import runpy
 import sys
 
-from .bound import end_with
+from .child_lifetime import end_with
 
 # Objects made before the garbage collector looks. A start makes some hundred thousand that stay:
 # looking for garbage among them again and again takes a tenth of its time.

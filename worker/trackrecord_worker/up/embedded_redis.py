@@ -25,7 +25,7 @@ from trackrecord.errors import ServerUnavailable, SettingsError
 from trackrecord.folders import make_private_folder, open_private
 from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
 
-from . import bound
+from . import child_lifetime
 from .embedded_users import write_users
 from .server_binary import find_redis_binary
 
@@ -133,7 +133,7 @@ class EmbeddedRedis:
             "daemonize": "no",
         }
         # Ended by Linux together with this process, even if that is killed.
-        command = [sys.executable, "-I", "-S", bound.__file__, str(os.getpid())]
+        command = [sys.executable, "-I", "-S", child_lifetime.__file__, str(os.getpid())]
         command.append(str(find_redis_binary()))
         for name, value in options.items():
             command += [f"--{name}", value]

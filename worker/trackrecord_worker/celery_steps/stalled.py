@@ -17,7 +17,7 @@ from celery.worker.consumer import Tasks
 
 from trackrecord.redis_problems import memory_is_full
 
-from .schedule import DRAIN_TASK
+from ..schedule import DRAIN_TASK
 
 _log = structlog.get_logger(__name__)
 
