@@ -2,7 +2,7 @@
 
 The worker reads entries in `trackrecord_worker.learning.entry_kinds`; docs/wire.md describes them.
 How lines make up a file is said by `spool`, and read by `spool_forwarder` and `spool_forgetting`; a
-`journal` is such a file, too. Files of an earlier version must stay readable: `read_spool_line`.
+`journal` is such a file, too.
 """
 
 from trackrecord.wire.kinds import KINDS, Kind
@@ -14,8 +14,6 @@ _BEGINNINGS: dict[Kind, bytes] = {
     kind: f'{{"v":{WIRE_VERSION},"{report.field}":'.encode() for kind, report in KINDS.items()
 }
 _END = b"}"
-# Written before 0.1.0: a memory as an array among outcomes, which were bare bodies.
-_OLD_MEMORY, _OLD_MEMORY_END = b'["memory",', b"]"
 
 # How much longer a line of the spool is than the body in it, at most.
 LINE_OVERHEAD = max(map(len, _BEGINNINGS.values())) + len(_END)
@@ -32,10 +30,8 @@ def spool_line(kind: Kind, body: bytes) -> bytes:
 
 
 def read_spool_line(line: bytes) -> tuple[Kind, bytes]:
-    """Return the kind and the body in a line of the spool, also in the old form, unchecked."""
+    """Return the kind and the body in a line of the spool, unchecked; a bare body is an outcome."""
     for kind, beginning in _BEGINNINGS.items():
         if line.startswith(beginning) and line.endswith(_END):
             return kind, line[len(beginning) : -len(_END)]
-    if line.startswith(_OLD_MEMORY) and line.endswith(_OLD_MEMORY_END):
-        return "memory", line[len(_OLD_MEMORY) : -len(_OLD_MEMORY_END)]
     return "outcome", line
