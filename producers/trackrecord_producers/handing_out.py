@@ -8,7 +8,7 @@ not wait for them: a bounded queue, a background thread, Redis or the spool.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Final, ParamSpec, Protocol, TypeVar
 
@@ -22,10 +22,32 @@ from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 from .diversion import diversion_here
 from .ids import new_id
 from .publish import accept, count_fault
-from .recalling import HandedToday
 from .waiting import WaitingItem
 
-_handed_today: Final = HandedToday()
+_DAY_S: Final = 86_400
+# What is forgotten is reported once more, which does no harm.
+_MOST_REMEMBERED: Final = 10_000
+
+
+class _HandedToday:
+    """The memories that this process has reported today; a forked child goes on from there."""
+
+    def __init__(self) -> None:
+        self._day = 0
+        self._seen: set[tuple[str, str]] = set()
+
+    def new(self, project: str, memories: Iterable[str]) -> list[str]:
+        """Return the memories that were not handed out today, and note that they are now."""
+        today = int(time.time() // _DAY_S)
+        if today != self._day or len(self._seen) > _MOST_REMEMBERED:
+            # Not cleared: another thread may be reading it.
+            self._day, self._seen = today, set()
+        found = [name for name in memories if (project, name) not in self._seen]
+        self._seen.update((project, name) for name in found)
+        return found
+
+
+_handed_today: Final = _HandedToday()
 
 
 class _Answer(Protocol):
