@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trackrecord.prompt.context_answer import Context
     from trackrecord.prompt.rankings_answer import Rankings
 
-    from .outcome_fields import OutcomeFields
+    from .bodies.outcome_fields import OutcomeFields
 
 Output = TypeVar("Output")
 

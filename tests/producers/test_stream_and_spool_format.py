@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.wire.kinds import KINDS
-from trackrecord_producers.stream_and_spool_format import read_spool_line, spool_line, stream_entry
-from trackrecord_producers.waiting import WaitingItem
+from trackrecord_producers.delivery.stream_and_spool_format import (
+    read_spool_line,
+    spool_line,
+    stream_entry,
+)
+from trackrecord_producers.delivery.waiting import WaitingItem
 
 BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text())).map(
     lambda fields: json.dumps(fields).encode()

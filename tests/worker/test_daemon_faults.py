@@ -31,7 +31,7 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.schedule import TASKS
 from trackrecord_worker.up.daemon import Daemon, beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

@@ -21,7 +21,7 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.app import create_app
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.notify.outbox import Outbox

@@ -16,8 +16,8 @@ from trackrecord.store.advice.effect_decisions import (
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord_producers.handing_out import publish_exposure
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.publishing.publisher import Publisher
 
 ONE = {"task_id": "t1", "entries": ["split-by-feature"], "exposure_id": "e1"}
 
@@ -118,7 +118,7 @@ def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
     worker.drain.run()
     reader = RankingsReader(store_settings.model_copy(update={"holdout": 0.5}))
     publisher = Publisher(lambda: store_settings)
-    monkeypatch.setattr("trackrecord_producers.publish._publisher", publisher)
+    monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
     arms = []
     for number in range(40):
         answer = reader.read(task_id=f"task-{number}")

@@ -19,7 +19,7 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import mark_waiting
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord_consolidation.run import consolidate_all
-from trackrecord_producers.spool_forwarder import forward_spool
+from trackrecord_producers.spool.forwarder import forward_spool
 
 from .services import Services
 

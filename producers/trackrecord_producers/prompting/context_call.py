@@ -11,9 +11,9 @@ from trackrecord.prompt import context as context_
 from trackrecord.prompt.client import given_readers
 from trackrecord.prompt.own_task import OwnTask
 
-from .diversion import diversion_here
-from .errors_in_flight import known_of
-from .handing_out import recorded
+from ..attempts.errors_in_flight import known_of
+from ..delivery.diversion import diversion_here
+from .rankings_call import recorded
 
 _P = ParamSpec("_P")
 _A = TypeVar("_A")

@@ -5,11 +5,11 @@ from typing import Any
 from trackrecord.errors import InvalidFeedback
 from trackrecord.wire.feedback import Verdict, decode_feedback
 
-from .ids import new_id
+from ..bodies.scalars import as_text
+from ..bodies.written_body import written
+from ..delivery.ids import new_id
+from ..delivery.waiting import WaitingItem
 from .publish import accept, count_fault
-from .scalars import as_text
-from .waiting import WaitingItem
-from .written_body import written
 
 
 def feedback(

@@ -7,8 +7,8 @@ from typing import Any, Final
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_reported, encode_body
 
+from ..delivery.ids import new_id
 from .coercion import coerce, with_known_names
-from .ids import new_id
 from .remarks import remark
 from .scalars import as_count
 

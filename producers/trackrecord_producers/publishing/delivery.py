@@ -10,14 +10,14 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.forking import not_while_forking
 from trackrecord.redis_client import agent_client
 
-from .notices import Notices
-from .outage import Outage
-from .spool_forwarder import forwarding
-from .spooling import Spooling
-from .stats import DeliveryCounts
-from .stream_and_spool_format import stream_entry
-from .stream_writer import append
-from .waiting import WaitingItem
+from ..delivery.notices import Notices
+from ..delivery.outage import Outage
+from ..delivery.stats import DeliveryCounts
+from ..delivery.stream_and_spool_format import stream_entry
+from ..delivery.stream_writer import append
+from ..delivery.waiting import WaitingItem
+from ..spool.forwarder import forwarding
+from ..spool.spooling import Spooling
 
 
 class OutcomeDelivery:

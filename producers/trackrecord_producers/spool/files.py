@@ -15,7 +15,7 @@ from pathlib import Path
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.folders import make_private_folder
 
-from .ids import new_id
+from ..delivery.ids import new_id
 from .locked_file import LockedFile, lock_file
 
 SUFFIX = ".jsonl"

@@ -9,21 +9,21 @@ from typing import Any, Self, TypeVar, Unpack
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
 
+from ..bodies.outcome_fields import AttemptFields
+from ..bodies.remarks import remark
+from ..bodies.safe_text import describe, describe_error
+from ..bodies.scalars import as_text
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.retry_count import RetryCounts, Task
+from ..publishing.publish import publish_fields
 from .accounting import Account
 from .call_details import MAX_DETAILS, call_details
 from .current import current_attempt as current_attempt  # handed on to agents from here
 from .current import make_current
 from .decorating import observed
-from .diversion import diversion_here
 from .errors_in_flight import error_context, report_end, report_error
 from .exit_reason import CANCELLED, is_clean_exit, mode_of
-from .ids import new_id
-from .outcome_fields import AttemptFields
-from .publish import publish_fields
-from .remarks import remark
-from .retry_count import RetryCounts, Task
-from .safe_text import describe, describe_error
-from .scalars import as_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -136,7 +136,7 @@ class Attempt:
         if self.task_id is None:
             return ""
         # Imports asyncio, which is there already where this is awaited.
-        from .awaitable import aerror_context
+        from ..awaitable import aerror_context
 
         return await aerror_context(self.task_id, include_resolved, lang, project=self.project)
 

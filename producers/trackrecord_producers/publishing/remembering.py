@@ -10,11 +10,11 @@ from trackrecord.forking import not_while_forking
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
 
-from .diversion import diversion_here
-from .ids import new_id
+from ..bodies.written_body import written
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.waiting import WaitingItem
 from .publish import accept, count_fault
-from .waiting import WaitingItem
-from .written_body import written
 
 _USUAL_MAX_CHARS: Final = MemoryRules().max_text_chars
 

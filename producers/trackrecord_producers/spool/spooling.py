@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from trackrecord.agent_settings import AgentSettings
 
-from .drops import Drops, Reason
-from .spool import SpoolWriter
-from .stats import DeliveryCounts
-from .stream_and_spool_format import spool_line
-from .waiting import WaitingItem
+from ..delivery.drops import Drops, Reason
+from ..delivery.stats import DeliveryCounts
+from ..delivery.stream_and_spool_format import spool_line
+from ..delivery.waiting import WaitingItem
+from .files import SpoolWriter
 
 
 class Spooling:

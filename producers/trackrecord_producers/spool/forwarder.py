@@ -18,10 +18,10 @@ from trackrecord.dead_letter_stream import letter_of
 from trackrecord.errors import InvalidEntry
 from trackrecord.wire.kinds import decoder_of
 
+from ..delivery.stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
+from ..delivery.stream_writer import append, batches
+from .files import spool_files
 from .locked_file import LockedFile, lock_file
-from .spool import spool_files
-from .stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
-from .stream_writer import append, batches
 
 TORN = "the writer ended in the middle of this line"
 TOO_LONG = "a line of the spool is longer than a body may be; this is a part of it"

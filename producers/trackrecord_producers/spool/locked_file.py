@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trackrecord.forking import not_while_forking
 
-from .fork_hooks import HookStep, call_in_child
+from ..delivery.fork_hooks import HookStep, call_in_child
 
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 

@@ -6,7 +6,7 @@ import msgspec
 
 from trackrecord.wire.outcome import encode_body
 
-from .safe_text import describe
+from ..bodies.safe_text import describe
 
 MAX_DETAILS = 2000
 _MAX_PARTICULAR_BYTES = 16 * 1024

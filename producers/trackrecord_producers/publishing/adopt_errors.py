@@ -14,7 +14,7 @@ import redis
 from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 
-from .waiting import WaitingItem
+from ..delivery.waiting import WaitingItem
 
 
 class _Attempted(msgspec.Struct):

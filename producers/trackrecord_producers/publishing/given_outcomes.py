@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from trackrecord.errors import InvalidOutcome
 
-from .body import build_wire_body
-from .importers.records import Imported, Rejected
+from ..bodies.body import build_wire_body
+from ..importers.records import Imported, Rejected
 
 
 @dataclass(frozen=True)

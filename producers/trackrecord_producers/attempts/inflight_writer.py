@@ -14,12 +14,12 @@ import msgspec
 
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 
-from . import exit_hooks
-from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
-from .drops import REPORT_ADVICE, Drops, ReportReason
-from .fork_hooks import HookStep, renew_in_child
-from .notices import Notices
-from .waiting import WaitingItem
+from ..delivery import exit_hooks
+from ..delivery.background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings
+from ..delivery.drops import REPORT_ADVICE, Drops, ReportReason
+from ..delivery.fork_hooks import HookStep, renew_in_child
+from ..delivery.notices import Notices
+from ..delivery.waiting import WaitingItem
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings

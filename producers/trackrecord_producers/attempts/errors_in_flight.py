@@ -29,13 +29,13 @@ from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
 
+from ..bodies.safe_text import describe, describe_error, where
+from ..bodies.scalars import as_text
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.notices import Notices
 from .current import count_in_attempt
-from .diversion import diversion_here
-from .ids import new_id
 from .inflight_writer import InFlightWriter
-from .notices import Notices
-from .safe_text import describe, describe_error, where
-from .scalars import as_text
 
 if TYPE_CHECKING:
     from .inflight_reader import InFlightReader

@@ -10,21 +10,27 @@ from trackrecord.errors import InvalidEntry
 from trackrecord.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
-from . import exit_hooks
-from .background_writer import START_WAIT_S, BackgroundWriter, Policy, load_settings, reason_of
-from .body import build_body
-from .drops import OUTCOME_ADVICE, Drops, Reason
-from .fork_hooks import HookStep, renew_in_child
-from .notices import Notices
-from .stats import DeliveryCounts, Stats
-from .waiting import WaitingItem
+from ..bodies.body import build_body
+from ..delivery import exit_hooks
+from ..delivery.background_writer import (
+    START_WAIT_S,
+    BackgroundWriter,
+    Policy,
+    load_settings,
+    reason_of,
+)
+from ..delivery.drops import OUTCOME_ADVICE, Drops, Reason
+from ..delivery.fork_hooks import HookStep, renew_in_child
+from ..delivery.notices import Notices
+from ..delivery.stats import DeliveryCounts, Stats
+from ..delivery.waiting import WaitingItem
 
 if TYPE_CHECKING:
     from trackrecord.agent_settings import AgentSettings
 
+    from ..spool.journal import Journal
+    from ..spool.spooling import Spooling
     from .delivery import OutcomeDelivery
-    from .journal import Journal
-    from .spooling import Spooling
 
 # The values until the settings are known, a fraction of a second after the first outcome: the
 # settings' own defaults, and for a body the most that they allow, which is checked again later.
@@ -138,7 +144,7 @@ class Publisher:
         try:
             settings = self._known_settings()
             with not_while_forking():
-                from .journal import Journal
+                from ..spool.journal import Journal
         except Exception:  # noqa: BLE001 - the thread meets the same problem, and counts
             return None
         return Journal(settings.spool_dir, settings.project, self._notices)
@@ -157,7 +163,7 @@ class Publisher:
 
     def _spooling(self) -> Spooling:
         with not_while_forking():
-            from .spooling import Spooling
+            from ..spool.spooling import Spooling
         return Spooling(self._known_settings(), self._drops, self._counts)
 
     def _known_settings(self) -> AgentSettings:

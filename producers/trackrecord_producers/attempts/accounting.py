@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from .scalars import as_flag
+from ..bodies.scalars import as_flag
 
 MAX_TOOL_CALLS: Final = 1000
 # Arguments and errors of all calls together; an outcome has 1 MiB.

@@ -15,7 +15,7 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.redis_client import agent_client
 
-from .fork_hooks import HookStep, call_in_child
+from ..delivery.fork_hooks import HookStep, call_in_child
 
 
 @dataclass

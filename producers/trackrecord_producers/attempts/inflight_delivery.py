@@ -12,9 +12,9 @@ from trackrecord.errors import RefusedByRedis, ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis_client import agent_client
 
-from .drops import Drops, ReportReason
-from .notices import Notices
-from .waiting import WaitingItem
+from ..delivery.drops import Drops, ReportReason
+from ..delivery.notices import Notices
+from ..delivery.waiting import WaitingItem
 
 _decoder = msgspec.json.Decoder(tuple[str | None, Report])
 

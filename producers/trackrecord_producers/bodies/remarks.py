@@ -3,7 +3,7 @@
 import logging
 from contextlib import suppress
 
-from .diversion import diversion_here
+from ..delivery.diversion import diversion_here
 
 _log = logging.getLogger("trackrecord")
 # Names of fields may be made up at run time: neither memory nor the log may grow with them.

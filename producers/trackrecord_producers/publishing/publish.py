@@ -4,13 +4,13 @@ from typing import Any, Unpack
 
 from trackrecord.errors import InvalidOutcome, SettingsError
 
-from .body import build_body
-from .diversion import diversion_here
-from .outcome_fields import OutcomeFields
+from ..bodies.body import build_body
+from ..bodies.outcome_fields import OutcomeFields
+from ..delivery.diversion import diversion_here
+from ..delivery.stats import Stats
+from ..delivery.stream_and_spool_format import spool_line
+from ..delivery.waiting import WaitingItem
 from .publisher import Publisher
-from .stats import Stats
-from .stream_and_spool_format import spool_line
-from .waiting import WaitingItem
 
 _publisher = Publisher()
 
@@ -119,7 +119,7 @@ def _spool(fields: dict[str, Any]) -> str | None:
     # Takes a tenth of a second to import, and only this way of publishing needs it at once.
     from trackrecord.agent_settings import load_agent_settings
 
-    from .spool import SpoolWriter
+    from ..spool.files import SpoolWriter
 
     settings = load_agent_settings()
     outcome_id, body = build_body(

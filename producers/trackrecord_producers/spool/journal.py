@@ -13,11 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from ..delivery.notices import Notices
+from ..delivery.stream_and_spool_format import spool_line
+from ..delivery.waiting import WaitingItem
+from .files import as_line, create_spool_file, make_spool
 from .locked_file import LockedFile
-from .notices import Notices
-from .spool import as_line, create_spool_file, make_spool
-from .stream_and_spool_format import spool_line
-from .waiting import WaitingItem
 
 # A file that is never found finished is followed by another one, so that it can be deleted.
 _ROTATE_BYTES: Final = 4 * 1024 * 1024

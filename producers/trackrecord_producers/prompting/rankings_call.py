@@ -19,10 +19,10 @@ from trackrecord.prompt.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
-from .diversion import diversion_here
-from .ids import new_id
-from .publish import accept, count_fault
-from .waiting import WaitingItem
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.waiting import WaitingItem
+from ..publishing.publish import accept, count_fault
 
 _DAY_S: Final = 86_400
 # What is forgotten is reported once more, which does no harm.
