@@ -43,7 +43,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
     app.steps["worker"].add("trackrecord_worker.celery_steps.before_forks:BeforeForks")
-    app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:NoticeStall")
+    app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:StallNotice")
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,

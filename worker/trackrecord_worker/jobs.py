@@ -64,7 +64,7 @@ def embed_records(stages: Services) -> None:
 
 def look_for_news(stages: Services) -> None:
     """Find what people are to be told, if anybody is; beat's process tells it."""
-    stages.news.look()
+    stages.news.detect()
 
 
 def consolidate_all_projects(stages: Services) -> None:

@@ -25,7 +25,7 @@ from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
-from .notify.detect import NewsLooker
+from .notify.detect import NewsDetector
 from .schedule import DRAIN_TASK, parse_crontab
 from .spans import Spans
 
@@ -82,9 +82,9 @@ class Services:
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
-    def news(self) -> NewsLooker:
-        """The looker for what people are told."""
-        return NewsLooker(self.engine, self.redis, self.settings)
+    def news(self) -> NewsDetector:
+        """The detector of news that people are notified of."""
+        return NewsDetector(self.engine, self.redis, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:

@@ -24,7 +24,7 @@ _log = structlog.get_logger(__name__)
 _CHECK_EVERY_S: Final = 5.0
 
 
-class NoticeStall(bootsteps.StartStopStep):
+class StallNotice(bootsteps.StartStopStep):
     """Raise a connection error in the worker's loop when it has stalled: Celery then reconnects."""
 
     requires = (Tasks,)

@@ -1,4 +1,4 @@
-"""Looking for news, and putting it into the outbox."""
+"""Detect news, and put it into the outbox."""
 
 import time
 from collections import Counter
@@ -32,8 +32,8 @@ _LONGEST_REASON: Final = 120
 _log = structlog.get_logger(__name__)
 
 
-class NewsLooker:
-    """Look for what changed.
+class NewsDetector:
+    """Detect what changed that somebody wants to be notified of.
 
     Args:
         engine: the store.
@@ -47,10 +47,10 @@ class NewsLooker:
         self._settings = settings
         self._outbox = Outbox(client, settings.keys)
 
-    def look(self, now: float | None = None) -> int:
-        """Put what changed since the last look into the outbox; return how much that is.
+    def detect(self, now: float | None = None) -> int:
+        """Put what changed since the last time into the outbox; return how much that is.
 
-        What is found twice is told once: a look that ends half way is repeated by the next one.
+        What is found twice is told once: a call that ends half way is repeated by the next one.
         """
         until = time.time() if now is None else now
         since = max(self._outbox.since(until), until - _WINDOW_S)
@@ -67,7 +67,7 @@ class NewsLooker:
             for project, news in changed.items()
             if news
         )
-        found += self._look_for_letters(until)
+        found += self._detect_letters(until)
         if found:
             _log.info("news_found", count=found)
         return found
@@ -83,7 +83,7 @@ class NewsLooker:
             return
         yield from (each for each in news if each.kind in self._settings.notify.events)
 
-    def _look_for_letters(self, now: float) -> int:
+    def _detect_letters(self, now: float) -> int:
         """Tell of dead letters that are new, once a minute at most."""
         if NewsKind.DEAD_LETTERS not in self._settings.notify.events:
             return 0
