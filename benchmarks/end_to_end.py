@@ -9,7 +9,7 @@ import psutil
 import redis
 
 from trackrecord.settings import Settings
-from trackrecord_worker.daemon import beat_command
+from trackrecord_worker.up.daemon import beat_command
 
 from .bare_loop import drain_barely
 from .figures import Baseline, Figure, Measured, at_least

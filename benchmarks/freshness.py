@@ -9,8 +9,8 @@ from itertools import count
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
-from trackrecord_producers.publisher import Publisher
-from trackrecord_worker.daemon import Daemon
+from trackrecord_producers.publishing.publisher import Publisher
+from trackrecord_worker.up.daemon import Daemon
 
 from .figures import Baseline, Figure, Measured, at_most
 from .percentiles import percentile

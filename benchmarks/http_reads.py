@@ -20,7 +20,7 @@ from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
-from trackrecord_producers.stream_writer import send
+from trackrecord_producers.delivery.stream_writer import send
 
 from .figures import Baseline, Figure, Measured, at_most
 from .rankings import PROJECT, learn_all

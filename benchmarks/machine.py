@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import psycopg
 
-from trackrecord_worker.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_redis_binary
 
 from .servers import postgres_server
 

@@ -17,7 +17,7 @@ from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord_consolidation.run import consolidate_all
-from trackrecord_worker.refresh import RankingsRefresher
+from trackrecord_worker.caching.refresh import RankingsRefresher
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

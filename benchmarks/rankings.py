@@ -16,7 +16,7 @@ from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.refresh import RankingsRefresher
+from trackrecord_worker.caching.refresh import RankingsRefresher
 
 from .advised_documents import (
     LESSONS,

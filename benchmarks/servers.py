@@ -15,8 +15,8 @@ import redis
 from psycopg import sql
 
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.daemon import worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.daemon import worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 REPOSITORY = Path(__file__).parent.parent
 

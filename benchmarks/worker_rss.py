@@ -10,7 +10,7 @@ from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_revisions
-from trackrecord_worker.daemon import beat_command
+from trackrecord_worker.up.daemon import beat_command
 
 from .figures import Baseline, Figure, Measured, at_most
 from .producing import producer

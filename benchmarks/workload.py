@@ -10,7 +10,7 @@ from typing import Any
 from trackrecord.learning.strategies.catalogue import STRATEGIES
 from trackrecord.learning.text.slug import slug_of_words
 from trackrecord.wire.outcome import encode_body
-from trackrecord_producers.ids import new_id
+from trackrecord_producers.delivery.ids import new_id
 
 PROJECTS = ("shop", "search", "billing")
 

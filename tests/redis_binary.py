@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord_worker.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_redis_binary
 
 CHOICE = "TESTS_REDIS"
 

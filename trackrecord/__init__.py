@@ -28,7 +28,15 @@ from .forking import not_while_forking
 
 if TYPE_CHECKING:
     from trackrecord_capture.forgetting.call import aforget, forget
-    from trackrecord_producers.attempt import Attempt, attempt, current_attempt
+    from trackrecord_producers.attempts.attempt import Attempt, attempt, current_attempt
+    from trackrecord_producers.attempts.errors_in_flight import (
+        dropped_errors,
+        error_context,
+        error_stats,
+        list_errors,
+        record_error,
+        resolve_error,
+    )
     from trackrecord_producers.awaitable import (
         aartifact,
         acontext,
@@ -42,18 +50,7 @@ if TYPE_CHECKING:
         aspool,
         asummarise,
     )
-    from trackrecord_producers.composing import context
-    from trackrecord_producers.errors_in_flight import (
-        dropped_errors,
-        error_context,
-        error_stats,
-        list_errors,
-        record_error,
-        resolve_error,
-    )
-    from trackrecord_producers.giving_feedback import feedback
-    from trackrecord_producers.handing_out import rankings
-    from trackrecord_producers.outcome_fields import (
+    from trackrecord_producers.bodies.outcome_fields import (
         AttemptFields,
         CostFields,
         OutcomeFields,
@@ -61,9 +58,12 @@ if TYPE_CHECKING:
         ToolCallFields,
         TriggerFields,
     )
-    from trackrecord_producers.publish import dropped, flush, publish, spool, stats
-    from trackrecord_producers.remembering import remember
-    from trackrecord_producers.stats import Stats
+    from trackrecord_producers.delivery.stats import Stats
+    from trackrecord_producers.prompting.context_call import context
+    from trackrecord_producers.prompting.rankings_call import rankings
+    from trackrecord_producers.publishing.giving_feedback import feedback
+    from trackrecord_producers.publishing.publish import dropped, flush, publish, spool, stats
+    from trackrecord_producers.publishing.remembering import remember
 
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
@@ -307,16 +307,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Attempt": "trackrecord_producers.attempt",
-    "AttemptFields": "trackrecord_producers.outcome_fields",
+    "Attempt": "trackrecord_producers.attempts.attempt",
+    "AttemptFields": "trackrecord_producers.bodies.outcome_fields",
     "Candidate": "trackrecord.prompt.candidates.candidate",
-    "CostFields": "trackrecord_producers.outcome_fields",
-    "OutcomeFields": "trackrecord_producers.outcome_fields",
+    "CostFields": "trackrecord_producers.bodies.outcome_fields",
+    "OutcomeFields": "trackrecord_producers.bodies.outcome_fields",
     "Page": "trackrecord.artifacts.pages",
-    "ProcessFields": "trackrecord_producers.outcome_fields",
-    "Stats": "trackrecord_producers.stats",
-    "ToolCallFields": "trackrecord_producers.outcome_fields",
-    "TriggerFields": "trackrecord_producers.outcome_fields",
+    "ProcessFields": "trackrecord_producers.bodies.outcome_fields",
+    "Stats": "trackrecord_producers.delivery.stats",
+    "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
+    "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
     "aadd_competence": "trackrecord.calls.competences",
     "aadd_memory": "trackrecord.calls.memories",
     "aartifact": "trackrecord_producers.awaitable",
@@ -374,7 +374,7 @@ _HOMES = {
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
     "atag_pattern": "trackrecord.calls.pattern_tags",
-    "attempt": "trackrecord_producers.attempt",
+    "attempt": "trackrecord_producers.attempts.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "benchmark_gate": "trackrecord.calls.benchmark",
     "benchmark_run": "trackrecord.calls.benchmark",
@@ -382,21 +382,21 @@ _HOMES = {
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.calls.memories",
-    "context": "trackrecord_producers.composing",
-    "current_attempt": "trackrecord_producers.attempt",
+    "context": "trackrecord_producers.prompting.context_call",
+    "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.calls.patterns",
     "discard_dead_letters": "trackrecord.calls.dead_letters",
     "dismiss_lesson": "trackrecord.calls.lesson_decisions",
-    "dropped": "trackrecord_producers.publish",
-    "dropped_errors": "trackrecord_producers.errors_in_flight",
+    "dropped": "trackrecord_producers.publishing.publish",
+    "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
     "effect": "trackrecord.calls.effect",
-    "error_context": "trackrecord_producers.errors_in_flight",
-    "error_stats": "trackrecord_producers.errors_in_flight",
+    "error_context": "trackrecord_producers.attempts.errors_in_flight",
+    "error_stats": "trackrecord_producers.attempts.errors_in_flight",
     "explain": "trackrecord.calls.explaining",
     "explain_procedure": "trackrecord.calls.explaining",
     "explain_run": "trackrecord.calls.explaining",
-    "feedback": "trackrecord_producers.giving_feedback",
-    "flush": "trackrecord_producers.publish",
+    "feedback": "trackrecord_producers.publishing.giving_feedback",
+    "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.calls.memories",
     "give_feedback": "trackrecord.calls.feedback",
@@ -404,7 +404,7 @@ _HOMES = {
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.calls.lists",
     "list_dead_letters": "trackrecord.calls.dead_letters",
-    "list_errors": "trackrecord_producers.errors_in_flight",
+    "list_errors": "trackrecord_producers.attempts.errors_in_flight",
     "list_feedback": "trackrecord.calls.feedback",
     "list_kinds": "trackrecord.calls.lists",
     "list_lessons": "trackrecord.calls.lists",
@@ -413,16 +413,16 @@ _HOMES = {
     "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.calls.patterns",
-    "publish": "trackrecord_producers.publish",
+    "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
-    "rankings": "trackrecord_producers.handing_out",
+    "rankings": "trackrecord_producers.prompting.rankings_call",
     "recall": "trackrecord.calls.memories",
-    "record_error": "trackrecord_producers.errors_in_flight",
+    "record_error": "trackrecord_producers.attempts.errors_in_flight",
     "reject_memory": "trackrecord.calls.memories",
-    "remember": "trackrecord_producers.remembering",
+    "remember": "trackrecord_producers.publishing.remembering",
     "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.calls.patterns",
-    "resolve_error": "trackrecord_producers.errors_in_flight",
+    "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
     "restore_lesson": "trackrecord.calls.lesson_decisions",
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.calls.competences",
@@ -433,8 +433,8 @@ _HOMES = {
     "show_pattern": "trackrecord.calls.details",
     "show_run": "trackrecord.calls.details",
     "similar_tasks": "trackrecord.calls.memories",
-    "spool": "trackrecord_producers.publish",
-    "stats": "trackrecord_producers.publish",
+    "spool": "trackrecord_producers.publishing.publish",
+    "stats": "trackrecord_producers.publishing.publish",
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
@@ -463,4 +463,4 @@ def __dir__() -> list[str]:
 
 # Publishing is imported with the package: a program expects imports to take time, and the first
 # `publish()` not to. Whatever else it needs is imported by the thread that writes.
-import trackrecord_producers.publish  # noqa: E402, F401 - needs the names above
+import trackrecord_producers.publishing.publish  # noqa: E402, F401 - needs the names above

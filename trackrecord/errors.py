@@ -168,15 +168,11 @@ class TransferRefused(TrackrecordError):
 
 
 class SchemaTooNew(TrackrecordError):
-    """Raised when a newer trackrecord has already migrated the database."""
+    """Raised when the tables are of a newer version, or of one from before the first release."""
 
 
 class EndpointAway(TrackrecordError):
     """Raised when an embeddings endpoint gives no answer, none in time, or one it should not."""
-
-
-class SchemaUnreleased(TrackrecordError):
-    """Raised when the database was made by a version from before the first release."""
 
 
 class NoVectors(TrackrecordError):

@@ -1,4 +1,4 @@
-"""What workers count in Redis, for all projects together, and never count backwards.
+"""Monotonic counters that all workers keep in Redis, for all projects together.
 
 They count with the round trips that they make anyway, in one hash that survives restarts. A batch
 whose acknowledgement is sent twice, because the connection broke, is counted twice.
@@ -9,22 +9,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self, get_args
 
-# What became of an entry of the stream; the names are those of a drain's counts.
-Result = Literal[
-    "recorded", "amended", "duplicates", "memories", "exposures", "recalls", "feedback", "errors",
-    "forgotten",
-]  # fmt: skip
+from .wire.kinds import KINDS
+
 # Why an entry became a dead letter.
 RefusedAs = Literal["invalid", "not_scored", "refused_by_database", "no_room"]
 Server = Literal["database", "redis"]
 Ending = Literal["finished", "failed"]
 
+# What became of an entry of the stream; the names are those of a drain's counts.
+RESULTS: Final = (
+    "recorded", "amended", "duplicates",
+    *(kind.counted_as for kind in KINDS.values() if kind.counted_as is not None),
+    "forgotten",
+)  # fmt: skip
 # Dead letters that were dropped to make room for newer ones.
 LETTERS_DROPPED: Final = "letters:dropped"
 
 BATCH_BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
-_RESULTS: Final[tuple[Result, ...]] = get_args(Result)
 _REASONS: Final[tuple[RefusedAs, ...]] = get_args(RefusedAs)
 _SERVERS: Final[tuple[Server, ...]] = get_args(Server)
 _ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
@@ -36,9 +38,14 @@ Counts = dict[str, int]
 """Fields of the hash, and how much is added to each."""
 
 
-def batch_counts(seconds: float, results: Mapping[Result, int]) -> Counts:
-    """Return what is counted with a batch that was learnt."""
-    counts = {_result(name): number for name, number in results.items() if number}
+def batch_counts(seconds: float, results: Mapping[str, int]) -> Counts:
+    """Return what is counted with a batch that was learnt.
+
+    Args:
+        seconds: how long it took.
+        results: how many entries ended how; those of other names are passed.
+    """
+    counts = {_result(name): results[name] for name in RESULTS if results[name]}
     bucket = bisect_left(BATCH_BOUNDS_S, seconds)
     return counts | {_bucket(bucket): 1, _BATCH_US: round(seconds * _US)}
 
@@ -118,7 +125,7 @@ def counts_of(values: list[bytes | None]) -> FleetCounts:
     found = {name: int(value or 0) for name, value in zip(_fields(), values, strict=True)}
     buckets = [found[_bucket(number)] for number in range(len(BATCH_BOUNDS_S) + 1)]
     return FleetCounts(
-        entries={name: found[_result(name)] for name in _RESULTS},
+        entries={name: found[_result(name)] for name in RESULTS},
         refused={name: found[refused_count(name)] for name in _REASONS},
         letters_dropped=found[LETTERS_DROPPED],
         outages={name: found[outage_count(name)] for name in _SERVERS},
@@ -129,7 +136,7 @@ def counts_of(values: list[bytes | None]) -> FleetCounts:
 
 
 def _fields() -> Iterator[str]:
-    yield from (_result(name) for name in _RESULTS)
+    yield from (_result(name) for name in RESULTS)
     yield from (refused_count(name) for name in _REASONS)
     yield from (outage_count(name) for name in _SERVERS)
     yield from (_ending(name) for name in _ENDINGS)
@@ -137,7 +144,7 @@ def _fields() -> Iterator[str]:
     yield from (_BATCH_US, _CONSOLIDATION_US, LETTERS_DROPPED)
 
 
-def _result(name: Result) -> str:
+def _result(name: str) -> str:
     return f"entries:{name}"
 
 

@@ -18,17 +18,6 @@ import msgspec
 from .errors import SettingsError
 
 _UNBOUNDED: Final = msgspec.Meta()
-# Former settings that are constants of `learning.numbers.tolerance` now.
-_CONSTANTS: Final = frozenset(
-    {
-        "antipatterns.share_tolerance",
-        "criteria.count_tolerance",
-        "criteria.share_tolerance",
-        "maturity.count_tolerance",
-        "maturity.share_tolerance",
-        "scoring.tolerance",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -185,16 +174,9 @@ def decoded(raw: object) -> object:
 
 def unknown(name: str) -> SettingsError:
     """Return the error for a setting that does not exist."""
-    if _plain_name(name) in _CONSTANTS:
-        message = f"{name} was removed from the settings: rounding is always tolerated; delete it"
-        return SettingsError(message)
     shown = name if name.isascii() and name.isprintable() and len(name) <= 100 else ascii(name)[:99]
     message = f"unknown setting {shown}; docs/settings.md lists them all"
     return SettingsError(message)
-
-
-def _plain_name(name: str) -> str:
-    return name.removeprefix("TRACKRECORD_").lower().replace("__", ".")
 
 
 def _wrong(name: str, reason: str) -> SettingsError:

@@ -19,7 +19,7 @@ from trackrecord.calls.given_store import store_of
 from trackrecord.calls.here import NoStore, given_stores
 from trackrecord.prompt.reading.fake_rankings import rankings_of
 from trackrecord_producers.capture import Captured
-from trackrecord_producers.diversion import diversions
+from trackrecord_producers.delivery.diversion import diversions
 
 __all__ = ["Captured", "captured", "rankings_of", "store_of"]
 

@@ -15,7 +15,7 @@ from benchmarks.workload import Planted, bodies, small_bodies
 from trackrecord.redis_client import worker_client
 from trackrecord.redis_keys import Keys
 from trackrecord.settings import load_settings
-from trackrecord_producers.stream_writer import batches, send
+from trackrecord_producers.delivery.stream_writer import batches, send
 
 # A slow producer sends as many outcomes as are due, this often.
 _EVERY_S = 0.05

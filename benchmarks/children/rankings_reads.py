@@ -14,9 +14,9 @@ from trackrecord.prompt.reading.cache import read_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
-from trackrecord_producers import handing_out
-from trackrecord_producers.publish import flush
-from trackrecord_worker.record_vectors import RecordVectors
+from trackrecord_producers.prompting import rankings_call
+from trackrecord_producers.publishing.publish import flush
+from trackrecord_worker.caching.record_vectors import RecordVectors
 
 _CONDITIONS = {"module": 3, "os": "linux"}
 # The first vector has to come.
@@ -52,12 +52,12 @@ def main() -> None:
             lambda _: by_meaning.read(project=project, task=task), count
         )
     # What a process says first takes a thread and a connection, once.
-    handing_out.rankings(project=project, task=task)
+    rankings_call.rankings(project=project, task=task)
     flush(30)
     took |= time_by_turns(
         {
             "nothing reported": lambda: asking.rankings(project=project, task=task),
-            "memories handed out": lambda: handing_out.rankings(project=project, task=task),
+            "memories handed out": lambda: rankings_call.rankings(project=project, task=task),
         },
         count,
     )

@@ -14,7 +14,7 @@ from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.register import SOURCES
-from trackrecord_producers.body import build_wire_body
+from trackrecord_producers.bodies.body import build_wire_body
 
 from .peak import peak_mib
 

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from trackrecord.errors import ImportFormatError
-from trackrecord_producers.given_outcomes import BadLine, GivenOutcome
+from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
 
 BAD_INPUT: Final = 2
 _MOST_NAMED: Final = 10

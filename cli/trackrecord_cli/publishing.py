@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord_producers.given_outcomes import BadLine, GivenOutcome
+from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
 
 from .outcome_input import say_bad_lines
 from .screen import print_json
@@ -82,7 +82,7 @@ class Publication:
         Raises:
             ServerUnavailable: Redis went away; doing it again changes nothing that went through.
         """
-        from trackrecord_producers.stream_writer import BATCH_OUTCOMES
+        from trackrecord_producers.delivery.stream_writer import BATCH_OUTCOMES
 
         batch: list[GivenOutcome] = []
         for outcome in given:
@@ -98,7 +98,7 @@ class Publication:
         return self.published
 
     def _send(self, batch: list[GivenOutcome]) -> None:
-        from trackrecord_producers.stream_writer import send
+        from trackrecord_producers.delivery.stream_writer import send
 
         if self._find_known is not None and self.published.known is not None:
             self.published.known += self._count_known(batch, self._find_known)

@@ -13,7 +13,6 @@ _STATUSES: Final[tuple[tuple[type[errors.TrackrecordError], int], ...]] = (
     (errors.EndpointAway, 503),
     (errors.ExtraMissing, 501),
     (errors.SchemaTooNew, 503),
-    (errors.SchemaUnreleased, 503),
     (errors.SettingsError, 500),
 )
 _MISTAKE_OF_THE_CALLER: Final = 422

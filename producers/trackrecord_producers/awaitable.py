@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trackrecord.prompt.candidates.tokenizer import Tokenizer
     from trackrecord.prompt.question import partial_rules
 
-    from .outcome_fields import OutcomeFields
+    from .bodies.outcome_fields import OutcomeFields
 
 Output = TypeVar("Output")
 

@@ -19,10 +19,10 @@ from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody, decode_recall
 
-from .body import build_body
-from .retry_count import RetryCounts
-from .stats import Stats
-from .waiting import WaitingItem
+from .bodies.body import build_body
+from .delivery.retry_count import RetryCounts
+from .delivery.stats import Stats
+from .delivery.waiting import WaitingItem
 
 
 class Captured:

@@ -8,7 +8,7 @@ from trackrecord.settings import load_settings
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.history.sink import SpoolingSink
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 
 @pytest.fixture

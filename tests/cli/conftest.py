@@ -16,7 +16,7 @@ from trackrecord.agent_settings import load_agent_settings
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings import load_settings
 from trackrecord_cli.main import run
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 _numbers = itertools.count(1)
 _UP = pytest.StashKey[Path]()

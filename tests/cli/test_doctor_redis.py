@@ -10,8 +10,8 @@ import pytest
 import redis
 
 from trackrecord.redis_roles import AGENT
-from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.server_binary import find_server
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.server_binary import find_server
 
 PASSWORD = "secretOfTheTest"  # noqa: S105 - as its name says
 

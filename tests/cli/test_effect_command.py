@@ -4,15 +4,15 @@ import pytest
 
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings import load_settings
-from trackrecord_producers.handing_out import publish_exposure
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.publishing.publisher import Publisher
 
 
 @pytest.fixture
 def publisher(up, monkeypatch):
     """The publisher of an agent that finds this daemon; another test's may be in its place."""
     publisher = Publisher(load_settings)
-    monkeypatch.setattr("trackrecord_producers.publish._publisher", publisher)
+    monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
     yield publisher
     publisher.close()
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from terminal import Terminal, let_ctrl_c_through
 
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 WATCH = ("status", "--watch", "--interval", "0.2")
 _ALTERNATE_SCREEN, _USUAL_SCREEN = "\x1b[?1049h", "\x1b[?1049l"

@@ -14,8 +14,8 @@ from trackrecord.redis_roles import acl_file
 from trackrecord.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.up_ import HTTP_MODULE
 from trackrecord_door.listening import check_access
-from trackrecord_worker.daemon import beat_command, worker_command
 from trackrecord_worker.health import CHECKS
+from trackrecord_worker.up.daemon import beat_command, worker_command
 
 PASSWORDS = {
     "REDIS_AGENT_PASSWORD": "agent5ecret",

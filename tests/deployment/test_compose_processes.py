@@ -17,7 +17,7 @@ import pytest
 import redis
 from compose_file import as_process, environment_of, read_compose, running
 
-from trackrecord_worker.server_binary import find_redis_binary, find_server
+from trackrecord_worker.up.server_binary import find_redis_binary, find_server
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -18,7 +18,7 @@ import pytest
 from compose_file import ROOT, running
 from empty_environment import EmptyEnvironment, run_or_skip
 
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.timeout(900)
 

@@ -18,7 +18,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.forgotten import forgettings
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
-from trackrecord_producers.spool import SpoolWriter
+from trackrecord_producers.spool.files import SpoolWriter
 
 _projects = count(1)
 CALLS = [{"tool": "find"}, {"tool": "pay"}]

@@ -5,24 +5,24 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine, select
 from told_store import HOUR, NOW, RULES, Told
 
 from trackrecord.errors import AlreadyRunning, StoreBusy
+from trackrecord.factories import scorer_of
+from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.memory import MemoryBody
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_consolidation.run_lease import RunLease
-from trackrecord_worker.exposure_entries import record_arrived
-from trackrecord_worker.memory_entries import remember_arrived
-from trackrecord_worker.stream_entries import ArrivedExposure, ArrivedMemory
+from trackrecord_worker.learning.entries import IntakeContext
+from trackrecord_worker.learning.entry_kinds import decode_entries, take_in
 
 PROJECT = "meanwhile"
 
@@ -149,12 +149,18 @@ def test_memories_and_exposures_do_not_come_back(
     engine: Engine, client: redis.Redis, settings: Settings
 ) -> None:
     """The entry that is delivered again changes nothing, and makes no project anew."""
-    memory = MemoryBody(text="never merge on a friday", project=PROJECT, memory_id="m")
-    exposure = ExposureBody(task_id="t", entries=("p",), project=PROJECT, exposure_id="e")
-    arrived = ArrivedMemory(b"1-1", {}, memory, NOW), ArrivedExposure(b"1-2", {}, exposure, NOW)
+    memory = {"text": "never merge on a friday", "project": PROJECT, "memory_id": "m"}
+    exposure = {"task_id": "t", "entries": ["p"], "project": PROJECT, "exposure_id": "e"}
+    entries = [
+        (b"1-1", {b"v": b"1", b"memory": msgspec.json.encode(memory)}),
+        (b"1-2", {b"v": b"1", b"exposure": msgspec.json.encode(exposure)}),
+    ]
+    texts = RetryTexts(client, settings.keys, settings.errors)
+    context = IntakeContext(engine, client, settings, scorer_of(settings.rules), texts)
     for again in (False, True):
-        remember_arrived(engine, [arrived[0]], RULES.memories)
-        record_arrived(engine, [arrived[1]])
+        batch = decode_entries(entries, context, now=NOW)
+        assert not batch.refused
+        take_in(batch, context)
         with reading(engine) as connection:
             assert (project_id_of(connection, PROJECT) is None) == again
         if not again:

@@ -28,7 +28,7 @@ from trackrecord_capture.live.told import SessionTold as ToldText
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.otlp.trace_status import traces_file
 from trackrecord_capture.otlp.trace_store import KeptTrace, TraceOutcome, TraceStore
-from trackrecord_producers.spool import SpoolWriter, spool_files
+from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from trackrecord.inflight.store import InFlightStore
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 def test_what_was_recorded_survives_the_agent_and_the_server(home, settings):

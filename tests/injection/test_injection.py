@@ -41,8 +41,8 @@ from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
-from trackrecord_producers import inflight_reader
-from trackrecord_producers.inflight_reader import InFlightReader
+from trackrecord_producers.attempts import inflight_reader
+from trackrecord_producers.attempts.inflight_reader import InFlightReader
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
 

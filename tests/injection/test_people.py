@@ -388,7 +388,7 @@ import structlog
 sys.path.insert(0, sys.argv[1])
 from paths import CORPUS
 from trackrecord.logs import configure_logs
-from trackrecord_worker.log_relay import LogRelay
+from trackrecord_worker.up.log_relay import LogRelay
 configure_logs("debug")
 reader, writer = os.pipe()
 relay = LogRelay(os.fdopen(reader, "rb"), None)

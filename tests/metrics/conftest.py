@@ -12,7 +12,7 @@ from running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
 from scraped import Scrape, read_scrape
 
 from trackrecord.settings import load_settings
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from trackrecord.http_settings import HttpSettings
 from trackrecord.settings import Settings
 from trackrecord_door.listening import listen, url_of
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import worker_command
+from trackrecord_worker.up.daemon import worker_command
 
 PATIENCE_S = 60.0
 # The outcomes that the loop of the tests has learnt.

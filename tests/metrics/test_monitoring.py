@@ -21,7 +21,7 @@ from scraped import Scrape
 from trackrecord.http_settings import HttpSettings
 from trackrecord.settings import Settings, load_settings
 from trackrecord_door.listening import listen, reached_at
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 ALERTS = [rule["alert"] for rule in rules()]
 QUERIES = [*board_queries(), *(rule["expr"] for rule in rules())]

@@ -32,7 +32,7 @@ from trackrecord_door.floor import Floor
 from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.requests import CountRequests, Requests, surface_of
 from trackrecord_door.metrics.routes import routes
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 HOSTILE = 'sh"op\\\n# HELP x y\ntrackrecord_workers 99\n\u2028{}'
 

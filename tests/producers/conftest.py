@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord.settings import Settings, load_settings
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 # The pause before another try, short enough for tests.
 RETRY_AFTER_S = 0.1

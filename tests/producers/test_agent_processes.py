@@ -256,7 +256,7 @@ def test_children_of_multiprocessing_lose_nothing(method, agent, client, home):
     module = home / "agent_module.py"
     module.write_text(
         # What a busy machine takes seconds to import is not what is tested here.
-        "import trackrecord, trackrecord_producers.delivery\n"
+        "import trackrecord, trackrecord_producers.publishing.delivery\n"
         "def work(n):\n"
         "    trackrecord.publish(task_id=f'child-{n}', success=True)\n"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from trackrecord.testing import captured
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_producers.attempt import attempt, current_attempt
+from trackrecord_producers.attempts.attempt import attempt, current_attempt
 
 
 @pytest.fixture

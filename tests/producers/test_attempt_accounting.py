@@ -12,16 +12,16 @@ import weakref
 import pytest
 from what_became import arrived, spooled, wait_until
 
-import trackrecord_producers.attempt as attempt_module
-import trackrecord_producers.errors_in_flight as errors_in_flight
-import trackrecord_producers.inflight_reader as inflight_reader
+import trackrecord_producers.attempts.attempt as attempt_module
+import trackrecord_producers.attempts.errors_in_flight as errors_in_flight
+import trackrecord_producers.attempts.inflight_reader as inflight_reader
 from trackrecord.errors import InvalidErrorReport, UnknownId
 from trackrecord.inflight.reports import AttemptEnd
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.settings import load_settings
 from trackrecord.testing import captured
-from trackrecord_producers.attempt import attempt, current_attempt
-from trackrecord_producers.errors_in_flight import (
+from trackrecord_producers.attempts.attempt import attempt, current_attempt
+from trackrecord_producers.attempts.errors_in_flight import (
     dropped_errors,
     error_context,
     error_stats,
@@ -29,10 +29,10 @@ from trackrecord_producers.errors_in_flight import (
     record_error,
     resolve_error,
 )
-from trackrecord_producers.inflight_writer import InFlightWriter
-from trackrecord_producers.notices import Notices
-from trackrecord_producers.retry_count import RetryCounts
-from trackrecord_producers.safe_text import where
+from trackrecord_producers.attempts.inflight_writer import InFlightWriter
+from trackrecord_producers.bodies.safe_text import where
+from trackrecord_producers.delivery.notices import Notices
+from trackrecord_producers.delivery.retry_count import RetryCounts
 
 
 @pytest.fixture
@@ -617,8 +617,8 @@ def test_children_record_on_their_own(method, agent, client, home, settings):
     """However they were made, and though they end right after."""
     (home / "agent_module.py").write_text(
         # What a busy machine takes seconds to import is not what is tested here.
-        "import trackrecord, trackrecord_producers.delivery, "
-        "trackrecord_producers.inflight_delivery\n"
+        "import trackrecord, trackrecord_producers.publishing.delivery, "
+        "trackrecord_producers.attempts.inflight_delivery\n"
         "def work(n):\n"
         "    with trackrecord.attempt('t') as ours:\n"
         "        ours.error(f'child {n}')\n"

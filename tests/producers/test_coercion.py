@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import trackrecord_producers.remarks as remarks_module
+import trackrecord_producers.bodies.remarks as remarks_module
 from trackrecord.errors import InvalidOutcome
 from trackrecord.testing import captured
 from trackrecord.wire.outcome import Outcome, decode_outcome
-from trackrecord_producers.body import build_body, build_wire_body
-from trackrecord_producers.notices import Notices
-from trackrecord_producers.publish import publish
-from trackrecord_producers.publisher import Publisher
-from trackrecord_producers.remarks import Remarks
+from trackrecord_producers.bodies.body import build_body, build_wire_body
+from trackrecord_producers.bodies.remarks import Remarks
+from trackrecord_producers.delivery.notices import Notices
+from trackrecord_producers.publishing.publish import publish
+from trackrecord_producers.publishing.publisher import Publisher
 
 
 def read(**fields):

@@ -7,9 +7,9 @@ import time
 
 from what_became import arrived, spooled
 
-import trackrecord_producers.adopt_errors as adoption
+import trackrecord_producers.publishing.adopt_errors as adoption
 from trackrecord.wire.outcome import encode_body
-from trackrecord_producers.waiting import WaitingItem
+from trackrecord_producers.delivery.waiting import WaitingItem
 
 OTHER = """
         import subprocess, sys, trackrecord

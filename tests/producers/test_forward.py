@@ -19,9 +19,9 @@ from what_became import arrived, dead_letters, wait_until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import load_settings
-from trackrecord_producers.spool import SpoolWriter, spool_size
-from trackrecord_producers.spool_forwarder import TOO_LONG, TORN, forward_spool, forwarding
-from trackrecord_producers.stream_writer import send
+from trackrecord_producers.delivery.stream_writer import send
+from trackrecord_producers.spool.files import SpoolWriter, spool_size
+from trackrecord_producers.spool.forwarder import TOO_LONG, TORN, forward_spool, forwarding
 
 WHOLE = b'{"task_id":"t","success":true}'
 
@@ -73,7 +73,7 @@ def test_a_killed_writers_outcomes_are_forwarded(settings, folder, client):
     """The lock ends with its process."""
     code = (
         "import sys, time; from pathlib import Path\n"
-        "from trackrecord_producers.spool import SpoolWriter\n"
+        "from trackrecord_producers.spool.files import SpoolWriter\n"
         f"w = SpoolWriter(Path({str(folder)!r}), 10**6); w.append([b'one', b'two'])\n"
         "print(flush=True); time.sleep(60)"
     )

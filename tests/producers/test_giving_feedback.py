@@ -6,8 +6,8 @@ import pytest
 
 import trackrecord
 from trackrecord.testing import captured
-from trackrecord_producers.spool_forwarder import forward_spool
-from trackrecord_producers.stream_and_spool_format import read_spool_line, spool_line
+from trackrecord_producers.delivery.stream_and_spool_format import read_spool_line, spool_line
+from trackrecord_producers.spool.forwarder import forward_spool
 
 
 def test_it_goes_onto_the_stream(agent, client):

@@ -33,8 +33,8 @@ def test_rankings_is_the_function_also_when_its_types_were_imported_first(agent)
         from trackrecord.prompt.answers.rankings_answer import Rankings
         import trackrecord
         assert isinstance(trackrecord.rankings(), Rankings)
-        from trackrecord_producers import handing_out
-        assert trackrecord.rankings is handing_out.rankings
+        from trackrecord_producers.prompting import rankings_call
+        assert trackrecord.rankings is rankings_call.rankings
         """
     )
     assert done.returncode == 0, done.stderr

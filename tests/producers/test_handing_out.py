@@ -10,9 +10,9 @@ import pytest
 
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord_producers.spool import SpoolWriter
-from trackrecord_producers.spool_forwarder import forward_spool
-from trackrecord_producers.stream_and_spool_format import spool_line
+from trackrecord_producers.delivery.stream_and_spool_format import spool_line
+from trackrecord_producers.spool.files import SpoolWriter
+from trackrecord_producers.spool.forwarder import forward_spool
 
 PROGRAM = """
 import asyncio, trackrecord
@@ -38,9 +38,9 @@ print(trackrecord.stats().published, trackrecord.dropped())
 """
 LATER = """
 import trackrecord
-from trackrecord_producers.handing_out import publish_recall
+from trackrecord_producers.prompting.rankings_call import publish_recall
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord_producers.handing_out import publish_exposure
+from trackrecord_producers.prompting.rankings_call import publish_exposure
 print(publish_exposure(ExposureBody(task_id="t", entries=("混合",), project="p")))
 print(publish_exposure(ExposureBody(task_id="", entries=())), trackrecord.dropped())
 print(publish_recall("p", ["记忆"]), publish_recall("p", ["\\ud800"]), trackrecord.dropped())

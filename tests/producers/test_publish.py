@@ -15,11 +15,11 @@ from what_became import arrived, wait_until
 from trackrecord.errors import SettingsError
 from trackrecord.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord_producers.body import build_body
-from trackrecord_producers.ids import new_id
-from trackrecord_producers.notices import Notices
-from trackrecord_producers.publish import publish
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.bodies.body import build_body
+from trackrecord_producers.delivery.ids import new_id
+from trackrecord_producers.delivery.notices import Notices
+from trackrecord_producers.publishing.publish import publish
+from trackrecord_producers.publishing.publisher import Publisher
 
 
 class Unwritable:

@@ -10,7 +10,7 @@ import redis
 from what_became import arrived, spooled, wait_until
 
 from trackrecord.settings import load_settings
-from trackrecord_producers.delivery import OutcomeDelivery
+from trackrecord_producers.publishing.delivery import OutcomeDelivery
 
 
 def _outcome(number):

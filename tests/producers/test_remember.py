@@ -8,10 +8,10 @@ import sys
 import pytest
 
 import trackrecord
-from trackrecord_producers.remembering import remember
-from trackrecord_producers.spool import SpoolWriter
-from trackrecord_producers.spool_forwarder import forward_spool
-from trackrecord_producers.stream_and_spool_format import spool_line
+from trackrecord_producers.delivery.stream_and_spool_format import spool_line
+from trackrecord_producers.publishing.remembering import remember
+from trackrecord_producers.spool.files import SpoolWriter
+from trackrecord_producers.spool.forwarder import forward_spool
 
 PROGRAM = """
 import sys, trackrecord

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from what_became import spooled
 
-from trackrecord_producers.spool import SpoolSize, SpoolWriter, spool_size
+from trackrecord_producers.spool.files import SpoolSize, SpoolWriter, spool_size
 
 MEGABYTE = 1024 * 1024
 

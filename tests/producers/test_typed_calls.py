@@ -10,7 +10,7 @@ import pytest
 from msgspec import inspect
 
 from trackrecord.wire.outcome import Cost, Outcome, Process, ToolCall, Trigger
-from trackrecord_producers.outcome_fields import (
+from trackrecord_producers.bodies.outcome_fields import (
     AttemptFields,
     CostFields,
     OutcomeFields,

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from trackrecord_producers.stream_and_spool_format import read_spool_line
+from trackrecord_producers.delivery.stream_and_spool_format import read_spool_line
 
 
 def arrived(client: redis.Redis) -> list[dict[str, Any]]:

@@ -122,20 +122,6 @@ def test_an_unknown_variable_is_refused_by_both(name, monkeypatch):
     assert _outcome(load_agent_settings) == _outcome(load_settings) == line
 
 
-@pytest.mark.parametrize("name", ["SCORING__TOLERANCE", "MATURITY__COUNT_TOLERANCE"])
-def test_a_setting_that_became_a_constant_says_so(name, monkeypatch, tmp_path):
-    """In the environment and in a file; the line says what to do."""
-    said = "was removed from the settings: rounding is always tolerated; delete it"
-    monkeypatch.setenv(ENV_PREFIX + name, "0.01")
-    assert _outcome(load_agent_settings) == _outcome(load_settings) == f"{ENV_PREFIX}{name} {said}"
-    monkeypatch.delenv(ENV_PREFIX + name)
-    file = tmp_path / "mine.toml"
-    file.write_text(f"{name.lower().replace('__', '.')} = 0.01")
-    monkeypatch.setenv("TRACKRECORD_CONFIG", str(file))
-    assert said in str(_outcome(load_agent_settings))
-    assert said in str(_outcome(load_settings))
-
-
 @pytest.mark.parametrize("load", [load_agent_settings, load_settings])
 def test_a_projects_name_is_as_on_the_wire(load):
     """NUL, no characters, and more than 128 are refused in one line."""

@@ -12,7 +12,7 @@ from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis_client import agent_client
 from trackrecord.server_urls import checked_database_url, checked_redis_url
 from trackrecord_cli.main import WRONG_USE, run
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 MALFORMED = [
     "redis://:sekret@127.0.0.1:1/0?foo=bar",

@@ -10,7 +10,7 @@ from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_cli.main import run
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 _PATIENCE_S = 90.0
 

@@ -8,8 +8,8 @@ from sqlalchemy import Engine
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
-from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.services import Services
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from sqlalchemy import event
 from trackrecord.fleet_counts import Counts
 from trackrecord.settings import Settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.refresh import RankingsRefresher
+from trackrecord_worker.caching.refresh import RankingsRefresher
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
-from trackrecord_worker.stream import OutcomeStream
 
 
 def drain_until(point: str, settings: Settings) -> None:

@@ -44,10 +44,10 @@ def test_an_amendment_takes_the_place_of_what_was_learnt(
     outcomes = [body(n) for n in range(OUTCOMES)]
     publish(client, store_settings, *outcomes, *(amended(n) for n in range(5)))
     done = worker.drain.run()
-    assert (done.recorded, done.amended, done.duplicates) == (OUTCOMES, 5, 0)
+    assert (done["recorded"], done["amended"], done["duplicates"]) == (OUTCOMES, 5, 0)
     publish(client, store_settings, *(amended(n) for n in range(10)), *outcomes)
     done = worker.drain.run()
-    assert (done.recorded, done.amended, done.duplicates) == (0, 5, OUTCOMES + 5)
+    assert (done["recorded"], done["amended"], done["duplicates"]) == (0, 5, OUTCOMES + 5)
     total, won, helpful, harmful = counted(engine)
     assert (total, won) == (OUTCOMES, OUTCOMES - 10)
     assert helpful == OUTCOMES - 10
@@ -61,7 +61,7 @@ def test_what_an_outcome_has_no_room_for_is_a_dead_letter(
     many = [body(0, **{f"own{n:03}": n}) for n in range(MOST_ENTRIES + 2)]
     publish(client, store_settings, *many, body(1))
     done = worker.drain.run()
-    assert (done.recorded, done.refused) == (2, 2)
+    assert (done["recorded"], done["refused"]) == (2, 2)
     letters: Any = client.xrange(store_settings.keys.dead)
     assert [fields[b"body"] for _, fields in letters] == many[-2:]
     for _, fields in letters:

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_worker.batch_size import BatchSize
-from trackrecord_worker.stream_entries import Entry
+from trackrecord_worker.learning.batch_size import BatchSize
+from trackrecord_worker.learning.entries import Entry
 
 MIB = 1024 * 1024
 

@@ -23,10 +23,10 @@ from trackrecord.prompt.reading.cache import (
 from trackrecord.settings import Settings, load_settings
 from trackrecord.times import believed_age
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import beat_command, worker_command
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.schedule import SteadyCrontab
 from trackrecord_worker.services import Services
-from trackrecord_worker.stream import OutcomeStream
+from trackrecord_worker.up.daemon import beat_command, worker_command
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -120,10 +120,10 @@ def test_pending_entries_are_taken_over_after_redis_clock_was_set_back(
     stream = OutcomeStream(dead.redis, settings.keys)
     stream.ensure_group()
     assert len(stream.read_new(10, None)) == 1
-    assert living.drain.take_over().recorded == 0
+    assert living.drain.take_over()["recorded"] == 0
     noted = int(living.redis.get(settings.keys.clock) or 0)
     living.redis.set(settings.keys.clock, noted + int(DAY))
-    assert living.drain.take_over().recorded == 1
+    assert living.drain.take_over()["recorded"] == 1
     assert living.redis.xlen(settings.keys.outcomes) == 0
 
 

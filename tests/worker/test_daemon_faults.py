@@ -31,10 +31,10 @@ from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord_producers.publisher import Publisher
-from trackrecord_worker.daemon import Daemon, beat_command, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.schedule import TASKS
+from trackrecord_worker.up.daemon import Daemon, beat_command, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.faults
 

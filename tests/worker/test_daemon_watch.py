@@ -7,7 +7,7 @@ import pytest
 from working import until
 
 from trackrecord.settings import load_settings
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 
 def _after_a_look(daemon: Daemon) -> bool:

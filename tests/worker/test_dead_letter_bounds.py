@@ -17,8 +17,8 @@ from trackrecord.fleet_counts import LETTERS_DROPPED
 from trackrecord.queries.dead_letters import list_letters
 from trackrecord.queries.flow import read_flow
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.embedded_redis import EmbeddedRedis
 from trackrecord_worker.services import Services
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from working import body, publish, recorded_ids, until
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
-from trackrecord_worker.drain import _log_changes
+from trackrecord_worker.learning.drain import _log_changes
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
-from trackrecord_worker.stream import OutcomeStream
 
 WorkerOf = Callable[[Settings], Services]
 
@@ -35,7 +36,7 @@ def test_what_is_learnt_is_gone_from_the_stream(
     """Neither waiting nor pending any more."""
     publish(client, store_settings, *(body(n) for n in range(30)))
     done = worker.drain.run()
-    assert (done.recorded, done.duplicates, done.refused) == (30, 0, 0)
+    assert (done["recorded"], done["duplicates"], done["refused"]) == (30, 0, 0)
     assert client.xlen(store_settings.keys.outcomes) == 0
     assert pending(client, store_settings) == 0
     assert learnt_counts(engine) == all_counted(30)
@@ -43,7 +44,7 @@ def test_what_is_learnt_is_gone_from_the_stream(
 
 def test_an_empty_stream_is_no_error(worker: Services, client: redis.Redis) -> None:
     """The drain waits as long as it is told and ends."""
-    assert worker.drain.run().batches == 0
+    assert worker.drain.run()["batches"] == 0
 
 
 def test_the_same_outcome_twice(
@@ -52,10 +53,10 @@ def test_the_same_outcome_twice(
     """In one batch and in later ones: counted once."""
     publish(client, store_settings, body(1), body(1), body(2))
     done = worker.drain.run()
-    assert (done.recorded, done.duplicates) == (2, 1)
+    assert (done["recorded"], done["duplicates"]) == (2, 1)
     publish(client, store_settings, body(2), body(1))
     done = worker.drain.run()
-    assert (done.recorded, done.duplicates) == (0, 2)
+    assert (done["recorded"], done["duplicates"]) == (0, 2)
     assert learnt_counts(engine) == all_counted(2)
     with reading(engine) as connection:
         assert all(connection.execute(select(outcomes.c.success)).scalars())
@@ -72,7 +73,7 @@ def test_without_an_id_the_entry_is_the_id(
     done = worker.drain.run()
     assert worker.drain.learn_entries(entries, done)
     assert worker.drain.learn_entries(entries, done)
-    assert (done.recorded, done.duplicates) == (1, 1)
+    assert (done["recorded"], done["duplicates"]) == (1, 1)
     assert recorded_ids(engine) == {f"stream:{entry_id.decode()}"}
 
 
@@ -107,14 +108,14 @@ def test_what_was_read_and_not_learnt_is_tried_again(
     with lock, lock.begin():
         if engine.dialect.name != "sqlite":
             lock.execute(text("LOCK TABLE outcomes IN ACCESS EXCLUSIVE MODE"))
-        assert worker.drain.run().batches == 0
+        assert worker.drain.run()["batches"] == 0
         assert pending(client, store_settings) == 3
         assert worker.outage.is_pausing
-        assert worker.drain.run().batches == 0
+        assert worker.drain.run()["batches"] == 0
     publish(client, store_settings, body(3))
     worker.outage._resume_at = 0.0  # as if the pause were over
     done = worker.drain.run()
-    assert (done.recorded, done.duplicates, done.batches) == (4, 0, 2)
+    assert (done["recorded"], done["duplicates"], done["batches"]) == (4, 0, 2)
     assert learnt_counts(engine) == all_counted(4)
 
 
@@ -130,11 +131,11 @@ def test_what_a_dead_worker_left_is_taken_over(
     patient = worker_of(
         load_settings(**store_settings.model_dump(exclude_unset=True) | {"claim_idle_s": 3600})
     )
-    assert patient.drain.take_over().batches == 0
+    assert patient.drain.take_over()["batches"] == 0
     time.sleep(2 * store_settings.claim_idle_s)
     quick = load_settings(**store_settings.model_dump(exclude_unset=True) | {"batch_size": 10})
     done = worker_of(quick).drain.take_over()
-    assert (done.recorded, done.refused, done.batches) == (25, 1, 3)
+    assert (done["recorded"], done["refused"], done["batches"]) == (25, 1, 3)
     assert pending(client, store_settings) == 0
     assert learnt_counts(engine) == all_counted(25)
 
@@ -154,7 +155,7 @@ def test_taking_over_what_is_learnt_already(
     del worker.drain
     time.sleep(2 * store_settings.claim_idle_s)
     taken = worker.drain.take_over()
-    assert (taken.recorded, taken.duplicates) == (0, 5)
+    assert (taken["recorded"], taken["duplicates"]) == (0, 5)
     assert client.xlen(store_settings.keys.outcomes) == 0
     assert learnt_counts(engine) == all_counted(5)
 
@@ -169,7 +170,7 @@ def test_an_entry_that_was_deleted_by_hand(
     stream.read_new(100, None)
     client.xdel(store_settings.keys.outcomes, ids[1])
     time.sleep(2 * store_settings.claim_idle_s)
-    assert worker.drain.take_over().recorded == 2
+    assert worker.drain.take_over()["recorded"] == 2
     worker.drain.run()
     assert pending(client, store_settings) == 0
 
@@ -187,7 +188,7 @@ def test_consumers_that_are_gone_are_forgotten(
     names = {each["name"] for each in consumers}
     assert len(names) >= 1
     assert worker.drain._stream.forget_gone_consumers() == 0
-    monkeypatch.setattr("trackrecord_worker.stream._FORGET_CONSUMER_AFTER_MS", 20)
+    monkeypatch.setattr("trackrecord_worker.learning.stream._FORGET_CONSUMER_AFTER_MS", 20)
     time.sleep(0.05)
     worker.drain._stream.forget_gone_consumers()
     consumers = client.xinfo_consumers(store_settings.keys.outcomes, CONSUMER_GROUP)
@@ -202,7 +203,7 @@ def test_the_stream_may_vanish(
     worker.drain.run()
     client.flushall()
     publish(client, store_settings, body(2))
-    assert worker.drain.run().recorded == 1
+    assert worker.drain.run()["recorded"] == 1
     assert learnt_counts(engine) == all_counted(2)
 
 
@@ -217,7 +218,7 @@ def test_a_long_backlog_wakes_another(worker_of: WorkerOf, store_settings: Setti
     stages.drain.run()
     assert woken == []
     publish(client, small, *(body(n) for n in range(10, 60)))
-    assert stages.drain.run().batches == 10
+    assert stages.drain.run()["batches"] == 10
     assert woken == [1]
 
 
@@ -229,7 +230,7 @@ def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: r
     stages = worker_of(small)
     publish(client, small, *(body(n) for n in range(3000)))
     done = stages.drain.run()
-    assert 0 < done.recorded < 3000
+    assert 0 < done["recorded"] < 3000
 
 
 def refuse(engine: Engine, condition: str) -> None:
@@ -254,7 +255,7 @@ def test_what_the_database_refuses(
     refuse(engine, "NEW.task_id = 't7'")
     publish(client, store_settings, *(body(n) for n in range(20)))
     done = worker.drain.run()
-    assert (done.recorded, done.refused, done.duplicates) == (19, 1, 0)
+    assert (done["recorded"], done["refused"], done["duplicates"]) == (19, 1, 0)
     letters: Any = client.xrange(store_settings.keys.dead)
     assert [fields[b"body"] for _, fields in letters] == [body(7)]
     assert b"the database refuses it" in letters[0][1][b"reason"]
@@ -268,9 +269,9 @@ def test_one_outcome_alone_that_the_database_refuses(
     """It does not block the stream."""
     refuse(engine, "NEW.task_id = 't7'")
     publish(client, store_settings, body(7))
-    assert worker.drain.run().refused == 1
+    assert worker.drain.run()["refused"] == 1
     publish(client, store_settings, body(8))
-    assert worker.drain.run().recorded == 1
+    assert worker.drain.run()["recorded"] == 1
 
 
 def test_a_database_that_refuses_everything_is_away(
@@ -286,7 +287,7 @@ def test_a_database_that_refuses_everything_is_away(
     with writing(engine) as connection:
         connection.exec_driver_sql("ALTER TABLE mislaid RENAME TO observations")
     worker.outage._resume_at = 0.0  # as if the pause were over
-    assert worker.drain.run().recorded == 20
+    assert worker.drain.run()["recorded"] == 20
     assert client.xlen(store_settings.keys.dead) == 1
     assert learnt_counts(engine) == all_counted(20)
 
@@ -297,7 +298,7 @@ def test_many_projects_in_one_batch(
     """Hundreds of them, with the same ids in each."""
     publish(client, store_settings, *(body(1, project=f"p{n}") for n in range(300)))
     done = worker.drain.run()
-    assert (done.recorded, done.batches) == (300, 1)
+    assert (done["recorded"], done["batches"]) == (300, 1)
     assert learnt_counts(engine) == all_counted(300)
 
 
@@ -312,12 +313,11 @@ def test_a_fault_of_ours_holds_up_nothing(
                 raise ZeroDivisionError
             return super().score(outcome, *arguments, **named)
 
-    worker.drain._scorer = Faulty(
-        store_settings.scoring, worker.recogniser, store_settings.criteria
-    )
+    faulty = Faulty(store_settings.scoring, worker.recogniser, store_settings.criteria)
+    worker.drain._context = replace(worker.drain._context, scorer=faulty)
     publish(client, store_settings, *(body(n) for n in range(6)))
     done = worker.drain.run()
-    assert (done.recorded, done.refused) == (5, 1)
+    assert (done["recorded"], done["refused"]) == (5, 1)
     letters: Any = client.xrange(store_settings.keys.dead)
     assert letters[0][1][b"body"] == body(3)
     assert b"cannot be scored" in letters[0][1][b"reason"]

@@ -24,7 +24,7 @@ from trackrecord.redis_rights import refusals
 from trackrecord.redis_roles import LEARNER, dangerous_samples
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 NOBODY = 65_534
 # Each argument is a command; printed is the first line of each reply. Plain sockets: the other user

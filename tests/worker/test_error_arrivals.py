@@ -45,7 +45,7 @@ def test_an_error_is_recorded_and_read_by_every_language(worker, store_settings,
         "stack_trace": "auth.ts:1", "timestamp": "2024-12-12T10:30:00Z",
     }  # fmt: skip
     tell(client, store_settings, told)
-    assert worker.drain.run().errors == 1
+    assert worker.drain.run()["errors"] == 1
     task = in_flight(client, store_settings).read("build")
     (error,) = task.errors
     assert (error.id, error.type, error.task_id) == ("e1", "validation", "build")
@@ -119,13 +119,27 @@ def test_what_others_record_is_in_the_text_too(worker, store_settings, client):
     store = in_flight(client, store_settings)
     report = error_report("build", "timeout", "timed out")
     store.write(report)
-    worker.errors.refresh_texts()
+    worker.retry_texts.refresh()
     assert "timed out" in retry_of(client, "build")["en"]
     store.resolve("e1")
     store.resolve(report.id)
-    worker.errors.refresh_texts()
+    worker.retry_texts.refresh()
     assert retry_of(client, "build")["en"] == ""
     assert client.scard(store_settings.keys.changed_tasks) == 0
+
+
+def test_what_waits_for_room_counts_once(worker, store_settings, client):
+    """While Redis has no room for an error, it stays pending and counts as nothing."""
+    tell(client, store_settings, {"task_id": "t", "message": "it failed"})
+    client.xadd(store_settings.keys.outcomes, {"v": "1", "recall": b'{"memories":["m"]}'})
+    client.config_set("maxmemory", 1)
+    try:
+        done = worker.drain.run()
+        assert (done["recalls"], done["errors"]) == (1, 0)
+    finally:
+        client.config_set("maxmemory", 0)
+    assert client.xlen(store_settings.keys.outcomes) == 1
+    assert worker.drain.run()["errors"] == 1
 
 
 def test_projects_are_kept_apart(worker, store_settings, client):
@@ -155,7 +169,7 @@ def test_killed_between_recording_and_writing_the_text(worker, store_settings, c
     in_flight(client, store_settings).write(error_report("build", "timeout", "timed out"))
     assert retry_of(client, "build") == {}
     assert client.scard(store_settings.keys.changed_tasks) == 1
-    worker.errors.refresh_texts()
+    worker.retry_texts.refresh()
     assert "timed out" in retry_of(client, "build")["en"]
     assert client.scard(store_settings.keys.changed_tasks) == 0
 
@@ -193,7 +207,7 @@ def test_bad_ones_are_dead_letters(worker, store_settings, client, error, reason
     """With a reason that repeats nothing of the content, and they stop nothing else."""
     tell(client, store_settings, FAILED, error, {**FAILED, "error_id": "e2"})
     done = worker.drain.run()
-    assert (done.errors, done.refused) == (2, 1)
+    assert (done["errors"], done["refused"]) == (2, 1)
     ((_, letter),) = client.xrange(store_settings.keys.dead)
     assert reason in letter[b"reason"].decode()
     assert b"odd-value" not in letter[b"reason"]
@@ -204,7 +218,7 @@ def test_two_things_in_one_entry(worker, store_settings, client):
     """Is neither of them."""
     data = msgspec.json.encode(FAILED)
     client.xadd(store_settings.keys.outcomes, {"v": "1", "error": data, "body": body(1)})
-    assert worker.drain.run().refused == 1
+    assert worker.drain.run()["refused"] == 1
 
 
 def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, client):
@@ -213,7 +227,7 @@ def test_resolutions_of_what_never_comes_are_bounded(worker_of, store_settings, 
     small = store_settings.model_copy(update={"errors": rules})
     tell(client, small, *({**RESOLVED, "error_id": f"never-{number}"} for number in range(3)))
     done = worker_of(small).drain.run()
-    assert (done.errors, done.refused) == (2, 1)
+    assert (done["errors"], done["refused"]) == (2, 1)
     ((_, letter),) = client.xrange(small.keys.dead)
     assert b"resolved" in letter[b"reason"]
 

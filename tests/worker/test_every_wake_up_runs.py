@@ -21,13 +21,13 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.schedule import beat_schedule
-from trackrecord_worker.stream import OutcomeStream
+from trackrecord_worker.up.daemon import worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 # Every service that adds a wake-up of its own is set.
 OPTIONAL = {"notify": {"command": ["true"]}, "embeddings": {"url": "http://127.0.0.1:1/v1"}}

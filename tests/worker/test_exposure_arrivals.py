@@ -16,8 +16,8 @@ from trackrecord.store.advice.effect_decisions import (
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord_producers.handing_out import publish_exposure
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.publishing.publisher import Publisher
 
 ONE = {"task_id": "t1", "entries": ["split-by-feature"], "exposure_id": "e1"}
 
@@ -43,7 +43,7 @@ def test_an_exposure_is_recorded(worker, store_settings, client, engine):
     (exposure,) = on_record(engine)
     assert (exposure.task_id, exposure.entries, exposure.at) == ("t1", ("split-by-feature",), 1e9)
     assert (exposure.is_withheld, exposure.holdout, exposure.propensity) == (True, 0.1, 0.02)
-    assert (done.exposures, exposure.revision) == (1, 7)
+    assert (done["exposures"], exposure.revision) == (1, 7)
     assert client.xlen(store_settings.keys.outcomes) == client.xlen(store_settings.keys.dead) == 0
 
 
@@ -118,7 +118,7 @@ def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
     worker.drain.run()
     reader = RankingsReader(store_settings.model_copy(update={"holdout": 0.5}))
     publisher = Publisher(lambda: store_settings)
-    monkeypatch.setattr("trackrecord_producers.publish._publisher", publisher)
+    monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
     arms = []
     for number in range(40):
         answer = reader.read(task_id=f"task-{number}")

@@ -49,7 +49,7 @@ def test_feedback_counts_and_the_next_prompt_knows(worker, store_settings, clien
         {"pattern": "anti-split-by-feature", "verdict": "harmful"},
     )  # fmt: skip
     done = worker.drain.run()
-    assert (done.recorded, done.feedback, done.refused) == (1, 3, 0)
+    assert (done["recorded"], done["feedback"], done["refused"]) == (1, 3, 0)
     evidence = standing(engine).evidence
     assert (evidence.helpful, evidence.harmful, evidence.feedback) == (3, 1, 3)
     assert client.xlen(store_settings.keys.outcomes) == 0
@@ -74,7 +74,7 @@ def test_doubled_and_without_an_id(worker, store_settings, client, engine):
 def test_feedback_that_overtakes_the_outcome(worker, store_settings, client, engine):
     """An unknown pattern is not created; its feedback waits, and counts when it is named."""
     tell(client, store_settings, GOOD)
-    assert worker.drain.run().refused == 0
+    assert worker.drain.run()["refused"] == 0
     assert standing(engine) is None
     assert [given.feedback_id for given, _ in waiting(engine)] == ["f1"]
     client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
@@ -146,7 +146,7 @@ def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, given
     client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
     tell(client, store_settings, given, GOOD)
     done = worker.drain.run()
-    assert (done.feedback, done.refused) == (1, 1)
+    assert (done["feedback"], done["refused"]) == (1, 1)
     assert standing(engine).evidence.feedback == 1
     ((_, letter),) = client.xrange(store_settings.keys.dead)
     assert reason in letter[b"reason"].decode()

@@ -10,7 +10,7 @@ from trackrecord.errors import StoreUnavailable
 from trackrecord.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings import Settings
 from trackrecord_worker import jobs
-from trackrecord_worker.outage import DatabaseOutage, RedisOutage
+from trackrecord_worker.learning.outage import DatabaseOutage, RedisOutage
 from trackrecord_worker.services import Services
 
 

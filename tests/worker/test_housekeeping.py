@@ -2,7 +2,7 @@
 
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.housekeeping import forget_artifacts
+from trackrecord_worker.jobs import forget_artifacts
 
 
 def _stored(settings: Settings) -> ArtifactStore:

@@ -39,7 +39,7 @@ def test_killed_while_it_learns(
     time.sleep(2 * store_settings.claim_idle_s)
     worker = worker_of(store_settings)
     taken, drained = worker.drain.take_over(), worker.drain.run()
-    assert taken.recorded + drained.recorded == OUTCOMES - learnt_by_the_dead
+    assert taken["recorded"] + drained["recorded"] == OUTCOMES - learnt_by_the_dead
     assert learnt_counts(engine) == all_counted(OUTCOMES)
     assert client.xlen(store_settings.keys.outcomes) == 0
     letters: Any = client.xrange(store_settings.keys.dead)

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from trackrecord_worker.log_relay import LogRelay
+from trackrecord_worker.up.log_relay import LogRelay
 
 ERROR = b'{"event": "cannot_start", "reason": "a full disk", "level": "error"}\n'
 TRACE = (

@@ -41,7 +41,7 @@ def test_memories_are_counted(worker, store_settings, client):
     add(client, store_settings, {"text": CACHE}, {"text": "Use uv"}, {"text": ""})
     client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
     done = worker.drain.run()
-    assert (done.memories, done.recorded, done.refused) == (2, 1, 1)
+    assert (done["memories"], done["recorded"], done["refused"]) == (2, 1, 1)
 
 
 def test_without_an_id_the_entry_has_one(worker, store_settings, client, engine):
@@ -111,7 +111,7 @@ def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, memor
     [
         ({"v": "2", "memory": '{"text":"x"}'}, "field v is not 1"),
         ({"memory": '{"text":"x"}'}, "field v is not 1"),
-        ({"v": "1", "memory": '{"text":"x"}', "body": "{}"}, "not both"),
+        ({"v": "1", "memory": '{"text":"x"}', "body": "{}"}, "exactly one of: body, memory"),
     ],
 )
 def test_entries_that_are_neither(worker, store_settings, client, fields, reason):

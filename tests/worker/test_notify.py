@@ -21,12 +21,12 @@ from trackrecord.notify_settings import EVENTS
 from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.daemon import Daemon, beat_command
 from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook
-from trackrecord_worker.notify.look import NewsLooker
+from trackrecord_worker.notify.detect import NewsDetector
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.notify.sending import GIVE_UP_AFTER_S, Sender
 from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import Daemon, beat_command
 
 KEY = b"secret of these tests alone!"
 
@@ -287,16 +287,16 @@ def test_only_the_events_that_are_wanted(worker_of, store_settings, client):
     """And of every project, each piece once; what happened before the first look is not told."""
     settings = with_notify(store_settings, command=["true"], events=["pattern.warning"])
     stages: Services = worker_of(settings)
-    looker = NewsLooker(stages.engine, client, settings)
-    assert looker.look() == 0
+    detector = NewsDetector(stages.engine, client, settings)
+    assert detector.detect() == 0
     for project in ("a", "b"):
         bad = {"success": False, "error_count": 9, "retry_count": 9, "project": project}
         publish(client, settings, *(body(n, project=project) for n in range(6)))
         stages.drain.run()
         publish(client, settings, *(body(n, **bad) for n in range(10, 40)))
         stages.drain.run()
-    assert looker.look() == 2
-    assert looker.look() == 0
+    assert detector.detect() == 2
+    assert detector.detect() == 0
     waiting = Outbox(client, settings.keys).waiting("command")
     projects = [msgspec.json.decode(each.body)["data"]["project"] for each in waiting]
     assert sorted(projects) == ["a", "b"]
@@ -306,14 +306,14 @@ def test_dead_letters_are_told_together(worker_of, store_settings, client):
     """Once a minute at most, with the reasons; further ones when they come."""
     settings = with_notify(store_settings, command=["true"])
     stages: Services = worker_of(settings)
-    looker = NewsLooker(stages.engine, client, settings)
+    detector = NewsDetector(stages.engine, client, settings)
     for number in range(45):
         client.xadd(settings.keys.dead, {"reason": f"reason {number % 5}", "body": "x"})
     now = time.time()
-    assert looker.look(now) == 1
+    assert detector.detect(now) == 1
     client.xadd(settings.keys.dead, {"reason": "another one", "body": "x"})
-    assert looker.look(now + 1) == 0
-    assert looker.look(now + 61) == 1
+    assert detector.detect(now + 1) == 0
+    assert detector.detect(now + 61) == 1
     first, second = (
         msgspec.json.decode(each.body)["data"]
         for each in Outbox(client, settings.keys).waiting("command")

@@ -4,7 +4,7 @@ import redis
 from structlog.testing import capture_logs
 
 from trackrecord.settings import Settings
-from trackrecord_worker.outage import DatabaseOutage
+from trackrecord_worker.learning.outage import DatabaseOutage
 
 
 def outage(client: redis.Redis, settings: Settings) -> DatabaseOutage:

@@ -11,7 +11,7 @@ from working import until
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
 from trackrecord_cli.main import run
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 

@@ -13,7 +13,7 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
-from trackrecord_worker.drain import Drained
+from trackrecord_worker.learning.drain import Drained
 
 DAY = 86_400.0
 TEXTS = {"cache": "Clear the build cache first", "port": "Port 5432 is the production database"}
@@ -145,7 +145,7 @@ def test_unknown_memories_and_projects_are_passed(
     """And no project comes of it; another project's memory of that name stays as it is."""
     add(client, store_settings, recall("nope", "cache"), recall("cache", project="elsewhere"))
     done = worker.drain.run()
-    assert (done.recalls, done.refused) == (2, 0)
+    assert (done["recalls"], done["refused"]) == (2, 0)
     assert remembered() == {"cache": TODAY, "port": None}
     with reading(engine) as connection:
         assert connection.execute(text("SELECT count(*) FROM projects")).scalar() == 1

@@ -18,9 +18,9 @@ from trackrecord.redis_problems import memory_is_full
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
-from trackrecord_producers.publisher import Publisher
-from trackrecord_worker.daemon import beat_command, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_producers.publishing.publisher import Publisher
+from trackrecord_worker.up.daemon import beat_command, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.faults
 

@@ -57,7 +57,7 @@ def test_many_batches_are_few_refreshes(
     refresh = stages.refresher.refresh
     stages.refresher.refresh = lambda project: written.append(project) or refresh(project)  # type: ignore[method-assign,func-returns-value]
     publish(client, settings, *(body(n) for n in range(200)))
-    assert stages.drain.run().batches == 20
+    assert stages.drain.run()["batches"] == 20
     assert written == ["default"] * 2
     assert cached(client, settings).patterns[0].helpful_count == 200
 

@@ -19,12 +19,12 @@ from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import Daemon, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.missed_run import is_consolidation_due
+from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
 from trackrecord_worker.schedule import TASKS, beat_schedule, parse_crontab
 from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import Daemon, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 @pytest.mark.parametrize(

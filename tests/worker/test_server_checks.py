@@ -21,10 +21,10 @@ from working import process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
 from trackrecord.redis_roles import LEARNER
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.daemon import Daemon, worker_command
-from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.server_binary import find_redis_binary
 from trackrecord_worker.server_checks import check_database, check_redis, check_servers
+from trackrecord_worker.up.daemon import Daemon, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.server_binary import find_redis_binary
 
 
 def refusal(check: Callable[[Settings], None], settings: Settings) -> str:

@@ -7,8 +7,8 @@ import time
 import pytest
 from working import until
 
-from trackrecord_worker.daemon import beat_command
 from trackrecord_worker.schedule import DRAIN_TASK
+from trackrecord_worker.up.daemon import beat_command
 
 
 @pytest.mark.parametrize("other", [0, 60])

@@ -24,8 +24,8 @@ from trackrecord.consumers import consumers_here
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.embedded_redis import EmbeddedRedis
-from trackrecord_worker.server_binary import find_server
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.server_binary import find_server
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 

@@ -18,9 +18,9 @@ from working import body, process, publish, until
 from trackrecord.errors import SettingsError
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import worker_command
 from trackrecord_worker.services import Services
 from trackrecord_worker.spans import Spans
+from trackrecord_worker.up.daemon import worker_command
 
 
 class Collector(ThreadingHTTPServer):

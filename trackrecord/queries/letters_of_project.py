@@ -8,13 +8,14 @@ import redis
 
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.redis_keys import Keys
+from trackrecord.wire.kinds import KINDS
 
 from .cursors import place_of
 from .dead_letters import DeadLetter, letters_after
 from .short_ids import matching, whole_id
 
 # The fields of an entry that hold a body, which names its project.
-_BODIES: Final = ("memory", "exposure", "recall", "error", "feedback")
+_BODIES: Final = tuple(kind.field for kind in KINDS.values())
 
 
 class LetterPlace(NamedTuple):

@@ -43,6 +43,15 @@ _BEYOND_SECONDS = 1e11
 _UNITS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
 
 
+# Kinds of grounds and names of tools come again and again.
+@lru_cache(maxsize=4096)
+def _is_check(name: str) -> bool:
+    # An agent that publishes does not need it.
+    from trackrecord.learning.competences.checks import is_check
+
+    return is_check(name)
+
+
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One call of a tool, as the agent made it; arguments and results stay undecoded."""
 
@@ -343,11 +352,3 @@ def _as_text(value: object) -> object:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_as_text)
-
-
-@lru_cache(maxsize=4096)  # kinds of grounds and names of tools come again and again
-def _is_check(name: str) -> bool:
-    # An agent that reports a run needs none of it.
-    from trackrecord.learning.competences.checks import is_check
-
-    return is_check(name)

@@ -42,8 +42,8 @@ def create_app(settings: Settings) -> TrackrecordApp:
     """
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
-    app.steps["worker"].add("trackrecord_worker.before_forks:BeforeForks")
-    app.steps["consumer"].add("trackrecord_worker.stalled:NoticeStall")
+    app.steps["worker"].add("trackrecord_worker.celery_steps.before_forks:BeforeForks")
+    app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:StallNotice")
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -65,7 +65,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
         enable_utc=True,
         beat_schedule_filename=str(settings.beat_file),
         beat_schedule=beat_schedule(settings),
-        beat_scheduler="trackrecord_worker.beat:SteadyScheduler",
+        beat_scheduler="trackrecord_worker.celery_steps.beat:SteadyScheduler",
         beat_max_loop_interval=1.0,
     )
     return app
@@ -111,7 +111,7 @@ def _refuse_unfit_servers(**_signal: object) -> None:
 @worker_init.connect
 def _make_room(**_signal: object) -> None:
     """Learn until Redis's memory has room: Celery cannot begin without."""
-    from .make_room import make_room
+    from .celery_steps.make_room import make_room
 
     make_room(app, settings)
 

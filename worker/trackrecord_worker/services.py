@@ -10,23 +10,24 @@ from kombu.exceptions import OperationalError
 from sqlalchemy import Engine
 
 from trackrecord.factories import recogniser_of, scorer_of
+from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis_client import worker_client
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 
-from .advise import Adviser
-from .drain import Drain
-from .error_entries import ErrorRecorder
-from .notify.look import NewsLooker
-from .outage import DatabaseOutage, RedisOutage
-from .rebuild_reminder import RebuildReminder
-from .record_vectors import RecordVectors
-from .refresh import RankingsRefresher
+from .caching.advise import Adviser
+from .caching.rebuild_reminder import RebuildReminder
+from .caching.record_vectors import RecordVectors
+from .caching.refresh import RankingsRefresher
+from .learning.drain import Drain
+from .learning.entries import IntakeContext
+from .learning.outage import DatabaseOutage, RedisOutage
+from .learning.stream import OutcomeStream
+from .notify.detect import NewsDetector
 from .schedule import DRAIN_TASK, parse_crontab
 from .spans import Spans
-from .stream import OutcomeStream
 
 
 class Services:
@@ -81,9 +82,9 @@ class Services:
         return RebuildReminder(self.engine, self.settings)
 
     @cached_property
-    def news(self) -> NewsLooker:
-        """The looker for what people are told."""
-        return NewsLooker(self.engine, self.redis, self.settings)
+    def news(self) -> NewsDetector:
+        """The detector of news that people are notified of."""
+        return NewsDetector(self.engine, self.redis, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:
@@ -101,21 +102,24 @@ class Services:
         return Spans(self.settings)
 
     @cached_property
-    def errors(self) -> ErrorRecorder:
-        """The recorder of the errors of tasks in flight."""
-        return ErrorRecorder(self.redis, self.settings)
+    def retry_texts(self) -> RetryTexts:
+        """The writer of what the retries of tasks in flight read."""
+        return RetryTexts(self.redis, self.settings.keys, self.settings.errors)
 
     @cached_property
     def drain(self) -> Drain:
         """The drain of the stream."""
         return Drain(
             OutcomeStream(self.redis, self.settings.keys),
-            self.engine,
-            self.outage,
-            self.settings,
-            scorer_of(self.settings.rules),
+            IntakeContext(
+                self.engine,
+                self.redis,
+                self.settings,
+                scorer_of(self.settings.rules),
+                self.retry_texts,
+            ),
+            outage=self.outage,
             refresher=self.refresher,
-            errors=self.errors,
             spans=self.spans,
             wake_another=self._wake_another,
         )

@@ -24,7 +24,7 @@ from trackrecord_consolidation.forget import (
     finish,
     forget_in_store,
 )
-from trackrecord_producers.spool_forgetting import InSpool, find_in_spool, forget_in_spool
+from trackrecord_producers.spool.forgetting import InSpool, find_in_spool, forget_in_spool
 
 from .captured import CapturedPlace
 from .in_redis import InRedis, RedisPlace

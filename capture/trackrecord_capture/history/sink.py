@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, Final, Protocol
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 from .captured import CountedSinks
 

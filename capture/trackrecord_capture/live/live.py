@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_producers.handing_out import publish_exposure
+from trackrecord_producers.prompting.rankings_call import publish_exposure
 
 from ..agents.door_address import DoorAddress, remove_door, write_door
 from ..agents.hook_state import note_error

@@ -5,7 +5,7 @@ from functools import partial
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
-from trackrecord_producers.publisher import Publisher
+from trackrecord_producers.publishing.publisher import Publisher
 
 from ..history.captured import CountedSinks
 from ..history.sink import SpoolingSink

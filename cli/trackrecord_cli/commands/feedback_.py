@@ -83,7 +83,7 @@ def give_feedback(
     """
     from trackrecord.changes import feedback
     from trackrecord.wire.feedback import FeedbackBody
-    from trackrecord_producers.ids import new_id
+    from trackrecord_producers.delivery.ids import new_id
 
     if sum(each is not None for each in (pattern, criterion, memory)) != 1:
         message = "name exactly one of --pattern, --criterion and --memory"

@@ -64,8 +64,8 @@ def _import_files(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
     from trackrecord.transfer.importing import is_export
-    from trackrecord_producers.given_outcomes import given_outcomes
     from trackrecord_producers.importers.register import read_recorded
+    from trackrecord_producers.publishing.given_outcomes import given_outcomes
 
     from ..exports import import_exports
     from ..outcome_input import up_to_damage

@@ -74,7 +74,7 @@ def add_memory(
     A text that contradicts an older memory supersedes it.
     """
     from trackrecord.changes import memories
-    from trackrecord_producers.ids import new_id
+    from trackrecord_producers.delivery.ids import new_id
 
     settings, project = settings_for(project)
     text = text_or_input(text, "memory")

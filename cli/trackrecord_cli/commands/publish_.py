@@ -21,8 +21,8 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     A bad line is named by its number; the good ones go through. An outcome without an outcome_id
     gets one from its content, so publishing the same file twice changes nothing.
     """
-    from trackrecord_producers.given_outcomes import given_outcomes
     from trackrecord_producers.importers.jsonl import read_outcomes
+    from trackrecord_producers.publishing.given_outcomes import given_outcomes
 
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
     from ..screen import telling_what_was_done, working

@@ -24,8 +24,8 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     They are read as `trackrecord publish` reads them. The strategies are those that an outcome
     names, or that are recognised in its description.
     """
-    from trackrecord_producers.given_outcomes import BadLine, given_outcomes
     from trackrecord_producers.importers.jsonl import read_outcomes
+    from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
 
     from ..outcome_input import say_bad_lines
 

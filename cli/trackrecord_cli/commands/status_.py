@@ -71,7 +71,7 @@ def command(
 
 def _read(project: str | None, at: float | None = None) -> StatusReport:
     from trackrecord.queries.status import read_status
-    from trackrecord_producers.spool import spool_size
+    from trackrecord_producers.spool.files import spool_size
 
     with read_store(None) as (connection, settings, _), open_redis(settings) as client:
         spooled = spool_size(settings).outcomes

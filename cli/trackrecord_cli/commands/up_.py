@@ -14,7 +14,7 @@ from trackrecord.redis_client import DEFAULT_USER, password_file
 from trackrecord.settings import Settings, load_settings
 from trackrecord_door.listening import check_access, describe, listen, listen_in_home
 from trackrecord_door.stored_tokens import has_tokens
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 HTTP_MODULE = "trackrecord_door"
 _WATCH_S = 0.5

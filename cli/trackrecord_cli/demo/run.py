@@ -34,7 +34,7 @@ from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
 from trackrecord_worker.app import create_app
-from trackrecord_worker.daemon import Daemon
+from trackrecord_worker.up.daemon import Daemon
 
 from .following import planted_rate
 from .planted import PROJECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from trackrecord_producers.given_outcomes import GivenOutcome
+from trackrecord_producers.publishing.given_outcomes import GivenOutcome
 
 if TYPE_CHECKING:
     from ..publishing import Publication
@@ -36,7 +36,7 @@ class PublicationSink:
             InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
             ServerUnavailable: Redis went away.
         """
-        from trackrecord_producers.body import build_wire_body
+        from trackrecord_producers.bodies.body import build_wire_body
 
         outcome_id, body = build_wire_body(fields, max_bytes=self._max_bytes)
         self._batch.append(GivenOutcome(fields["project"], outcome_id, body))

@@ -42,7 +42,7 @@ def servers_for(settings: Settings) -> Iterator[bool]:
         with open_redis(settings):  # raises what is wrong with it
             pass
     from trackrecord.folders import make_private_folder
-    from trackrecord_worker.daemon import Daemon
+    from trackrecord_worker.up.daemon import Daemon
 
     make_private_folder(settings.home)
     with ExitStack() as stack:

@@ -75,8 +75,12 @@ class OutcomesTaken:
         return Response(msgspec.json.encode(document), _ACCEPTED, media_type=JSON)
 
     def _take(self, body: bytes, project: str | None, caller: Caller) -> Taken:
-        from trackrecord_producers.given_outcomes import BadLine, GivenOutcome, given_outcomes
         from trackrecord_producers.importers.jsonl import read_outcomes
+        from trackrecord_producers.publishing.given_outcomes import (
+            BadLine,
+            GivenOutcome,
+            given_outcomes,
+        )
 
         settings = self._floor.settings
         most = settings.max_body_bytes
@@ -107,7 +111,7 @@ class OutcomesTaken:
         Raises:
             ServerUnavailable: neither takes them.
         """
-        from trackrecord_producers.stream_writer import send
+        from trackrecord_producers.delivery.stream_writer import send
 
         if not bodies:
             return
@@ -119,8 +123,8 @@ class OutcomesTaken:
                 raise
 
     def _spool(self, bodies: list[bytes]) -> bool:
-        from trackrecord_producers.spool import SpoolWriter
-        from trackrecord_producers.stream_and_spool_format import spool_line
+        from trackrecord_producers.delivery.stream_and_spool_format import spool_line
+        from trackrecord_producers.spool.files import SpoolWriter
 
         settings = self._floor.settings
         writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)

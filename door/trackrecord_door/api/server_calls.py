@@ -51,7 +51,7 @@ def read_status(
     from trackrecord.queries import status
     from trackrecord.queries.letters_of_project import count_letters_of
     from trackrecord.store.database.engine import reading
-    from trackrecord_producers.spool import spool_size
+    from trackrecord_producers.spool.files import spool_size
 
     letters = None
     if caller.project is not None:

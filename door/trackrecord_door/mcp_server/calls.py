@@ -108,7 +108,7 @@ def report_outcome(
         TrackrecordError: it is not an outcome, or it was dropped.
     """
     from trackrecord.redaction.redact import redacted
-    from trackrecord_producers.body import build_body
+    from trackrecord_producers.bodies.body import build_body
 
     texts = {
         "instruction": arguments.task,
@@ -200,7 +200,7 @@ def _outcome_id(task_id: str) -> str:
 
 
 def _new_task_id() -> str:
-    from trackrecord_producers.ids import new_id
+    from trackrecord_producers.delivery.ids import new_id
 
     return new_id()
 

@@ -25,9 +25,9 @@ from trackrecord.store.database.engine import reading
 from trackrecord_capture.history.captured import CapturedCounts, CountedSinks
 from trackrecord_capture.otlp.trace_status import TracesStatus, read_status, traces_file
 from trackrecord_door.floor import Floor
-from trackrecord_producers.drops import OUTCOME_ADVICE
-from trackrecord_producers.publish import dropped
-from trackrecord_producers.spool import SpoolSize, spool_size
+from trackrecord_producers.delivery.drops import OUTCOME_ADVICE
+from trackrecord_producers.publishing.publish import dropped
+from trackrecord_producers.spool.files import SpoolSize, spool_size
 
 from .bounded import Bounded
 from .requests import Answered, Requests

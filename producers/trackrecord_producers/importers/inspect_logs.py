@@ -15,7 +15,7 @@ import msgspec
 from trackrecord.errors import ImportFormatError, InvalidOutcome
 from trackrecord.inflight.classification import classify_failure
 
-from ..body import write_body
+from ..bodies.body import write_body
 from .records import Imported, Rejected, stable_id
 from .values import arguments_in, clean
 

@@ -16,7 +16,7 @@ from typing import Any
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.classification import classify_failure
 
-from ..body import write_body
+from ..bodies.body import write_body
 from .json_array import read_items
 from .records import Imported, Rejected, stable_id
 from .values import arguments_in, clean

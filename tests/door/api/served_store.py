@@ -25,7 +25,7 @@ from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.refresh import RankingsRefresher
+from trackrecord_worker.caching.refresh import RankingsRefresher
 
 OURS: Final = "ours"
 THEIRS: Final = "theirs"

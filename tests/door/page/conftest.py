@@ -35,7 +35,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord_worker.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

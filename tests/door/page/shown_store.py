@@ -27,7 +27,7 @@ from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
-from trackrecord_worker.refresh import RankingsRefresher
+from trackrecord_worker.caching.refresh import RankingsRefresher
 
 FLEET: Final = "fleet"
 HOSTILE: Final = "hostile"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from no_tls import NO_TLS
 
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY
-from trackrecord_worker.advise import Adviser
+from trackrecord_worker.caching.advise import Adviser
 
 _NUMBERS = count()
 _TRIED = (TRIED["en"], TRIED_ANYWAY["en"])

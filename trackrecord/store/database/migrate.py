@@ -9,24 +9,11 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from trackrecord.errors import SchemaTooNew, SchemaUnreleased
+from trackrecord.errors import SchemaTooNew
 
 from .engine import connect_store, reading, writing_anyway
 from .moves import check_whole
 from .row_locks import advisory_lock
-
-# What versions from before the first release wrote. The tables of the last one are those of r0001
-# but for the successes of patterns, which are counted from the outcomes.
-_UNRELEASED = ("0001", "0002", "0003")
-_LAST_UNRELEASED = "0004"
-_SINCE_LAST_UNRELEASED = (
-    "ALTER TABLE patterns ADD COLUMN succeeded BIGINT DEFAULT 0 NOT NULL",
-    "ALTER TABLE observations ADD COLUMN success BOOLEAN DEFAULT FALSE NOT NULL",
-    """UPDATE observations SET success = TRUE
-    WHERE (SELECT success FROM outcomes WHERE outcomes.id = observations.outcome)""",
-    """UPDATE patterns SET succeeded = (SELECT count(*) FROM observations
-    WHERE observations.pattern_id = patterns.id AND observations.success)""",
-)
 
 _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 _REVISION = re.compile(r"""^(down_)?revision = ["'](\w+)["']$""", re.MULTILINE)
@@ -45,8 +32,7 @@ def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
 
     Raises:
         StoreMoved: the database holds a part of a store that is being moved to it.
-        SchemaTooNew: the database is of a newer version than this code.
-        SchemaUnreleased: the database was made before the first release, and is too old.
+        SchemaTooNew: the database is of a version that this code does not know.
         ServerUnavailable: the database cannot be reached.
     """
     with reading(engine) as connection:
@@ -108,22 +94,11 @@ def _upgrade(connection: Connection, version: str | None) -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if version in _UNRELEASED:
+    if version is not None and version not in known:
         message = (
-            f"the database was made by an unreleased trackrecord (revision {version}): start the "
-            f"last unreleased one (revision {_LAST_UNRELEASED}) on it once, "
-            "or name another database"
-        )
-        raise SchemaUnreleased(message)
-    if version is not None and version not in {*known, _LAST_UNRELEASED}:
-        message = (
-            f"the database is of a newer trackrecord (revision {version}): "
-            "install that version, or name another database"
+            "the database is of a newer trackrecord, or of one from before the first release "
+            f"(revision {version}): install that version, or name another database"
         )
         raise SchemaTooNew(message)
     config.attributes["connection"] = connection
-    if version == _LAST_UNRELEASED:
-        for statement in _SINCE_LAST_UNRELEASED:
-            connection.execute(text(statement))
-        command.stamp(config, "r0001", purge=True)
     command.upgrade(config, "head")

@@ -6,7 +6,7 @@ from trackrecord.queries.criteria import list_criteria, show_criterion
 from trackrecord.queries.explain import explain
 from trackrecord.queries.rates_over_time import criterion_rate_over_time
 from trackrecord.queries.sorting import CRITERIA
-from trackrecord_producers.ids import new_id
+from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Shown
 from ..asked import PageRequest

@@ -4,7 +4,7 @@ from trackrecord.calls.given import choice_of
 from trackrecord.changes.feedback import give_feedback
 from trackrecord.errors import InvalidRequest
 from trackrecord.wire.feedback import FeedbackBody, Verdict
-from trackrecord_producers.ids import new_id
+from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed
 from ..asked import PageRequest

@@ -15,7 +15,7 @@ from trackrecord.queries.effect import measure_effect
 from trackrecord.queries.letters_of_project import count_letters_of
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
-from trackrecord_producers.spool import spool_size
+from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown
 from ..asked import PageRequest

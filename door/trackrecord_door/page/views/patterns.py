@@ -18,7 +18,7 @@ from trackrecord.queries.patterns import (
 from trackrecord.queries.rates_over_time import pattern_rate_over_time
 from trackrecord.queries.sorting import PATTERNS
 from trackrecord.store.patterns.read import PatternChange
-from trackrecord_producers.ids import new_id
+from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed, Shown
 from ..asked import PageRequest

@@ -6,8 +6,8 @@ import uuid
 import sqlalchemy as sa
 from alembic import op
 
-# Not "0001": a version before the first release wrote that into its databases.
-revision = "r0001"
+# Not "0001" or "r0001": versions before the first release wrote these into their databases.
+revision = "first_release"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -27,6 +27,8 @@ def upgrade() -> None:
     _make_episodes()
     _make_competences()
     _make_memories()
+    _make_advice()
+    _make_administration()
     if had_memories:
         _take_over()
         op.drop_table(_OLD)
@@ -41,6 +43,7 @@ def _make_outcomes() -> None:
         sa.Column("outcomes", sa.BigInteger(), nullable=False),
         sa.Column("successes", sa.BigInteger(), nullable=False),
         sa.Column("last_learnt_at", sa.Double()),
+        sa.Column("without_verdict", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("name"),
     )
@@ -52,20 +55,21 @@ def _make_outcomes() -> None:
         sa.Column("task_id", sa.String(256), nullable=False),
         sa.Column("received_at", sa.Double(), nullable=False),
         sa.Column("ended_at", sa.Double(), nullable=False),
-        sa.Column("success", sa.Boolean(), nullable=False),
-        sa.Column("raw_score", sa.Double(), nullable=False),
-        sa.Column("verdict", sa.String(8), nullable=False),
+        sa.Column("success", sa.Boolean()),
+        sa.Column("raw_score", sa.Double()),
+        sa.Column("verdict", sa.String(8)),
         sa.Column("body", sa.LargeBinary(), nullable=False),
         sa.Column("names_criteria", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("replaced_at", sa.Double(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("id"),
-        sa.UniqueConstraint("project_id", "outcome_id"),
+        sa.UniqueConstraint("project_id", "outcome_id", "replaced_at"),
     )
     op.create_index(
         "ix_outcomes_received",
         "outcomes",
         [
             "project_id", "received_at", "success", "names_criteria", "verdict", "raw_score",
-            "ended_at", "task_id",
+            "ended_at", "task_id", "replaced_at",
         ],
     )  # fmt: skip
     op.create_table(
@@ -75,6 +79,7 @@ def _make_outcomes() -> None:
         ),
         sa.Column("half_life_days", sa.Double(), nullable=False),
         sa.Column("landmark", sa.Double(), nullable=False),
+        sa.Column("criteria_half_life_days", sa.Double()),
         sa.PrimaryKeyConstraint("project_id"),
     )
     op.create_table(
@@ -92,6 +97,67 @@ def _make_outcomes() -> None:
         sa.Column("rules", sa.Text(), nullable=False),
         sa.Column("mixed", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("project_id"),
+    )
+    op.create_table(
+        "outcome_entries",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome_id", sa.String(128), nullable=False),
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome_id", "digest"),
+    )
+    op.create_table(
+        "outcome_commits",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("commit_id", sa.String(64), nullable=False),
+        sa.Column("outcome_id", sa.String(128), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "commit_id", "outcome_id"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "waiting_retractions",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "outcome"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "outcome_days",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("outcomes", sa.BigInteger(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("without_verdict", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "day"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "feedback",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("feedback_id", sa.String(128), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("given_at", sa.Double(), nullable=False),
+        sa.Column("subject", sa.String(16), nullable=False),
+        sa.Column("name", sa.String(160), nullable=False),
+        sa.Column("verdict", sa.String(8), nullable=False),
+        sa.Column("value", sa.Double(), nullable=False),
+        sa.Column("is_waiting", sa.Boolean(), nullable=False),
+        sa.Column("task_id", sa.String(256)),
+        sa.Column("source", sa.String(256)),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "feedback_id"),
+    )
+    op.create_index(
+        "ix_feedback_name", "feedback", ["project_id", "subject", "name", "received_at"]
+    )
+    op.create_index(
+        "ix_feedback_waiting",
+        "feedback",
+        ["project_id", "subject", "name"],
+        sqlite_where=sa.text("is_waiting = 1"),
+        postgresql_where=sa.text("is_waiting"),
     )
 
 
@@ -115,6 +181,8 @@ def _make_patterns() -> None:
         sa.Column("reported_maturity", sa.String(16)),
         sa.Column("reported_inverted", sa.Boolean(), nullable=False),
         sa.Column("decided_maturity", sa.String(16)),
+        sa.Column("feedback", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("helpful_feedback", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("project_id", "slug"),
     )
@@ -126,6 +194,9 @@ def _make_patterns() -> None:
         sa.Column("ended_at", sa.Double(), nullable=False),
         sa.Column("verdict", sa.String(8), nullable=False),
         sa.Column("success", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("replaced_at", sa.Double()),
+        sa.Column("speaker", sa.String(300), nullable=False, server_default=""),
+        sa.Column("is_claim", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.PrimaryKeyConstraint("pattern_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
@@ -161,6 +232,34 @@ def _make_patterns() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_pattern_decisions_pattern_id"), "pattern_decisions", ["pattern_id"])
+    op.create_table(
+        "pattern_tags",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("pattern_id", ID, sa.ForeignKey("patterns.id"), nullable=False),
+        sa.Column("tag", sa.String(64), nullable=False),
+        sa.Column("added_at", sa.Double(), nullable=False),
+        sa.Column("removed_at", sa.Double()),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index(op.f("ix_pattern_tags_pattern_id"), "pattern_tags", ["pattern_id"])
+    op.create_table(
+        "pattern_speakers",
+        sa.Column("pattern_id", ID, autoincrement=False, nullable=False),
+        sa.Column("speaker", sa.String(300), nullable=False),
+        sa.Column("project_id", ID, nullable=False),
+        sa.Column("helpful", sa.BigInteger(), nullable=False),
+        sa.Column("neutral", sa.BigInteger(), nullable=False),
+        sa.Column("harmful", sa.BigInteger(), nullable=False),
+        sa.Column("succeeded", sa.BigInteger(), nullable=False),
+        sa.Column("feedback", sa.BigInteger(), nullable=False),
+        sa.Column("helpful_sum", sa.Double(), nullable=False),
+        sa.Column("harmful_sum", sa.Double(), nullable=False),
+        sa.Column("helpful_claimed_sum", sa.Double(), nullable=False),
+        sa.Column("harmful_claimed_sum", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("pattern_id", "speaker"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_pattern_speakers_project", "pattern_speakers", ["project_id", "speaker"])
 
 
 def _make_criteria() -> None:
@@ -186,6 +285,7 @@ def _make_criteria() -> None:
         sa.Column("ended_at", sa.Double(), nullable=False),
         sa.Column("verdict", sa.String(8), nullable=False),
         sa.Column("value", sa.Double(), nullable=False),
+        sa.Column("replaced_at", sa.Double()),
         sa.PrimaryKeyConstraint("criterion_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
@@ -238,6 +338,7 @@ def _make_episodes() -> None:
         sa.Column("signature_id", ID),
         sa.Column("success", sa.Boolean(), nullable=False),
         sa.Column("read_at", sa.Double(), nullable=False),
+        sa.Column("retracted_at", sa.Double()),
         sa.PrimaryKeyConstraint("project_id", "outcome"),
         sqlite_with_rowid=False,
     )
@@ -432,6 +533,122 @@ def _make_memories() -> None:
         ["outcome"],
         sqlite_where=sa.text("is_indexed = 0"),
         postgresql_where=sa.text("NOT is_indexed"),
+    )
+
+
+def _make_advice() -> None:
+    op.create_table(
+        "runs",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("success", sa.Boolean()),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("replaced_at", sa.Double()),
+        sa.PrimaryKeyConstraint("project_id", "ended_at", "outcome"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "lesson_decisions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("lesson_id", sa.String(32), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_lesson_decisions_project_id", "lesson_decisions", ["project_id"])
+    op.create_table(
+        "exposures",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("exposure_id", sa.String(64), nullable=False),
+        sa.Column("task_id", sa.String(256), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("is_withheld", sa.Boolean(), nullable=False),
+        sa.Column("holdout", sa.Double(), nullable=False),
+        sa.Column("propensity", sa.Double(), nullable=False),
+        sa.Column("revision", sa.BigInteger(), nullable=False),
+        sa.Column("entries", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "exposure_id"),
+    )
+    op.create_index("ix_exposures_at", "exposures", ["project_id", "at"])
+    op.create_table(
+        "effect_decisions",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("action", sa.String(16), nullable=False),
+        sa.Column("entry", sa.String(256), nullable=False),
+        sa.Column("share", sa.Double(), nullable=True),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_effect_decisions_project_id", "effect_decisions", ["project_id"])
+    op.create_index("ix_exposures_task", "exposures", ["project_id", "task_id", "at"])
+
+
+def _make_administration() -> None:
+    op.create_table(
+        "forgotten_ids",
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("digest"),
+    )
+    op.create_table(
+        "forgettings",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("digest", sa.LargeBinary(16), nullable=False),
+        sa.Column("what", sa.String(16), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("finished_at", sa.Double()),
+        sa.Column("counts", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
+        "store_moves",
+        sa.Column("token", sa.String(32), nullable=False),
+        sa.Column("direction", sa.String(4), nullable=False),
+        sa.Column("other", sa.Text(), nullable=False),
+        sa.Column("started_at", sa.Double(), nullable=False),
+        sa.Column("finished_at", sa.Double()),
+        sa.PrimaryKeyConstraint("token"),
+    )
+    op.create_table(
+        "move_steps",
+        sa.Column("name", sa.String(64), nullable=False),
+        sa.Column("last_key", sa.Text()),
+        sa.Column("copied", sa.BigInteger(), nullable=False),
+        sa.Column("is_done", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
+        "project_imports",
+        sa.Column(
+            "project_id", ID, sa.ForeignKey("projects.id"), autoincrement=False, nullable=False
+        ),
+        sa.Column("export_id", sa.String(32), nullable=False),
+        sa.Column("imported_at", sa.Double(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "export_id"),
+    )
+    op.create_table(
+        "access_tokens",
+        sa.Column("id", sa.String(12), nullable=False),
+        sa.Column("digest", sa.String(64), nullable=False),
+        sa.Column("project", sa.String(128)),
+        sa.Column("permission", sa.String(8), nullable=False),
+        sa.Column("name", sa.String(128), nullable=False),
+        sa.Column("created_at", sa.Double(), nullable=False),
+        sa.Column("last_used_at", sa.Double()),
+        sa.Column("revoked_at", sa.Double()),
+        sa.PrimaryKeyConstraint("id"),
     )
 
 

@@ -1,0 +1,1 @@
+"""Attempts at tasks, and the errors of tasks in flight."""

@@ -1,0 +1,315 @@
+"""An attempt at a task, observed from its start to its end, whatever that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeVar, Unpack
+
+from trackrecord.inflight.errors import ErrorType
+from trackrecord.learning.text.language import Language
+
+from ..bodies.outcome_fields import AttemptFields
+from ..bodies.remarks import remark
+from ..bodies.safe_text import describe, describe_error
+from ..bodies.scalars import as_text
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.retry_count import RetryCounts, Task
+from ..publishing.publish import publish_fields
+from .accounting import Account
+from .call_details import MAX_DETAILS, call_details
+from .current import current_attempt as current_attempt  # handed on to agents from here
+from .current import make_current
+from .decorating import observed
+from .errors_in_flight import error_context, report_end, report_error
+from .exit_reason import CANCELLED, is_clean_exit, mode_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MAX_LABEL = 256
+
+_failed_before = RetryCounts()
+
+
+def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Attempt:
+    """Observe an attempt at a task, and publish how it went when it ends.
+
+    Use it as `with`, as `async with`, or as a decorator of functions, coroutine functions and
+    generators. What it surrounds returns and raises as if it were not there.
+
+    Args:
+        task_id: the task. Given none, a decorator names the task after the function, so that all
+            its calls are attempts at one task, and `with` makes up a name that is used once.
+        **fields: any other field of the wire format, published as it is. With `success=False`
+            the task counts as failed unless `note(success=True)` says otherwise before the end.
+    """
+    given: Any = fields
+    # As publish() would read it, so that the outcome and the errors name one task.
+    read_as: Any = as_text(task_id)
+    return Attempt(read_as, given)
+
+
+class Attempt:
+    """One attempt, which collects the fields of its outcome. None of its methods raises.
+
+    Attributes:
+        task_id: the task; None until the attempt begins when none was given.
+    """
+
+    def __init__(self, task_id: str | None, fields: dict[str, Any], *, named: bool = True) -> None:
+        self.task_id = task_id
+        self._fields = fields
+        # A task that is only named after a function: its attempts need not be tries at one thing.
+        self._named = named
+        self._depth = 0
+        self._outer: Attempt | None = None
+        # The errors that an attempt inside this one, at the same task, has recorded already.
+        self._recorded: BaseException | None = None
+        self._account = Account()
+
+    def error(
+        self,
+        error: object = None,
+        *,
+        type: ErrorType | None = None,  # noqa: A002 - what the rules call it
+        tool_name: str | None = None,
+        context: str | None = None,
+    ) -> None:
+        """Count an error that the attempt met, and record it for the next attempt.
+
+        An exception that ends the attempt is counted and recorded by itself.
+
+        Args:
+            error: what happened: an exception or a text.
+            type: what kind of error it is; by default it is classified.
+            tool_name: the tool that was used.
+            context: the activity at that time.
+        """
+        if self._account.count_error(error) and (error is None or error is not self._recorded):
+            report_error(
+                self.task_id,
+                type,
+                "" if error is None else error,
+                tool_name=tool_name,
+                context=context,
+                project=self.project,
+                is_counted=True,
+            )
+
+    def count_for(self, task_id: str, error: object) -> bool:
+        """Count an error in the innermost attempt at this task, this one or one around it.
+
+        Returns:
+            Whether such an attempt exists.
+        """
+        ongoing = self._at(task_id)
+        if ongoing is not None:
+            ongoing._account.count_error(error)
+        return ongoing is not None
+
+    def _at(self, task_id: str | None) -> Attempt | None:
+        ongoing: Attempt | None = self
+        while ongoing is not None and ongoing.task_id != task_id:
+            ongoing = ongoing._outer
+        return ongoing
+
+    def error_context(
+        self,
+        include_resolved: bool = False,
+        lang: Language = "en",
+    ) -> str:
+        """Return the text on all errors met so far at the task, for the prompt of a retry.
+
+        Works as `trackrecord.error_context` for this attempt's task.
+        """
+        if self.task_id is None:
+            return ""
+        return error_context(self.task_id, include_resolved, lang, project=self.project)
+
+    async def aerror_context(
+        self,
+        include_resolved: bool = False,
+        lang: Language = "en",
+    ) -> str:
+        """Return the text of `error_context` without blocking the event loop."""
+        if self.task_id is None:
+            return ""
+        # Imports asyncio, which is there already where this is awaited.
+        from ..awaitable import aerror_context
+
+        return await aerror_context(self.task_id, include_resolved, lang, project=self.project)
+
+    @property
+    def project(self) -> str | None:
+        """Return the task's project; None for the settings' project."""
+        project = self._account.noted.get("project", self._fields.get("project"))
+        return project if isinstance(project, str) else None
+
+    def retry(self) -> None:
+        """Count a retry.
+
+        A further attempt at a task that this process has failed at is counted as a retry by itself.
+        """
+        self._account.count_retry()
+
+    def tool(
+        self,
+        name: str,
+        *,
+        ok: bool | None = None,
+        args: object = None,
+        error: object = None,
+        duration_ms: float | None = None,
+    ) -> None:
+        """Record a call of a tool; calls stay in the order in which they are recorded.
+
+        Args:
+            name: the tool.
+            ok: whether the call succeeded; a failed one counts as an error. By default it did
+                unless there is an error.
+            args: the arguments as they are now; left out when they take more than 16 KiB.
+            error: what went wrong: an exception or a text.
+            duration_ms: how long it took.
+        """
+        if ok is None:
+            ok = error is None
+        tool = describe(name, _MAX_LABEL)
+        call: dict[str, Any] = {"tool": tool, "ok": ok}
+        if duration_ms is not None:
+            call["duration_ms"] = duration_ms
+        if not ok:
+            self.error(f"{tool} failed" if error is None else error, tool_name=tool)
+        self._account.add_call(call, call_details(args, error))
+
+    def fail(self, mode: str, details: object = None) -> None:
+        """Mark the task as failed, though nothing is raised.
+
+        Args:
+            mode: the kind of failure, a short label.
+            details: what happened: an exception or a text.
+        """
+        described = None if details is None else describe(details, MAX_DETAILS)
+        self._account.fail(describe(mode, _MAX_LABEL), described)
+
+    def note(self, **fields: Unpack[AttemptFields]) -> None:
+        """Add fields of the wire format to the outcome; later values win.
+
+        `success=False` says that the task did not reach its goal, though nothing is raised.
+        `success=True` does not make up for an exception or for `fail`: the attempt failed, and the
+        log of "trackrecord" says that the two contradict each other.
+        """
+        given: Any = fields
+        self._account.note(given)
+
+    def start(self) -> None:
+        """Begin anew; `with` and the decorator call this."""
+        if self.task_id is None:
+            self.task_id = f"attempt-{new_id()}"
+        self._outer, self._recorded = current_attempt(), None
+        self._account = Account()
+        if self._named:
+            self._account = Account(_process_failures().count(self._task))
+
+    @property
+    def _task(self) -> Task:
+        return self.project, str(self.task_id)
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Publish how the attempt went; `with` and the decorator call this.
+
+        Args:
+            error: what ended the attempt, if it was an exception.
+        """
+        account = self._account
+        if error is not None and not is_clean_exit(error):
+            self._end_by(error)
+        around = self._outer._at(self.task_id) if self._outer is not None else None
+        self._say_contradictions()
+        counts = "error_count" not in self._fields | account.noted
+        publish_fields(
+            account.outcome(self.task_id, self._fields),
+            # An attempt around this one, at the same task, reports the errors of its own.
+            adopts_since=account.started if counts and around is None else None,
+        )
+        if around is None:
+            self._tell_end()
+        else:
+            around._recorded = error
+        # An exception holds on to the frames that it came through.
+        self._outer = self._recorded = None
+        account.close()
+
+    def _say_contradictions(self) -> None:
+        if self._account.is_contradicted(self._fields):
+            remark(
+                "success of a failed attempt",
+                "an attempt got success=True but failed, by an exception or by "
+                "fail(): it is published as failed",
+            )
+        if "task_id" in self._account.noted:
+            remark(
+                "task_id of an attempt",
+                "an attempt's task_id cannot be changed by note(): give it to attempt()",
+            )
+
+    def _end_by(self, error: BaseException) -> None:
+        self.error(error)
+        if self._account.failure is None:
+            self.fail(mode_of(error), describe_error(error, MAX_DETAILS))
+
+    def _tell_end(self) -> None:
+        """Count failures in a row, except cancelled attempts."""
+        failure = self._account.failure
+        success = self._account.success(self._fields)
+        # Neither true nor false is nothing to count; the outcome itself is dropped, and that said.
+        if isinstance(success, bool) and (failure is None or failure[0] != CANCELLED):
+            _process_failures().note(self._task, success=success)
+            report_end(self.task_id, success=success, project=self.project)
+
+    def __enter__(self) -> Self:
+        if self._depth == 0:
+            self.start()
+            make_current(self)
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            make_current(self._outer)
+            self.finish(error)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.__exit__(kind, error, trace)
+
+    def __call__(self, function: F) -> F:
+        """Decorate a function: each of its calls is an attempt of its own."""
+        if isinstance(function, (classmethod, staticmethod)):
+            return type(function)(self(function.__func__))
+        task_id = self.task_id or _name_of(function)
+        named = self.task_id is not None
+        return observed(function, lambda: Attempt(task_id, self._fields, named=named))
+
+
+def _process_failures() -> RetryCounts:
+    diversion = diversion_here()
+    return _failed_before if diversion is None else diversion.failed_before
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return describe(f"{function.__module__}.{name}", _MAX_LABEL)

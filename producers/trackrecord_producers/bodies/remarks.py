@@ -1,0 +1,48 @@
+"""Log remarks on calls that are not quite right for the agent's author, once per kind."""
+
+import logging
+from contextlib import suppress
+
+from ..delivery.diversion import diversion_here
+
+_log = logging.getLogger("trackrecord")
+# Names of fields may be made up at run time: neither memory nor the log may grow with them.
+_MOST_KINDS = 100
+
+
+class Remarks:
+    """Log lines of which each kind comes once in a process.
+
+    Needs no lock, so that a fork may happen at any time: two threads that say the same thing at
+    the same moment are two lines.
+
+    Args:
+        most: maximum number of kinds; later kinds are not logged.
+    """
+
+    def __init__(self, most: int = _MOST_KINDS) -> None:
+        self._most = most
+        self._said: set[str] = set()
+
+    def say(self, kind: str, message: str) -> None:
+        """Log a warning unless its kind was logged before; never raises."""
+        if kind in self._said or len(self._said) > self._most:
+            return
+        self._said.add(kind)
+        if len(self._said) > self._most:
+            message = "further remarks on fields are not logged in this process"
+        # The agent's own handlers and filters are called here.
+        with suppress(Exception):
+            _log.warning("%s", message)
+
+
+_of_this_process = Remarks()
+
+
+def remark(kind: str, message: str) -> None:
+    """Log a remark, once for each kind; inside `captured()` keep it for the test."""
+    diversion = diversion_here()
+    if diversion is None:
+        _of_this_process.say(kind, message)
+    else:
+        diversion.remark(message)

@@ -1,0 +1,1 @@
+"""The calls for prompts: what a task is handed is reported, as an exposure or a recall."""

@@ -1,0 +1,136 @@
+"""The question for rankings that an agent asks at prompt time; what it is handed is recorded.
+
+With a task id that is an exposure. Without one it is only said which memories were handed out, so
+that they stay fresh: once a day for each memory. Both go the way of an outcome, and the answer does
+not wait for them: a bounded queue, a background thread, Redis or the spool.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Final, ParamSpec, Protocol, TypeVar
+
+import msgspec
+
+from trackrecord.prompt.reading import client
+from trackrecord.prompt.reading.client import given_readers
+from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
+from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
+
+from ..delivery.diversion import diversion_here
+from ..delivery.ids import new_id
+from ..delivery.waiting import WaitingItem
+from ..publishing.publish import accept, count_fault
+
+_DAY_S: Final = 86_400
+# What is forgotten is reported once more, which does no harm.
+_MOST_REMEMBERED: Final = 10_000
+
+
+class _HandedToday:
+    """The memories that this process has reported today; a forked child goes on from there."""
+
+    def __init__(self) -> None:
+        self._day = 0
+        self._seen: set[tuple[str, str]] = set()
+
+    def new(self, project: str, memories: Iterable[str]) -> list[str]:
+        """Return the memories that were not handed out today, and note that they are now."""
+        today = int(time.time() // _DAY_S)
+        if today != self._day or len(self._seen) > _MOST_REMEMBERED:
+            # Not cleared: another thread may be reading it.
+            self._day, self._seen = today, set()
+        found = [name for name in memories if (project, name) not in self._seen]
+        self._seen.update((project, name) for name in found)
+        return found
+
+
+_handed_today: Final = _HandedToday()
+
+
+class _Answer(Protocol):
+    @property
+    def project(self) -> str: ...
+
+    @property
+    def memory_ids(self) -> tuple[str, ...]: ...
+
+    @property
+    def exposure(self) -> ExposureBody | None: ...
+
+
+_P = ParamSpec("_P")
+_A = TypeVar("_A", bound=_Answer)
+
+
+def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
+    """Return a question whose answers are recorded where they have to do with a task."""
+
+    @wraps(ask)
+    def asked(*args: _P.args, **kwargs: _P.kwargs) -> _A:
+        answer = ask(*args, **kwargs)
+        if answer.exposure is not None:
+            publish_exposure(answer.exposure)
+        if answer.memory_ids:
+            _report_handed(answer)
+        return answer
+
+    return asked
+
+
+def publish_exposure(exposure: ExposureBody) -> str | None:
+    """Publish what a task was handed, and go on: never raises, never waits.
+
+    Returns:
+        Its id, or None if it was dropped; `dropped` counts why. Also None where a test's own
+        rankings were read and nothing captures reports.
+    """
+    if given_readers.get() is not None and diversion_here() is None:
+        return None
+    try:
+        exposure_id = exposure.exposure_id or new_id()
+        body = encode_exposure(msgspec.structs.replace(exposure, exposure_id=exposure_id))
+        decode_exposure(body)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        count_fault(error)
+        return None
+    return exposure_id if accept(WaitingItem(body, names_project=True, kind="exposure")) else None
+
+
+def _report_handed(answer: _Answer) -> None:
+    """Report the memories that were handed out, unless that was said today: never raises."""
+    diversion = diversion_here()
+    if diversion is not None:
+        # A test is told of all.
+        names = list(answer.memory_ids)
+    elif given_readers.get() is not None:
+        return
+    else:
+        names = _handed_today.new(answer.project, answer.memory_ids)
+    if names and answer.exposure is None:  # an exposure has said it
+        publish_recall(answer.project, names)
+
+
+def publish_recall(project: str, memories: Sequence[str]) -> bool:
+    """Report memories that were handed out, and go on: never raises, never waits.
+
+    Returns:
+        Whether all of it was accepted; `dropped` counts why if not.
+    """
+    are_accepted = True
+    for start in range(0, len(memories), MAX_MEMORIES):
+        some = tuple(memories[start : start + MAX_MEMORIES])
+        try:
+            body = encode_recall(RecallBody(memories=some, project=project, at=time.time()))
+        except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+            count_fault(error)
+            are_accepted = False
+            continue
+        # A body of the default project says so by its silence, which is not that of the settings.
+        are_accepted &= accept(WaitingItem(body, names_project=True, kind="recall"))
+    return are_accepted
+
+
+rankings = recorded(client.rankings)

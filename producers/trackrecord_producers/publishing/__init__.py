@@ -1,0 +1,1 @@
+"""Publishing: the calls that report outcomes, memories and feedback, and never wait."""

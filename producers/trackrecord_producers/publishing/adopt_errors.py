@@ -1,0 +1,62 @@
+"""Add errors that others recorded to an attempt's outcome, on its way to Redis.
+
+The writing thread does this, so that no attempt waits for it: Redis is asked once
+for a batch. While Redis is away, outcomes go to the spool with what their attempts counted
+themselves.
+"""
+
+from collections.abc import Sequence
+from time import monotonic
+
+import msgspec
+import redis
+
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.inflight.adoption import Adoption, adopt_errors
+
+from ..delivery.waiting import WaitingItem
+
+
+class _Attempted(msgspec.Struct):
+    """The fields of an attempt's outcome that decide which errors are its own."""
+
+    task_id: str
+    outcome_id: str
+    project: str | None = None
+
+
+_read = msgspec.json.Decoder(_Attempted).decode
+_take_apart = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+def with_adopted_errors(
+    client: redis.Redis, settings: AgentSettings, items: Sequence[WaitingItem]
+) -> list[WaitingItem]:
+    """Return the same outcomes; those of attempts also count errors that others recorded.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached.
+    """
+    items = list(items)
+    attempts = [place for place, item in enumerate(items) if item.adopts_since is not None]
+    if attempts:
+        adoptions = [_adoption(items[place], settings.project) for place in attempts]
+        counts = adopt_errors(client, settings.keys, adoptions)
+        for place, count in zip(attempts, counts, strict=True):
+            if count:
+                items[place] = _with_more_errors(items[place], count)
+    return items
+
+
+def _adoption(item: WaitingItem, project: str) -> Adoption:
+    read = _read(item.body)
+    assert item.adopts_since is not None  # noqa: S101 - why it was chosen
+    age_s = max(0.0, monotonic() - item.adopts_since)
+    return Adoption(read.project or project, read.task_id, read.outcome_id, age_s)
+
+
+def _with_more_errors(item: WaitingItem, count: int) -> WaitingItem:
+    fields = _take_apart(item.body)
+    counted = msgspec.json.decode(fields["error_count"], type=int)
+    fields["error_count"] = msgspec.Raw(str(counted + count).encode())
+    return msgspec.structs.replace(item, body=msgspec.json.encode(fields))

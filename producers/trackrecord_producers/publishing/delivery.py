@@ -1,0 +1,129 @@
+"""Deliver outcomes from memory to Redis, or to the spool while Redis is away.
+
+Imported by the writing thread only: its imports take a quarter of a second.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from trackrecord.agent_settings import AgentSettings
+from trackrecord.errors import ServerUnavailable
+from trackrecord.forking import not_while_forking
+from trackrecord.redis_client import agent_client
+
+from ..delivery.notices import Notices
+from ..delivery.outage import Outage
+from ..delivery.stats import DeliveryCounts
+from ..delivery.stream_and_spool_format import stream_entry
+from ..delivery.stream_writer import append
+from ..delivery.waiting import WaitingItem
+from ..spool.forwarder import forwarding
+from ..spool.spooling import Spooling
+
+
+class OutcomeDelivery:
+    """Deliver outcomes out of this process; used by one thread.
+
+    Args:
+        settings: validated settings.
+        spooling: writes them to the spool while Redis is away.
+        notices: logs problems.
+        counts: counts sent, spooled and forwarded outcomes.
+        wake: called from another thread when `forward` has work to do.
+    """
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        spooling: Spooling,
+        notices: Notices,
+        counts: DeliveryCounts,
+        wake: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._spooling = spooling
+        self._notices = notices
+        self._counts = counts
+        self._client = agent_client(settings)
+        self._outage = Outage(self._redis_answers, settings.retry_after_s, wake)
+        self._forwarding: Iterator[int] | None = None
+        # Others may have left something in the spool: look once, after the first success.
+        self._look_into_spool = False
+        self._sent_before = False
+
+    def deliver(self, items: Sequence[WaitingItem]) -> None:
+        """Send outcomes, or spool them, or count them as dropped."""
+        ready = self._spooling.ready(self._with_adopted(items))
+        if ready and not self._sent(ready):
+            self._look_into_spool = True
+            self._spooling.spool(ready)
+
+    def _with_adopted(self, items: Sequence[WaitingItem]) -> Sequence[WaitingItem]:
+        if self._outage.lasts or all(item.adopts_since is None for item in items):
+            return items
+        try:
+            # A program without attempts does without this.
+            with not_while_forking():
+                from .adopt_errors import with_adopted_errors
+            return with_adopted_errors(self._client, self._settings, items)
+        except Exception as error:  # noqa: BLE001 - as when sending
+            self._redis_is_away(error)
+            return items
+
+    def forward(self) -> bool:
+        """Forward outcomes from the spool, by one pipelined write.
+
+        Returns:
+            Whether there is more to do at once.
+        """
+        if self._outage.lasts:
+            return False
+        if self._forwarding is None:
+            if not self._look_into_spool:
+                return False
+            self._look_into_spool = False
+            self._spooling.close()
+            self._forwarding = forwarding(self._settings, self._client)
+        try:
+            step = next(self._forwarding, None)
+        except Exception as error:  # noqa: BLE001 - as when sending
+            self._redis_is_away(error)
+            return False
+        if step is None:
+            self._forwarding = None
+            return False
+        self._counts.forwarded += step
+        return True
+
+    def _sent(self, items: Sequence[WaitingItem]) -> bool:
+        if self._outage.lasts:
+            return False
+        try:
+            entries = [stream_entry(item.kind, item.body) for item in items]
+            append(self._client, self._settings.keys.outcomes, entries)
+        except Exception as error:  # noqa: BLE001 - whatever the error is, the spool is better than a loss
+            self._redis_is_away(error)
+            return False
+        self._counts.sent += len(items)
+        if not self._sent_before:
+            self._sent_before = self._look_into_spool = True
+        return True
+
+    def _redis_is_away(self, error: Exception) -> None:
+        self._forwarding = None
+        self._look_into_spool = True
+        what = str(error) if isinstance(error, ServerUnavailable) else type(error).__name__
+        self._notices.say("redis_away", f"{what}; until then outcomes wait in the spool")
+        self._outage.begin()
+
+    def _redis_answers(self) -> bool:
+        try:
+            return bool(self._client.ping())
+        except Exception:  # noqa: BLE001 - the thread that asks must go on asking
+            return False
+
+    def close(self) -> None:
+        """Close the connection and the spool's file."""
+        self._outage.give_up()
+        self._forwarding = None
+        self._spooling.close()
+        self._client.close()

@@ -1,0 +1,63 @@
+"""The function for agents to judge one pattern, criterion or memory: fire and forget."""
+
+from typing import Any
+
+from trackrecord.errors import InvalidFeedback
+from trackrecord.wire.feedback import Verdict, decode_feedback
+
+from ..bodies.scalars import as_text
+from ..bodies.written_body import written
+from ..delivery.ids import new_id
+from ..delivery.waiting import WaitingItem
+from .publish import accept, count_fault
+
+
+def feedback(
+    *,
+    verdict: Verdict,
+    pattern: str | None = None,
+    criterion: str | None = None,
+    memory: str | None = None,
+    task_id: str | None = None,
+    source: str | None = None,
+    project: str | None = None,
+    feedback_id: str | None = None,
+) -> str | None:
+    """Judge one pattern, criterion or memory, and go on: never raises, never waits.
+
+    It goes the way of an outcome: a bounded queue, a background thread, Redis or the spool. It
+    counts once, as the verdict of one outcome would; a memory is confirmed or rejected. Feedback on
+    a pattern or a memory that the project does not know waits until the project knows it.
+
+    Args:
+        verdict: "helpful", "harmful" or "neutral".
+        pattern: the name or the id of a pattern; the id of an anti-pattern names the pattern that
+            it warns of, and the verdict is on that.
+        criterion: the name of a criterion.
+        memory: the id of a memory. Exactly one of the three is given.
+        task_id: the task in which it showed.
+        source: the name of the reporting agent.
+        project: the project; the settings' project when not given.
+        feedback_id: the idempotency key; made when not given.
+
+    Returns:
+        The feedback's id, or None when it was dropped; `dropped` counts why.
+    """
+    try:
+        own_id = feedback_id or new_id()
+        body = _body(
+            feedback_id=own_id, verdict=verdict, pattern=pattern, criterion=criterion,
+            memory=memory, task_id=as_text(task_id), source=as_text(source), project=project,
+        )  # fmt: skip
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        count_fault(error)
+        return None
+    item = WaitingItem(body, names_project=project is not None, kind="feedback")
+    return own_id if accept(item) else None
+
+
+def _body(**given: Any) -> bytes:  # noqa: ANN401 - fields of the wire format
+    fields = {name: value for name, value in given.items() if value is not None}
+    body = written(fields, what="feedback", refusal=InvalidFeedback)
+    decode_feedback(body)
+    return body

@@ -1,0 +1,47 @@
+"""The kinds of reports that the stream carries: the one list of them.
+
+A new kind is a row here, a module of this package that decodes its body (`trackrecord.wire.recall`
+has `decode_recall`), and an `EntryKind` of the worker in `trackrecord_worker.learning.entry_kinds`.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Final, Literal, NamedTuple
+
+from trackrecord.forking import not_while_forking
+
+Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error"]
+
+
+class KindOfReport(NamedTuple):
+    """One kind of report.
+
+    Attributes:
+        field: the field of a stream entry, and of a line of the spool, that holds the body.
+        counted_as: the name that learnt entries are counted under; None for outcomes, which are
+            counted by what became of each.
+    """
+
+    field: str
+    counted_as: str | None
+
+
+KINDS: Final[Mapping[Kind, KindOfReport]] = {
+    "outcome": KindOfReport("body", None),
+    "memory": KindOfReport("memory", "memories"),
+    "exposure": KindOfReport("exposure", "exposures"),
+    "recall": KindOfReport("recall", "recalls"),
+    "feedback": KindOfReport("feedback", "feedback"),
+    "error": KindOfReport("error", "errors"),
+}
+
+
+def decoder_of(kind: Kind) -> Callable[..., object]:
+    """Return the function that checks a body of a kind, from the module that is named after it.
+
+    Most processes never decode most kinds, and some modules take long to import.
+    """
+    with not_while_forking():
+        module = import_module(f"trackrecord.wire.{kind}")
+    decoder: Callable[..., object] = getattr(module, f"decode_{kind}")
+    return decoder

@@ -1,0 +1,85 @@
+"""A worker that gets no wake-ups: it connects to Redis anew, or learns without them.
+
+Kombu stops reading when as many wake-ups as the worker may hold are neither done nor acknowledged.
+If Redis goes away at the moment in which they should be acknowledged, they stay so for ever: the
+worker reads nothing more, not even that its connection is gone.
+
+A Redis whose memory is full takes no wake-ups, but lets entries be read and acknowledged, which
+makes room.
+"""
+
+from typing import Any, Final
+
+import structlog
+from celery import bootsteps, current_app
+from celery.worker import state
+from celery.worker.consumer import Tasks
+
+from trackrecord.redis_problems import memory_is_full
+
+from ..schedule import DRAIN_TASK
+
+_log = structlog.get_logger(__name__)
+
+_CHECK_EVERY_S: Final = 5.0
+
+
+class StallNotice(bootsteps.StartStopStep):
+    """Raise a connection error in the worker's loop when it has stalled: Celery then reconnects."""
+
+    requires = (Tasks,)
+
+    def __init__(self, consumer: Any, **options: Any) -> None:  # noqa: ANN401 - Celery's signature
+        super().__init__(consumer, **options)
+        self._check: Any = None
+        self._is_making_room = False
+        self._taken_before: int | None = None
+
+    def start(self, consumer: Any) -> None:  # noqa: ANN401 - as above
+        """Look every few seconds, for as long as this connection lasts."""
+        self._taken_before = None
+        self._check = consumer.timer.call_repeatedly(_CHECK_EVERY_S, self._look, (consumer,))
+
+    def stop(self, consumer: Any) -> None:  # noqa: ANN401, ARG002 - as above
+        """Look no more."""
+        if self._check is not None:
+            self._check.cancel()
+            self._check = None
+
+    def _look(self, consumer: Any) -> None:  # noqa: ANN401 - as above
+        """Compare with the last look: idle, wake-ups waiting, and none taken in between."""
+        waiting, has_room = _ask(consumer)
+        if not has_room and not self._is_making_room:
+            self._is_making_room = True
+            consumer.pool.apply_async(
+                learn_without_wake_up, callback=self._made_room, error_callback=self._made_room
+            )
+        if state.reserved_requests or not waiting:
+            self._taken_before = None
+            return
+        taken = sum(state.total_count.values())
+        if taken == self._taken_before:
+            _log.warning("worker_stalled", effect="the worker connects to Redis anew")
+            message = "wake-ups are waiting, and this worker reads none"
+            raise ConnectionError(message)
+        self._taken_before = taken
+
+    def _made_room(self, _answer: object) -> None:
+        self._is_making_room = False
+
+
+def learn_without_wake_up() -> None:
+    """Learn what waits, in a process of the pool."""
+    current_app.tasks[DRAIN_TASK]()
+
+
+def _ask(consumer: Any) -> tuple[int, bool]:  # noqa: ANN401 - as above
+    """Return how many wake-ups wait, and whether Redis has room; on a connection of its own.
+
+    Raises:
+        ConnectionError: Redis cannot be reached, which the worker has not noticed yet.
+    """
+    with consumer.app.connection_for_write() as connection:
+        client = connection.default_channel.client
+        waiting = sum(int(client.llen(queue)) for queue in consumer.app.amqp.queues)
+        return waiting, not memory_is_full(client)

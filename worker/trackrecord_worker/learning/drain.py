@@ -1,0 +1,209 @@
+"""Draining the stream: read a batch, learn it in one transaction, only then acknowledge.
+
+A crash at any point leads to a redelivery that changes nothing twice: committed outcomes are
+recognised by their outcome_id, and the others were never acknowledged.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+import structlog
+
+from trackrecord.errors import StoreUnavailable
+from trackrecord.fleet_counts import RESULTS, batch_counts
+from trackrecord.store.patterns.transitions import Transition
+
+from ..caching.refresh import RankingsRefresher
+from ..spans import Spans
+from .background_stream import BackgroundStream
+from .batch_size import BatchSize
+from .entries import Entry, IntakeContext
+from .entry_kinds import decode_entries, take_in
+from .outage import DatabaseOutage
+from .stream import OutcomeStream
+
+_log = structlog.get_logger(__name__)
+
+# Beyond this many full batches in the stream, another process is woken to help.
+_LONG_BACKLOG_BATCHES = 4
+# A client that waits longer for a response considers the server hung.
+_LONGEST_BLOCK_S = 10.0
+_COUNTS: Final = (*RESULTS, "refused", "batches")
+
+
+class Drained(Counter[str]):
+    """The counts of one drain.
+
+    Entries are counted under `RESULTS`, those that became dead letters as "refused", and the
+    batches that were read as "batches".
+    """
+
+    def log(self) -> None:
+        """Log the counts in one short line, unless there was nothing to learn."""
+        if self["batches"]:
+            _log.info("learnt", **{name: self[name] for name in _COUNTS if self[name]})
+
+
+class Drain:
+    """Learn from the stream.
+
+    Args:
+        stream: the stream to read and acknowledge.
+        context: the servers and rules that entries are learnt with.
+        outage: this process's state towards the database.
+        refresher: refreshes the rankings of changed projects.
+        spans: tells a collector of each batch.
+        wake_another: called once in a drain that finds a long backlog.
+    """
+
+    def __init__(
+        self,
+        stream: OutcomeStream,
+        context: IntakeContext,
+        *,
+        outage: DatabaseOutage,
+        refresher: RankingsRefresher,
+        spans: Spans,
+        wake_another: Callable[[], None],
+    ) -> None:
+        settings = context.settings
+        self._stream = stream
+        self._context = context
+        self._size = BatchSize(settings.batch_size, settings.batch_bytes, settings.max_body_bytes)
+        self._background = BackgroundStream(stream, self._size)
+        self._outage = outage
+        self._settings = settings
+        self._refresher = refresher
+        self._spans = spans
+        self._wake_another = wake_another
+        self._held: set[bytes] = set()
+
+    def run(self) -> Drained:
+        """Work batch by batch until the stream stays empty or the time slice is over."""
+        done = Drained()
+        if self._outage.is_pausing:
+            return done
+        self._held.clear()
+        self._stream.ensure_group()
+        deadline = time.monotonic() + self._settings.drain_slice_s
+        try:
+            if self._learn_own_pending(done):
+                self._learn_new(done, deadline)
+                # Read ahead when the slice ended, or when the database failed: in the latter case
+                # it stays pending, and is read again with the rest.
+                last = self._background.last_batch()
+                if last and not self._outage.is_pausing:
+                    self.learn_entries(last, done)
+                self._refresher.flush()
+        finally:
+            self._background.settle()
+            done.log()
+        return done
+
+    def _learn_own_pending(self, done: Drained) -> bool:
+        """Learn entries that this process read before; False while the database is away."""
+        while entries := self._stream.read_own_pending(self._size.next):
+            if self._held.issuperset(entry_id for entry_id, _ in entries):
+                return True
+            self._size.note(entries)
+            if not self.learn_entries(entries, done):
+                return False
+            self._background.settle()  # else they would be read once more
+        return True
+
+    def _learn_new(self, done: Drained, deadline: float) -> None:
+        has_woken = False
+        while (left := deadline - time.monotonic()) > 0:
+            refresh_in = self._refresher.next_refresh_in()
+            block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
+            block_s = min(block_s, left, _LONGEST_BLOCK_S)
+            entries = self._background.next_batch(block_s)
+            if entries:
+                if not self.learn_entries(entries, done):
+                    return
+                if not has_woken and self._background.has_more:
+                    has_woken = self._wake_if_long_backlog()
+            elif refresh_in is None:
+                return
+            else:
+                self._refresher.flush()
+
+    def take_over(self) -> Drained:
+        """Learn the entries that silent workers left pending."""
+        done = Drained()
+        if self._outage.is_pausing:
+            return done
+        self._stream.ensure_group()
+        batches = self._stream.take_over(self._settings.claim_idle_s, self._size.next)
+        for entries in batches:
+            _log.warning("claimed", entries=len(entries))
+            if not self.learn_entries(entries, done):
+                break
+            self._background.settle()
+        self._refresher.flush()
+        self._stream.forget_gone_consumers()
+        self._stream.drop_excess_letters()
+        done.log()
+        return done
+
+    def _wake_if_long_backlog(self) -> bool:
+        if self._stream.length() < _LONG_BACKLOG_BATCHES * self._settings.batch_size:
+            return False
+        self._wake_another()
+        return True
+
+    def learn_entries(self, entries: Sequence[Entry], done: Drained) -> bool:
+        """Learn, acknowledge and log one batch; False when the database is away."""
+        started = time.perf_counter()
+        decoded = decode_entries(entries, self._context, now=time.time())
+        try:
+            learnt = take_in(decoded, self._context)
+        except StoreUnavailable as error:
+            # The learnt part is committed and will be recognised; all of it stays pending.
+            self._spans.note("learn batch", started, failed="database", entries=len(entries))
+            self._outage.begin(str(error))
+            return False
+        self._outage.end()
+        self._held |= learnt.held
+        counts = {"refused": len(learnt.refused), "batches": 1}
+        batch = Drained(learnt.counts | counts)
+        unfinished = {each.entry_id for each in learnt.refused} | self._held
+        self._background.acknowledge(
+            (each for each in decoded.entry_ids if each not in unfinished),
+            batch_counts(time.perf_counter() - started, batch),
+        )
+        if learnt.refused:
+            # Acknowledging first makes room in a Redis that is too full for dead letters.
+            self._background.settle()
+            self._stream.set_aside(learnt.refused)
+        self._spans.note(
+            "learn batch",
+            started,
+            failed=None,
+            entries=len(entries),
+            **{name: batch[name] for name in _COUNTS},
+        )
+        done.update(batch)
+        _log_changes(learnt.transitions)
+        self._refresher.note_changes(learnt.projects)
+        _log.debug(
+            "batch_learnt",
+            entries=len(entries),
+            memories=batch["memories"],
+            refused=batch["refused"],
+            milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        )
+        return True
+
+
+def _log_changes(changes: Iterable[Transition]) -> None:
+    for change in changes:
+        _log.info(
+            # Without its name: that would outlast `forget` here.
+            "pattern_changed",
+            aspect=change.aspect,
+            before=change.before,
+            after=change.after,
+        )

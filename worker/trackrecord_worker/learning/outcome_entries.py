@@ -1,0 +1,95 @@
+"""Learn the outcomes that arrive on the stream."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.amending import MOST_ENTRIES
+from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.wire.outcome import decode_reported
+from trackrecord.wire.outcome_scorer import ScoredOutcome
+
+from .entries import (
+    DecodedEntry,
+    EntryKind,
+    IntakeContext,
+    IntakeResult,
+    ReceivedEntry,
+    RefusedEntry,
+)
+from .store_probe import try_store
+
+_REFUSED = "the database refuses it"
+_NO_ROOM = f"the outcome is put together from {MOST_ENTRIES} other entries, which is the most"
+
+
+def _decode(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> ScoredOutcome:
+    outcome = decode_reported(body, max_bytes=context.settings.max_body_bytes)
+    return context.scorer.score(
+        outcome,
+        body,
+        received_at=entry.received_at,
+        outcome_id=outcome.outcome_id or entry.default_id,
+    )
+
+
+def _take_in(
+    decoded: Sequence[DecodedEntry[ScoredOutcome]], context: IntakeContext
+) -> IntakeResult:
+    result = IntakeResult()
+    _learn(decoded, context, result)
+    return result
+
+
+def _learn(
+    decoded: Sequence[DecodedEntry[ScoredOutcome]], context: IntakeContext, result: IntakeResult
+) -> None:
+    """Learn outcomes in one transaction; refuse those that the database cannot take."""
+    rules = context.settings.rules
+    try:
+        with writing(context.engine) as connection:
+            learnt = learn(connection, [each.report for each in decoded], rules, now=time.time())
+    except SQLAlchemyError as error:
+        if len(decoded) == 1:
+            if not any(each.counted_as == "refused_by_database" for each in result.refused):
+                # Before blaming the first one: does the database accept any?
+                try_store(context.engine, rules, context.scorer)
+            reason = f"{_REFUSED} ({type(error).__name__})"
+            result.refused.append(decoded[0].entry.refused(reason, "refused_by_database"))
+            return
+        # One outcome must not hold up the others: halve until it stands alone.
+        middle = len(decoded) // 2
+        _learn(decoded[:middle], context, result)
+        _learn(decoded[middle:], context, result)
+        return
+    result.add(
+        IntakeResult(
+            counts=Counter(
+                recorded=learnt.recorded,
+                amended=learnt.amended,
+                duplicates=learnt.duplicates,
+                forgotten=learnt.forgotten,
+            ),
+            refused=_without_room(decoded, learnt),
+            projects=set(learnt.projects),
+            transitions=list(learnt.transitions),
+        )
+    )
+
+
+def _without_room(
+    decoded: Sequence[DecodedEntry[ScoredOutcome]], learnt: Learnt
+) -> list[RefusedEntry]:
+    """Return the entries that the store had no room for."""
+    if not learnt.refused:
+        return []
+    refused = {id(outcome) for outcome in learnt.refused}
+    return [
+        each.entry.refused(_NO_ROOM, "no_room") for each in decoded if id(each.report) in refused
+    ]
+
+
+OUTCOME = EntryKind("outcome", _decode, _take_in)

@@ -1,0 +1,298 @@
+"""The whole daemon: an embedded Redis unless one is configured, a worker, and beat.
+
+The same commands run in containers (docker-compose.yml); here they are child processes that are
+watched and stopped in order.
+"""
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import IO, Self, TextIO
+
+import redis
+import structlog
+
+from trackrecord.consumers import consumers_here
+from trackrecord.errors import KeepsEnding, ServerUnavailable
+from trackrecord.folders import free_share
+from trackrecord.python_command import module_arguments, python_command
+from trackrecord.redis_client import agent_client
+from trackrecord.settings import Settings
+
+from ..schedule import parse_crontab
+from ..server_checks import check_servers
+from .child import Child
+from .embedded_redis import EmbeddedRedis
+from .home_lock import note_pids, take_home
+from .restarts import LONGEST_PAUSE_S, Restarts
+from .server_binary import refuse_vulnerable_port
+
+_log = structlog.get_logger(__name__)
+
+APP = "trackrecord_worker.app"
+# A busy machine takes many seconds to start Celery.
+_LEARNING_TIMEOUT_S = 120.0
+# A batch of large outcomes needs several times as much room as counts as little.
+_LARGE_WRITE = 8
+
+
+def worker_command(settings: Settings) -> list[str]:
+    """Return the command of a worker, as plain processes and containers run it."""
+    return python_command(
+        "celery", "--app", APP, "--quiet", "worker",
+        "--without-gossip", "--without-mingle", "--without-heartbeat",
+        "--loglevel", settings.log_level,
+    )  # fmt: skip
+
+
+def beat_command(settings: Settings) -> list[str]:
+    """Return the command of beat; one is enough, two do no harm."""
+    return python_command(
+        "celery", "--app", APP, "--quiet", "beat",
+        "--loglevel", settings.log_level,
+        "--pidfile", "",
+    )  # fmt: skip
+
+
+class Daemon:
+    """Start, watch and stop the processes of `trackrecord up`.
+
+    Args:
+        settings: the settings for the children.
+        port: a loopback port of the embedded Redis, with a password; 0 for its socket alone.
+        log: the file for the children's logs; standard error when not given.
+        stopping: set by a signal handler to make `start` return early.
+
+    Raises:
+        SettingsError: the crontab cannot be read, or the home's path is too long.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        port: int = 0,
+        log: IO[bytes] | None = None,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        # Beat would only log the error, again and again.
+        parse_crontab(settings.consolidation_crontab)
+        self.settings = settings
+        self._stopping = stopping or threading.Event()
+        self._lock: TextIO | None = None
+        self._is_up = False
+        self._redis_restarts = Restarts()
+        self._redis_started_at = 0.0
+        self._is_disk_full = False
+        self.redis: EmbeddedRedis | None = None
+        if settings.redis_url is None:
+            self.redis = EmbeddedRedis(
+                settings.embedded_redis_folder, settings.embedded_redis_socket, port=port
+            )
+        environment = {**os.environ, **settings.as_environment()}
+        commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
+        self._environment = environment
+        self._log_file = log
+        self._children = [
+            Child(name, module_arguments(command), environment, log)
+            for name, command in commands.items()
+        ]
+
+    def start(self) -> None:
+        """Start everything; returns when outcomes are being learnt.
+
+        Raises:
+            AlreadyRunning: another daemon runs in this home.
+            ServerUnavailable: Redis or the database cannot be reached or cannot be worked with, or
+                a child keeps ending.
+        """
+        self._lock = take_home(self.settings.home)
+        try:
+            if self.redis is not None:
+                if self.redis.port:
+                    refuse_vulnerable_port()
+                self.redis.start()
+                self._redis_started_at = time.monotonic()
+            check_servers(self.settings)
+            for child in self._children:
+                child.start(self._lock.fileno())
+            self._note_pids()
+            self._wait_until_learning()
+        except BaseException:
+            self.stop()
+            raise
+
+    def accompany(self, name: str, command: Sequence[str], descriptors: Sequence[int]) -> None:
+        """Start one more child, which is watched as the others are.
+
+        If it keeps ending, it is started again and again, and everything else goes on without it.
+
+        Args:
+            name: for logs and messages.
+            command: the name of a module, and the arguments for it.
+            descriptors: of files that it inherits, also when it is started again.
+        """
+        assert self._lock is not None  # noqa: S101 - start() holds it
+        child = Child(
+            name,
+            command,
+            self._environment,
+            self._log_file,
+            descriptors=descriptors,
+            is_needed=False,
+        )
+        self._children.append(child)
+        child.start(self._lock.fileno())
+        self._note_pids()
+
+    def watch(self, seconds: float) -> None:
+        """Wait, and restart processes that end unexpectedly, once the disk has room for them.
+
+        Raises:
+            ServerUnavailable: something keeps ending; the message names the cause.
+        """
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            if self._has_room():
+                if self.redis is not None and self.redis.has_ended:
+                    self._revive_redis(self.redis)
+                for child in self._children:
+                    self._revive(child)
+            time.sleep(min(0.2, left))
+
+    def stop(self) -> None:
+        """Stop beat, then the worker, which finishes its batch, then the embedded Redis.
+
+        What accompanies them is stopped first: it may still have outcomes to publish.
+        """
+        for child in reversed(self._children):
+            child.terminate()
+        for child in self._children:
+            child.wait()
+        if self.redis is not None:
+            self.redis.stop()
+        self._release_home()
+
+    def kill(self) -> None:
+        """End everything at once, as a crash of the machine would (for tests of crashes)."""
+        for child in self._children:
+            child.kill()
+        if self.redis is not None:
+            self.redis.kill()
+        self._release_home()
+
+    def pids(self) -> dict[str, int]:
+        """Return the process ids of the running children, by name."""
+        return {child.name: child.pid for child in self._children if child.pid is not None}
+
+    def _wait_until_learning(self) -> None:
+        """Wait until a worker process, woken by beat, has asked Redis for outcomes.
+
+        By then it has opened the database, too.
+        """
+        deadline = time.monotonic() + _LEARNING_TIMEOUT_S
+        while not self._is_learning():
+            if self._stopping.is_set():
+                return
+            if time.monotonic() > deadline:
+                complaints = [said for child in self._children if (said := child.complaint())]
+                why = complaints[-1] if complaints else "its log does not say why"
+                message = f"the worker has not begun to learn in {_LEARNING_TIMEOUT_S:g} s: {why}"
+                raise KeepsEnding(message)
+            self.watch(0.1)
+        self._is_up = True
+
+    def _is_learning(self) -> bool:
+        worker = self.pids().get("worker")
+        if worker is None or not all(child.is_running for child in self._children):
+            return False
+        with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
+            return any(
+                _leads(worker, consumer.pid)
+                for consumer in consumers_here(client, self.settings.keys)
+            )
+        return False
+
+    def _note_pids(self) -> None:
+        assert self._lock is not None  # noqa: S101 - start() holds it
+        note_pids(self._lock, {"up": os.getpid(), **self.pids()})
+
+    def _revive(self, child: Child) -> None:
+        assert self._lock is not None  # noqa: S101 - start() holds it
+        if child.revive(self._lock.fileno(), was_up=self._is_up):
+            self._note_pids()
+
+    def _has_room(self) -> bool:
+        """Return whether the disk has room; say once that it has little, and once that it has.
+
+        What was short of room needs more than a little to begin again.
+        """
+        try:
+            free, little = free_share(self.settings.home)
+        except OSError:
+            return True  # what is wrong with it is said by whoever needs it
+        if not self._is_disk_full and free < little:
+            self._is_disk_full = True
+            _log.error(
+                "disk_full",
+                home=str(self.settings.home),
+                free_bytes=free,
+                effect="outcomes wait; what ends is started again when there is room: free some",
+            )
+        elif self._is_disk_full and free >= 2 * little:
+            self._is_disk_full = False
+            _log.info("disk_has_room_again", home=str(self.settings.home), free_bytes=free)
+        return not self._is_disk_full
+
+    def _is_short_of_room(self) -> bool:
+        """Return whether the disk may have been too full for one large write."""
+        with contextlib.suppress(OSError):
+            free, little = free_share(self.settings.home)
+            return free < _LARGE_WRITE * little
+        return False
+
+    def _revive_redis(self, server: EmbeddedRedis) -> None:
+        lived_s = time.monotonic() - self._redis_started_at
+        pause_s = self._redis_restarts.note_end(lived_s=lived_s, was_up=self._is_up)
+        if pause_s is None and self._is_up and self._is_short_of_room():
+            pause_s = LONGEST_PAUSE_S
+        if pause_s is None:
+            message = f"the embedded Redis keeps ending; see {server.folder / 'redis.log'}"
+            raise KeepsEnding(message)
+        _log.error("embedded_redis_ended", effect="started again; agents spool meanwhile")
+        # The first time at once: agents are waiting.
+        self._stopping.wait(pause_s if self._redis_restarts.ends > 1 else 0.0)
+        self._redis_started_at = time.monotonic()
+        try:
+            server.start()
+        except (ServerUnavailable, OSError):
+            # The disk may have become full just now: then the next look finds it so.
+            if not self._is_up or not self._is_short_of_room():
+                raise
+
+    def _release_home(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _leads(leader: int, pid: int) -> bool:
+    """Return whether a process belongs to the group that another one leads."""
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(pid) == leader
+    return False

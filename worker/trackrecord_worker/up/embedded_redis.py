@@ -1,0 +1,240 @@
+"""A Redis server of our own, for machines where none is configured.
+
+It keeps an append-only file that is synced before a write is answered, so that what an agent
+published survives even a killed server. It listens on a socket in TRACKRECORD_HOME that only the
+owner can open, and on loopback, with a password, only when a port is asked for.
+"""
+
+import contextlib
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+import redis
+import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from trackrecord.errors import ServerUnavailable, SettingsError
+from trackrecord.folders import make_private_folder, open_private
+from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
+
+from . import child_lifetime
+from .embedded_users import write_users
+from .server_binary import find_redis_binary
+
+_log = structlog.get_logger(__name__)
+
+# A socket's path must fit into sockaddr_un: 107 bytes on Linux, 103 on macOS.
+_LONGEST_SOCKET_PATH = 103
+_START_TIMEOUT_S = 30.0
+_STOP_TIMEOUT_S = 30.0
+_LEAST_MEMORY = 256 * 1024 * 1024
+_MOST_MEMORY = 4 * 1024 * 1024 * 1024
+
+
+def _share_of_memory() -> int:
+    """Return a quarter of the memory of the machine, or of the container, within bounds."""
+    known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with contextlib.suppress(OSError, ValueError):  # ValueError: it is "max", or not Linux's
+        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(_MOST_MEMORY, max(_LEAST_MEMORY, min(known) // 4))
+
+
+class EmbeddedRedis:
+    """A Redis server that this process starts and stops.
+
+    Args:
+        folder: the folder for its data; made if missing.
+        socket: the Unix socket it listens on.
+        port: a loopback port to listen on too, with a password; 0 for none.
+        max_memory: the bytes that it may hold; a share of the machine's memory when not given.
+    """
+
+    def __init__(
+        self, folder: Path, socket: Path, *, port: int = 0, max_memory: int | None = None
+    ) -> None:
+        if len(str(socket).encode()) > _LONGEST_SOCKET_PATH:
+            message = (
+                f"the path of the embedded Redis's socket is too long ({socket}): "
+                "choose a shorter TRACKRECORD_HOME, or set TRACKRECORD_REDIS_URL"
+            )
+            raise SettingsError(message)
+        self.folder = folder
+        self.socket = socket
+        self.port = port
+        self._max_memory = max_memory or _share_of_memory()
+        self._log_file = folder / "redis.log"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def client(self) -> redis.Redis:
+        """Return the admin's client, which does not retry, to notice at once a server that is down.
+
+        Agents and workers are another user, without the commands that take over a server.
+        """
+        return redis.Redis(
+            unix_socket_path=str(self.socket),
+            credential_provider=EmbeddedCredentials(self.folder, ADMIN_USER),
+            socket_timeout=5,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server that was started or adopted has ended."""
+        if self.process is None:
+            return not self.is_answering()
+        return self.process.poll() is not None
+
+    def is_answering(self) -> bool:
+        """Return whether a server responds on the socket, ours or one that outlived its `up`."""
+        try:
+            with self.client() as client:
+                return bool(client.ping())
+        except redis.exceptions.BusyLoadingError:
+            return False
+        except (redis.RedisError, OSError):
+            return False
+
+    def start(self) -> None:
+        """Start the server, or adopt one that runs already, and wait until it responds.
+
+        Raises:
+            ServerUnavailable: the server does not start.
+        """
+        make_private_folder(self.socket.parent)
+        make_private_folder(self.folder)
+        with open_private(self.folder / "redis.lock") as lock:
+            if not self._adopts(lock):
+                self._check_port()
+                self._launch(lock)
+
+    def _launch(self, lock: TextIO) -> None:
+        self.socket.unlink(missing_ok=True)
+        options = {
+            "aclfile": str(write_users(self.folder, has_port=bool(self.port))),
+            "port": str(self.port),
+            "bind": "127.0.0.1",
+            "unixsocket": str(self.socket),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "logfile": str(self._log_file),
+            "appendonly": "yes",
+            "appendfsync": "always",
+            "save": "",
+            "maxmemory": str(self._max_memory),
+            "maxmemory-policy": "noeviction",
+            "daemonize": "no",
+        }
+        # Ended by Linux together with this process, even if that is killed.
+        command = [sys.executable, "-I", "-S", child_lifetime.__file__, str(os.getpid())]
+        command.append(str(find_redis_binary()))
+        for name, value in options.items():
+            command += [f"--{name}", value]
+        # A session of its own: a Ctrl-C is for `up`, which stops the server after the workers.
+        self.process = subprocess.Popen(  # noqa: S603 - our own binary and options
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            umask=0o077,
+            # Held for as long as the server lives, whatever becomes of this process.
+            pass_fds=(lock.fileno(),),
+        )
+        self._wait_until_answering()
+
+    def _adopts(self, lock: TextIO) -> bool:
+        """Adopt a usable server that outlived its `up`, if any; wait for one that is ending."""
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        while not self.is_answering():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            if time.monotonic() > deadline:
+                message = f"another Redis server uses {self.folder} and does not respond: stop it"
+                raise ServerUnavailable(message)
+            time.sleep(0.05)
+        if self._has_port():
+            _log.info("embedded_redis_adopted", socket=str(self.socket))
+            return True
+        self.stop()
+        return self._adopts(lock)
+
+    def _has_port(self) -> bool:
+        with self.client() as client:
+            answer: Any = client.config_get("port")
+        return int(answer["port"]) == self.port
+
+    def _check_port(self) -> None:
+        if not self.port:
+            return
+        with socket.socket() as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind(("127.0.0.1", self.port))
+            except OSError as error:
+                message = (
+                    f"port {self.port} cannot be used ({error.strerror}): "
+                    "choose another one with --port"
+                )
+                raise ServerUnavailable(message) from None
+
+    def _wait_until_answering(self) -> None:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.is_answering():
+                return
+            if self.process is not None and self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        message = f"the embedded Redis does not start{self._last_line()}; see {self._log_file}"
+        raise ServerUnavailable(message)
+
+    def _last_line(self) -> str:
+        try:
+            lines = self._log_file.read_text(errors="replace").splitlines()
+        except OSError:
+            return ""
+        # A line is: process, role and time, a hash sign, the message.
+        return f" ({lines[-1].partition(' # ')[2] or lines[-1]})" if lines else ""
+
+    def stop(self) -> None:
+        """Stop the server after it has written everything down."""
+        try:
+            with self.client() as client:
+                client.shutdown(nosave=True)
+        except (redis.RedisError, OSError):
+            pass
+        if self.process is not None:
+            try:
+                self.process.wait(_STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            self.process = None
+
+    def kill(self) -> None:
+        """End the server at once, as a crash would (for tests of crashes)."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
