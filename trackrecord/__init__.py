@@ -21,6 +21,7 @@ publishes pays for nothing else.
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .beside import awaited
     from .calls.artifacts import alist_artifacts, list_artifacts
     from .calls.benchmark import (
         abenchmark_gate,
@@ -96,12 +98,10 @@ if TYPE_CHECKING:
     from .calls.details import (
         ashow_competence,
         ashow_lesson,
-        ashow_memory,
         ashow_pattern,
         ashow_run,
         show_competence,
         show_lesson,
-        show_memory,
         show_pattern,
         show_run,
     )
@@ -133,22 +133,6 @@ if TYPE_CHECKING:
         list_lessons,
         list_runs,
     )
-    from .calls.memories import (
-        aadd_memory,
-        aconfirm_memory,
-        add_memory,
-        aforget_memory,
-        alist_memories,
-        arecall,
-        areject_memory,
-        asimilar_tasks,
-        confirm_memory,
-        forget_memory,
-        list_memories,
-        recall,
-        reject_memory,
-        similar_tasks,
-    )
     from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.patterns import (
         adeprecate_pattern,
@@ -166,6 +150,25 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.memories import (
+        add_memory,
+        confirm_memory,
+        forget_memory,
+        list_memories,
+        recall,
+        reject_memory,
+        show_memory,
+        similar_tasks,
+    )
+
+    aadd_memory = awaited(add_memory)
+    aconfirm_memory = awaited(confirm_memory)
+    aforget_memory = awaited(forget_memory)
+    alist_memories = awaited(list_memories)
+    arecall = awaited(recall)
+    areject_memory = awaited(reject_memory)
+    ashow_memory = awaited(show_memory)
+    asimilar_tasks = awaited(similar_tasks)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -318,15 +321,13 @@ _HOMES = {
     "ToolCallFields": "trackrecord_producers.outcome_fields",
     "TriggerFields": "trackrecord_producers.outcome_fields",
     "aadd_competence": "trackrecord.calls.competences",
-    "aadd_memory": "trackrecord.calls.memories",
     "aartifact": "trackrecord_producers.awaitable",
     "abenchmark_gate": "trackrecord.calls.benchmark",
     "abenchmark_run": "trackrecord.calls.benchmark",
     "abenchmark_runs": "trackrecord.calls.benchmark",
-    "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.calls.competences",
-    "add_memory": "trackrecord.calls.memories",
+    "add_memory": "trackrecord.resources.memories",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "adismiss_lesson": "trackrecord.calls.lesson_decisions",
@@ -338,7 +339,6 @@ _HOMES = {
     "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
-    "aforget_memory": "trackrecord.calls.memories",
     "agive_feedback": "trackrecord.calls.feedback",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
@@ -348,15 +348,12 @@ _HOMES = {
     "alist_feedback": "trackrecord.calls.feedback",
     "alist_kinds": "trackrecord.calls.lists",
     "alist_lessons": "trackrecord.calls.lists",
-    "alist_memories": "trackrecord.calls.memories",
     "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
-    "arecall": "trackrecord.calls.memories",
     "arecord_error": "trackrecord_producers.awaitable",
-    "areject_memory": "trackrecord.calls.memories",
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
@@ -366,10 +363,8 @@ _HOMES = {
     "ashow_competence": "trackrecord.calls.details",
     "ashow_criterion": "trackrecord.calls.criterion_details",
     "ashow_lesson": "trackrecord.calls.details",
-    "ashow_memory": "trackrecord.calls.details",
     "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
-    "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
@@ -381,7 +376,7 @@ _HOMES = {
     "benchmark_runs": "trackrecord.calls.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
-    "confirm_memory": "trackrecord.calls.memories",
+    "confirm_memory": "trackrecord.resources.memories",
     "context": "trackrecord_producers.composing",
     "current_attempt": "trackrecord_producers.attempt",
     "deprecate_pattern": "trackrecord.calls.patterns",
@@ -398,7 +393,7 @@ _HOMES = {
     "feedback": "trackrecord_producers.giving_feedback",
     "flush": "trackrecord_producers.publish",
     "forget": "trackrecord_capture.forgetting.call",
-    "forget_memory": "trackrecord.calls.memories",
+    "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.calls.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
@@ -408,7 +403,7 @@ _HOMES = {
     "list_feedback": "trackrecord.calls.feedback",
     "list_kinds": "trackrecord.calls.lists",
     "list_lessons": "trackrecord.calls.lists",
-    "list_memories": "trackrecord.calls.memories",
+    "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",
     "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
@@ -416,9 +411,9 @@ _HOMES = {
     "publish": "trackrecord_producers.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.handing_out",
-    "recall": "trackrecord.calls.memories",
+    "recall": "trackrecord.resources.memories",
     "record_error": "trackrecord_producers.errors_in_flight",
-    "reject_memory": "trackrecord.calls.memories",
+    "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.remembering",
     "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.calls.patterns",
@@ -429,10 +424,10 @@ _HOMES = {
     "show_competence": "trackrecord.calls.details",
     "show_criterion": "trackrecord.calls.criterion_details",
     "show_lesson": "trackrecord.calls.details",
-    "show_memory": "trackrecord.calls.details",
+    "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.calls.details",
     "show_run": "trackrecord.calls.details",
-    "similar_tasks": "trackrecord.calls.memories",
+    "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publish",
     "stats": "trackrecord_producers.publish",
     "strategies": "trackrecord.calls.strategies",
@@ -445,6 +440,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
+    if home is None and name in __all__:
+        return _awaited_form(name)
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
@@ -454,6 +451,15 @@ def __getattr__(name: str) -> object:
         with not_while_forking():
             value = getattr(import_module(home), name)
     globals()[name] = value
+    return value
+
+
+def _awaited_form(name: str) -> object:
+    """Return the form for event loops of the call that is named after the "a"."""
+    from .beside import awaited
+
+    call: Callable[..., object] = getattr(sys.modules[__name__], name[1:])
+    value = globals()[name] = awaited(call)
     return value
 
 

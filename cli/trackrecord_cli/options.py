@@ -8,7 +8,7 @@ import click
 from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import DEFAULT_PROJECT, checked_project
-from trackrecord.queries.sorting import Sorting
+from trackrecord.resources.paging import Sorting
 from trackrecord.times import parse_moment
 
 from .completing import complete

@@ -16,7 +16,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from trackrecord.calls.here import StoreHere, given_stores
+from trackrecord.resources.project_store import ProjectStore, given_stores
 
 if TYPE_CHECKING:
     import redis
@@ -45,7 +45,7 @@ class Floor:
         # Redis answers while a database that is away is waited for.
         self._connecting = Lock()
         self._opened = ExitStack()
-        self._store: StoreHere | None = None
+        self._store: ProjectStore | None = None
         self._client: redis.Redis | None = None
         self._reader: RankingsReader | None = None
 
@@ -76,7 +76,7 @@ class Floor:
         return call(*given, **named)
 
     @property
-    def store(self) -> StoreHere:
+    def store(self) -> ProjectStore:
         """The store, migrated; opened when it is first wanted, and kept.
 
         Raises:
@@ -113,7 +113,7 @@ class Floor:
                 self._reader = RankingsReader(self.settings)
             return self._reader
 
-    def _open_store(self) -> StoreHere:
+    def _open_store(self) -> ProjectStore:
         from trackrecord.store.database.engine import connect_store
         from trackrecord.store.database.migrate import migrate
 
@@ -126,7 +126,7 @@ class Floor:
             engine.dispose()
             raise
         self._opened.callback(engine.dispose)
-        store = StoreHere(engine, self.settings, self.settings.project)
+        store = ProjectStore(engine, self.settings, self.settings.project)
         self._opened.enter_context(given_stores.within(store))
         return store
 

@@ -9,28 +9,28 @@ import pytest
 
 import trackrecord
 from trackrecord.calls.given_store import store_of
-from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.changes.competences import add_competences
 from trackrecord.changes.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence
 from trackrecord.prompt.cache import cached_ages
+from trackrecord.resources.project_store import ProjectStore, given_stores
 
 OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
 
 
 @pytest.fixture
-def learnt(home: Path, redis_server: object) -> Iterator[StoreHere]:
+def learnt(home: Path, redis_server: object) -> Iterator[ProjectStore]:
     """A store in which one outcome is learnt, beside a Redis in which nothing is cached."""
     settings = DaemonSettings(home=home)
     with store_of(outcomes=[OUTCOME]):
-        store = replace(cast("StoreHere", given_stores.get()), settings=settings)
+        store = replace(cast("ProjectStore", given_stores.get()), settings=settings)
         with given_stores.within(store):
             yield store
 
 
 PROCEDURE = NewCompetence(triggers=("type_error",), tools=("grep", "edit"))
-CHANGES: dict[str, Callable[[StoreHere], object]] = {
+CHANGES: dict[str, Callable[[ProjectStore], object]] = {
     "deprecate": lambda _: trackrecord.deprecate_pattern("plan", reason="no"),
     "tag": lambda _: trackrecord.tag_pattern("plan", add=["ui"]),
     "feedback": lambda _: trackrecord.give_feedback("helpful", pattern="plan"),

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries import sorting
-from trackrecord.queries.sorting import PATTERNS, Order, Sorting
+from trackrecord.queries.sorting import PATTERNS
+from trackrecord.resources.paging import Order, Sorting
 
 EVERY = [each for each in vars(sorting).values() if isinstance(each, Sorting)]
 

@@ -7,7 +7,8 @@ from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.browse_memories import causes_of_changes, memory_page
 from trackrecord.queries.memories import list_memories, memory_filter, show_memory
-from trackrecord.queries.sorting import MEMORIES, Order
+from trackrecord.queries.sorting import MEMORIES
+from trackrecord.resources.paging import Order
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

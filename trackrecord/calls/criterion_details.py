@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import Moment, moment_of, optional_limit_of
-from .here import reading_here
+from trackrecord.resources.checks import Moment, moment_of, optional_limit_of
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.criteria import CriterionDetails
@@ -34,11 +33,11 @@ def show_criterion(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import criteria
 
         return criteria.show_criterion(
-            connection, here.settings, here.project, name, at=moment, limit=limit, after=after
+            here.connection, here.settings, here.project, name, at=moment, limit=limit, after=after
         )
 
 

@@ -7,15 +7,14 @@ from uuid import uuid4
 
 from trackrecord.beside import awaited
 from trackrecord.errors import InvalidFeedback
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     choice_of,
     moment_of,
     optional_limit_of,
     optional_text_of,
 )
-from .here import store_here
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from trackrecord.changes.feedback import Given
@@ -61,7 +60,7 @@ def list_feedback(
     memory = optional_text_of("memory", memory, most=_MOST_OF_NAME)
     task_id, after = optional_text_of("task_id", task_id), optional_text_of("after", after)
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries import feedback
         from trackrecord.store.database.engine import reading
 
@@ -120,7 +119,7 @@ def give_feedback(
     if sum(given[name] is not None for name in ("pattern", "criterion", "memory")) != 1:
         message = "name exactly one of pattern, criterion and memory"
         raise InvalidFeedback(message)
-    with store_here(project) as here:
+    with open_project(project) as here:
         import msgspec
 
         from trackrecord.changes import feedback

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from trackrecord.project_names import DEFAULT_PROJECT
-
-from .here import StoreHere, given_stores, imported
+from trackrecord.resources.project_store import ProjectStore, given_stores, imported
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -56,7 +55,7 @@ def store_of(
             yield
 
 
-def _new_store(folder: Path, project: str) -> StoreHere:
+def _new_store(folder: Path, project: str) -> ProjectStore:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.store.database.engine import connect_store
     from trackrecord.store.database.migrate import migrate
@@ -67,7 +66,7 @@ def _new_store(folder: Path, project: str) -> StoreHere:
         settings.effective_database_url, timeout_s=_PATIENCE_S, keeps_connections=False
     )
     migrate(engine)
-    return StoreHere(engine, settings, project)
+    return ProjectStore(engine, settings, project)
 
 
 def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[str, Any]]) -> None:

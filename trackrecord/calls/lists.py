@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     moment_of,
     optional_choice_of,
@@ -14,7 +13,7 @@ from .given import (
     optional_limit_of,
     optional_text_of,
 )
-from .here import reading_here, store_here
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
@@ -51,10 +50,10 @@ def list_criteria(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import criteria
 
-        found = criteria.list_criteria(connection, here.settings, here.project, at=moment)
+        found = criteria.list_criteria(here.connection, here.settings, here.project, at=moment)
     return found[:limit]
 
 
@@ -72,10 +71,12 @@ def list_competences(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import competences
 
-        found = competences.list_competences(connection, here.settings, here.project, at=moment)
+        found = competences.list_competences(
+            here.connection, here.settings, here.project, at=moment
+        )
     return found[:limit]
 
 
@@ -107,15 +108,13 @@ def list_lessons(
     kind = optional_choice_of("kind", kind, _KINDS)
     state = optional_choice_of("state", state, _STATES)
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with read_project(project) as here:
         from trackrecord.queries import lessons
-        from trackrecord.store.database.engine import reading
 
         wanted = lessons.lesson_filter(tool=tool, kind=kind, state=state, everything=everything)
-        with reading(here.engine) as connection:
-            found = lessons.list_lessons(
-                connection, here.settings, here.project, at=moment, wanted=wanted
-            )
+        found = lessons.list_lessons(
+            here.connection, here.settings, here.project, at=moment, wanted=wanted
+        )
     return found[:limit]
 
 
@@ -159,10 +158,9 @@ def list_runs(
     commit = optional_commit_of("commit", commit)
     optional_choice_of("verdict", verdict, _VERDICTS)
     sort = optional_choice_of("sort", sort, _ORDERS)  # type: ignore[assignment] # one of these
-    with store_here(project) as here:
+    with read_project(project) as here:
         from trackrecord.queries import runs
         from trackrecord.queries.sorting import RUNS
-        from trackrecord.store.database.engine import reading
 
         wanted = runs.RunFilter(
             source=source,
@@ -173,16 +171,15 @@ def list_runs(
             task_id=task_id,
             commit=commit,
         )
-        with reading(here.engine) as connection:
-            return runs.list_runs(
-                connection,
-                here.project,
-                at=moment,
-                wanted=wanted,
-                limit=limit,
-                order=None if sort is None else RUNS.order(sort),
-                after=after,
-            )
+        return runs.list_runs(
+            here.connection,
+            here.project,
+            at=moment,
+            wanted=wanted,
+            limit=limit,
+            order=None if sort is None else RUNS.order(sort),
+            after=after,
+        )
 
 
 def list_kinds(
@@ -201,10 +198,10 @@ def list_kinds(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import estimates
 
-        found = estimates.list_kinds(connection, here.settings, here.project, at=moment)
+        found = estimates.list_kinds(here.connection, here.settings, here.project, at=moment)
     return found[:limit]
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
 from trackrecord.learning.text.language import Language, known_language
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     decided_by,
     moment_of,
@@ -16,7 +15,7 @@ from .given import (
     optional_text_of,
     text_of,
 )
-from .here import store_here
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from trackrecord.changes.patterns import Action, PatternDecision
@@ -54,7 +53,7 @@ def list_patterns(
     state_wanted = optional_choice_of("state", state, _STATES)
     tag, content = optional_text_of("tag", tag), optional_text_of("content", content)
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries import patterns
         from trackrecord.queries.estimates import read_estimates
         from trackrecord.store.database.engine import reading
@@ -125,7 +124,7 @@ def _decide(
 ) -> PatternDecision:
     pattern_id = text_of("pattern_id", pattern_id)
     actor, given_reason = decided_by(by, reason)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.changes.patterns import decide_about_pattern
 
         return decide_about_pattern(

@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import recogniser_of
 from trackrecord.queries.feedback import feedback_document
-from trackrecord.queries.memories import whole_memory_id
 from trackrecord.queries.patterns import pattern_slug
 from trackrecord.queries.project_rows import project_row
+from trackrecord.resources.memories import whole_memory_id
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
 from trackrecord.store.outcomes.forgotten import share_projects

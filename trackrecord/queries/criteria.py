@@ -17,6 +17,7 @@ from trackrecord.learning.criteria.evaluation import (
     weighted_evaluation,
 )
 from trackrecord.learning.criteria.weights import CriterionStanding
+from trackrecord.resources.paging import cursor_of, place_of
 from trackrecord.store.criteria.feedback import (
     CriterionFeedbackPlace,
     Feedback,
@@ -27,7 +28,6 @@ from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.times import iso
 
-from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import nearest_id
 from .tasks import unknown_task

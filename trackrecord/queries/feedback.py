@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidFeedback
 from trackrecord.factories import recogniser_of
+from trackrecord.resources.paging import Order, cursor_of, place_of
 from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.outcomes.feedback_list import (
     EVERY,
@@ -19,9 +20,7 @@ from trackrecord.store.outcomes.feedback_list import (
 from trackrecord.times import iso
 from trackrecord.wire.feedback import FeedbackBody
 
-from .cursors import cursor_of, place_of
 from .project_rows import project_row
-from .sorting import Order
 
 # The column that each key of `sorting.FEEDBACK` stands for.
 _COLUMNS: Final = {

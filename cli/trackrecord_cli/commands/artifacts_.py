@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import ARTIFACTS, Order
+from trackrecord.queries.sorting import ARTIFACTS
+from trackrecord.resources.paging import Order
 
 from ..access import check_project, settings_for
 from ..completing import complete

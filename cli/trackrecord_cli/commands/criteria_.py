@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK, Order
+from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK
+from trackrecord.resources.paging import Order
 
 from ..access import read_store
 from ..completing import complete

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS, Order
+from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option

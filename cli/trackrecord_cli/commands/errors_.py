@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.sorting import ERRORS, Order
+from trackrecord.queries.sorting import ERRORS
+from trackrecord.resources.paging import Order
 
 from ..access import check_project, open_redis, settings_for
 from ..completing import complete

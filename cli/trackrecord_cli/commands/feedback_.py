@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.queries.sorting import FEEDBACK, Order
+from trackrecord.queries.sorting import FEEDBACK
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..group import CommandGroup

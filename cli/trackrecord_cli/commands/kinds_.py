@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from trackrecord.queries.sorting import KINDS, Order
+from trackrecord.queries.sorting import KINDS
+from trackrecord.resources.paging import Order
 
 from ..access import read_store
 from ..drawing import bar

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.queries.sorting import LESSONS, Order
+from trackrecord.queries.sorting import LESSONS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import signed

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.document import RankedPattern
     from trackrecord.queries.patterns import Pattern
-    from trackrecord.queries.sorting import Order
+    from trackrecord.resources.paging import Order
 
 _STATES = ("candidate", "established", "proven", "deprecated")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}

@@ -26,7 +26,7 @@ from ..screen import Coloured, on_terminal, print_details, print_json, print_tab
 
 if TYPE_CHECKING:
     from trackrecord.queries.runs import RunOnRecord
-    from trackrecord.queries.sorting import Order
+    from trackrecord.resources.paging import Order
 
 _VERDICTS = ("success", "failure", "none")
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
-from trackrecord.queries.sorting import Sorting
+from trackrecord.resources.paging import Sorting
+from trackrecord.resources.resource import Operation, Resource
 
 from ..callers import Permission
 from .documents import document_of
@@ -96,3 +97,24 @@ class Endpoint:
             if self.paging.sorting is not None:
                 names.append("sort")
         return names
+
+
+def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
+    """Return the endpoints that the calls of a resource are noted with."""
+    return tuple(_endpoint_of(each) for each in resource.operations)
+
+
+def _endpoint_of(operation: Operation) -> Endpoint:
+    method, path = operation.route.split()
+    in_pages = operation.total is not None
+    return Endpoint(
+        cast("Literal['GET', 'POST']", method),
+        path,
+        operation.call,
+        operation.answer.__name__,
+        permission=Permission[operation.permission.upper()],
+        paging=Paging(operation.sorting, by_call=True) if in_pages else None,
+        is_list=operation.is_list and not in_pages,
+        status=operation.status,
+        document=operation.document_of,
+    )

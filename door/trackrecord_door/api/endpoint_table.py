@@ -1,6 +1,7 @@
 """The table of endpoints: all that HTTP offers, beside the outcomes that are posted.
 
-A new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that
+A resource of `trackrecord/resources` notes its own endpoints. Of what is no such resource yet, a
+new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that
 `trackrecord/__init__.py` exports, a shape of its answer in `shapes`, and a row here; a new change
 has its function in `trackrecord/changes`. Only what the Python API lacks or does otherwise is a
 function in one of the `*_calls` modules. The OpenAPI document follows from all of them.
@@ -10,6 +11,7 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources import memories
 
 from ..callers import Permission
 from . import (
@@ -17,12 +19,11 @@ from . import (
     benchmark_calls,
     criterion_calls,
     error_calls,
-    memory_calls,
     prompt_calls,
     server_calls,
     strategy_calls,
 )
-from .endpoint import Endpoint, Paging
+from .endpoint import Endpoint, Paging, endpoints_of
 
 _WRITE: Final = Permission.WRITE
 _ADMIN: Final = Permission.ADMIN
@@ -123,37 +124,7 @@ COMPETENCES: Final = (
     ),
 )  # fmt: skip
 
-MEMORIES: Final = (
-    Endpoint(
-        "GET", "/memories", trackrecord.list_memories, "Memory",
-        paging=Paging(sorting.MEMORIES, by_call=True),
-    ),
-    Endpoint("GET", "/recall", memory_calls.find_memories, "RecalledMemory", is_list=True),
-    Endpoint(
-        "POST", "/recall", trackrecord.recall, "RecalledMemory",
-        is_list=True, permission=_WRITE,
-    ),
-    Endpoint("GET", "/memories/{memory_id:path}", trackrecord.show_memory, "MemoryDetails"),
-    Endpoint(
-        "POST", "/memories", trackrecord.add_memory, "AddedMemory", permission=_WRITE, status=201
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/confirm", trackrecord.confirm_memory, "Memory",
-        permission=_WRITE,
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/reject", trackrecord.reject_memory, "Memory",
-        permission=_WRITE,
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/forget", memory_calls.forget_memory, "ForgottenMemory",
-        permission=_ADMIN, document=_as_it_is,
-    ),
-    Endpoint(
-        "GET", "/tasks/similar", trackrecord.similar_tasks, "PastTask",
-        is_list=True, document=memory_calls.task_document,
-    ),
-)  # fmt: skip
+MEMORIES: Final = endpoints_of(memories.MEMORIES)
 
 ERRORS: Final = (
     Endpoint(

@@ -33,16 +33,15 @@ from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
+from trackrecord.resources.memories import MEMORIES
 from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
-from trackrecord.store.memories.past_tasks import PastTask
-from trackrecord.store.memories.read import MemoryChange
 from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
-from .shape import Iso, listed, shape
+from .shape import Iso, listed, shape, shape_of
 
 Shape = type[msgspec.Struct]
 Object = dict[str, Any]
@@ -148,20 +147,6 @@ SELECTED: Final = shape(
         "needs_more_below": float, "count": int, "compared_by": str, "candidates": list[Object],
     },
     maybe={"by": str, "tools": list[str] | None, "similar_tasks": int},
-)  # fmt: skip
-
-# Memories.
-MEMORY: Final = shape(
-    "Memory",
-    more={
-        "id": str, "text": str, "type": str, "source": str | None, "sources": list[str],
-        "confidence": float, "effective_confidence": float, "created_at": Iso,
-        "last_recalled_at": Iso | None, "superseded_by": str | None, "supersedes": list[str],
-    },
-)  # fmt: skip
-MEMORY_DETAILS: Final = shape(
-    "MemoryDetails", MEMORY,
-    more={"history": listed(shape("MemoryChange", MemoryChange, moments=["at"]))},
 )  # fmt: skip
 
 # Runs, and what is known of tasks.
@@ -295,11 +280,13 @@ GATE: Final = shape(
     },
 )  # fmt: skip
 
+_ANSWERS: Final[list[type]] = [operation.answer for operation in MEMORIES.operations]
 SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
+        *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS, CRITERION,
-        CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, MEMORY, MEMORY_DETAILS, RUN,
+        CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
         KIND, EXPLANATION, EFFECT, ERROR_CONTEXT, FEEDBACK, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
@@ -307,10 +294,6 @@ SHAPES: Final[Mapping[str, Shape]] = {
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),
-        shape("RecalledMemory", MEMORY, more={"relevance": float, "score": float}),
-        shape("AddedMemory", MEMORY, more={"is_new": bool, "similarity": float | None}),
-        shape("ForgottenMemory", more={"id": str, "forgotten": Literal[True]}),
-        shape("PastTask", PastTask, moments=["ended_at"]),
         shape("RecordedError", more={"id": str, "task_id": str, "type": ErrorType}),
         shape("ErrorStats", ErrorStats, without=["problem"]),
         shape("ResolvedError", more={"id": str, "resolved": Literal[True]}),

@@ -1,8 +1,8 @@
 """Feedback by a person on one pattern or criterion alone."""
 
-from trackrecord.calls.given import choice_of
 from trackrecord.changes.feedback import give_feedback
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.checks import choice_of
 from trackrecord.wire.feedback import FeedbackBody, Verdict
 from trackrecord_producers.ids import new_id
 

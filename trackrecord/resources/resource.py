@@ -1,0 +1,171 @@
+"""Declare a question or a change once, for Python, HTTP and the command line.
+
+A resource notes how each of its calls is offered: under which path and which command, with which
+order and which columns. The calls stay ordinary functions, which callers import; the surfaces read
+the notes. What a call may be given stands in its signature, what it answers in a class of answers.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from functools import cache, cached_property
+from inspect import unwrap
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
+
+from trackrecord.times import iso
+
+from .checks import checking
+
+if typing.TYPE_CHECKING:
+    from .paging import Sorting
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _Marked:
+    """Marks a number that is a moment."""
+
+
+MOMENT: Final = _Marked()
+# Seconds since the epoch; ISO 8601 in JSON.
+Instant = Annotated[float, MOMENT]
+
+
+class Answer:
+    """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
+
+    Fields that begin with an underscore are the call's own.
+    """
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the answer as a JSON object."""
+        kind: type = type(self)
+        return {name: write(getattr(self, name)) for name, write in _writers(kind).items()}
+
+
+@cache
+def answer_fields(kind: type) -> Mapping[str, Any]:
+    """Return the types of an answer's fields, by name."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    own = (each.name for each in fields(kind))
+    return {name: hints[name] for name in own if not name.startswith("_")}
+
+
+def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
+    """Return whether a field is a moment, or may be one."""
+    return any(
+        MOMENT in getattr(each, "__metadata__", ()) for each in (hint, *typing.get_args(hint))
+    )
+
+
+@cache
+def _writers(kind: type) -> Mapping[str, Callable[[Any], Any]]:
+    hints = answer_fields(kind)
+    return {name: iso if is_instant(hint) else _written for name, hint in hints.items()}
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
+    if isinstance(value, Answer):
+        return value.to_document()
+    if isinstance(value, tuple):
+        return [_written(each) for each in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A question or a change, as the surfaces offer it.
+
+    Attributes:
+        call: does it.
+        route: the method and the path of HTTP, below /api/v1.
+        command: the name of its command; None for none.
+        answers: the class of its answer, where the call returns less than that.
+        permission: what a caller over HTTP needs.
+        status: of HTTP.
+        sorting: what its list can be sorted by.
+        total: counts what its list holds without a limit; such a list is answered in pages.
+        columns: of its table: names of fields, or of `cells`.
+        cells: by column, what returns the cell of an answer.
+        nothing: what a command says of an empty list; it may hold `{project}`.
+        in_words: returns what a command says of an answer that is no list.
+        option_help: the help of an option that the docstring describes for another surface.
+    """
+
+    call: Callable[..., Any]
+    route: str
+    command: str | None = None
+    answers: type[Answer] | None = None
+    permission: Literal["read", "write", "admin"] = "read"
+    status: int = 200
+    sorting: Sorting[Any] | None = None
+    total: Callable[..., int] | None = None
+    columns: tuple[str, ...] = ()
+    cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
+    nothing: str = ""
+    in_words: Callable[[Any], str] = str
+    option_help: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def _returns(self) -> Any:  # noqa: ANN401 - a type of any form
+        call = unwrap(self.call)
+        holder = type("Holder", (), {"__annotations__": {"it": call.__annotations__["return"]}})
+        return typing.get_type_hints(holder, globalns=call.__globals__)["it"]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it answers a list."""
+        return typing.get_origin(self._returns) is list
+
+    @property
+    def answer(self) -> type[Answer]:
+        """The class of its answer, or of each entry of its list."""
+        found: type[Answer] = typing.get_args(self._returns)[0] if self.is_list else self._returns
+        return self.answers or found
+
+    def document_of(self, found: Any) -> dict[str, Any]:  # noqa: ANN401 - what the call returns
+        """Return what the call returned, or one entry of it, as a JSON object."""
+        make: Callable[[Any], Answer] = self.answer
+        return (found if isinstance(found, Answer) else make(found)).to_document()
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What is on record of one kind, with all that can be asked about it and done with it.
+
+    Attributes:
+        name: of the group of commands, in the plural.
+        help: what the group is for.
+        other_ids: returns the ids that short ids of those shown must not stand for.
+        operations: in the order in which they were declared.
+    """
+
+    name: str
+    help: str
+    other_ids: Callable[[str, list[str]], list[str]]
+    operations: list[Operation] = field(default_factory=list)
+
+    def sorting(self, command: str) -> Sorting[Any]:
+        """Return what the list that a command shows can be sorted by."""
+        (found,) = (each.sorting for each in self.operations if each.command == command)
+        assert found is not None  # noqa: S101 - it is a list
+        return found
+
+    def offers(self, route: str, **notes: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:  # noqa: ANN401 - fields of `Operation`
+        """Note how a call is offered; the call checks its arguments by their types from then on.
+
+        Args:
+            route: the method and the path of HTTP.
+            notes: the other fields of `Operation`.
+        """
+
+        def note(call: Callable[_P, _R]) -> Callable[_P, _R]:
+            checked = checking(call)
+            self.operations.append(Operation(checked, route, **notes))
+            return checked
+
+        return note
