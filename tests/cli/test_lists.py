@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.memories import MEMORIES
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
@@ -21,9 +22,9 @@ LISTS = {
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
     ("competences", "list"): sorting.COMPETENCES,
     ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
-    ("memories", "list"): sorting.MEMORIES,
-    ("memories", "recall", "login"): sorting.RECALLED,
-    ("memories", "similar", "login"): sorting.PAST_TASKS,
+    ("memories", "list"): MEMORIES.sorting("list"),
+    ("memories", "recall", "login"): MEMORIES.sorting("recall"),
+    ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): sorting.RUNS,
     ("projects",): sorting.PROJECTS,
     ("kinds",): sorting.KINDS,

@@ -163,7 +163,7 @@ def test_a_memory_is_added_once():
     first = trackrecord.add_memory("The login test needs port 5432", source="claude")
     again = trackrecord.add_memory("The login test needs port 5432")
     assert (first.is_new, again.is_new, again.id) == (True, False, first.id)
-    assert trackrecord.show_memory(first.id[:13]).known.memory.sources == ("claude",)
+    assert trackrecord.show_memory(first.id[:13]).sources == ("claude",)
 
 
 def test_runs_of_the_benchmark(learnt, capsys):

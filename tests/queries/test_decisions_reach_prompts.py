@@ -23,7 +23,7 @@ OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
 def learnt(home: Path, redis_server: object) -> Iterator[ProjectStore]:
     """A store in which one outcome is learnt, beside a Redis in which nothing is cached."""
     settings = DaemonSettings(home=home)
-    with store_of(outcomes=[OUTCOME]):
+    with store_of(outcomes=[OUTCOME], memories=["The tests need a database"]):
         store = replace(cast("ProjectStore", given_stores.get()), settings=settings)
         with given_stores.within(store):
             yield store
@@ -33,6 +33,10 @@ PROCEDURE = NewCompetence(triggers=("type_error",), tools=("grep", "edit"))
 CHANGES: dict[str, Callable[[ProjectStore], object]] = {
     "deprecate": lambda _: trackrecord.deprecate_pattern("plan", reason="no"),
     "tag": lambda _: trackrecord.tag_pattern("plan", add=["ui"]),
+    "memory added": lambda _: trackrecord.add_memory("Builds share one cache"),
+    "memory confirmed": lambda _: trackrecord.confirm_memory("memory-1"),
+    "memory rejected": lambda _: trackrecord.reject_memory("memory-1"),
+    "memory forgotten": lambda _: trackrecord.forget_memory("memory-1"),
     "feedback": lambda _: trackrecord.give_feedback("helpful", pattern="plan"),
     "hold out": lambda store: hold_out(store.engine, store.settings, "default", 0.5, by="me"),
     "procedure": lambda store: add_competences(

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries import sorting
 from trackrecord.queries.sorting import PATTERNS
+from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.paging import Order, Sorting
 
 EVERY = [each for each in vars(sorting).values() if isinstance(each, Sorting)]
+EVERY += [each.sorting for each in MEMORIES.operations if each.sorting is not None]
 
 
 @dataclass(frozen=True)

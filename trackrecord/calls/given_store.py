@@ -73,6 +73,7 @@ def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[
     from trackrecord.factories import scorer_of
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.intake import ensure_projects, learn
+    from trackrecord.store.memories.past_tasks import index_past_tasks
     from trackrecord.wire.outcome import decode_outcome, encode_body
 
     scorer, now = scorer_of(settings.rules), time.time()
@@ -85,6 +86,7 @@ def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[
     with writing(engine) as connection:
         ensure_projects(connection, [settings.project])
         learn(connection, scored, settings.rules, now=now)
+    index_past_tasks(engine)
 
 
 def _remember(engine: Engine, settings: DaemonSettings, texts: Iterable[str]) -> None:

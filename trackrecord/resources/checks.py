@@ -71,7 +71,8 @@ class Argument:
 
     Attributes:
         kind: str, int, float or bool; `object` for what the call itself checks.
-        bounds: the smallest and the largest number, or the lengths of a text.
+        bounds: the smallest and the largest number, or the lengths of a text; without them any
+            value will do.
         choices: the values that it may have; none if it may have any.
         marks: what else the type says: `IdOf`, `FromInput`.
         is_optional: whether None stands for it when it is not given.
@@ -121,8 +122,8 @@ class Argument:
         """Return what is wrong with a value, as what follows the argument's name in a message."""
         if self.choices:
             return _choice_problem(value, self.choices)
-        if self.kind is str:
-            return _text_problem(value, self.bounds.max_length or _MOST_CHARS)
+        if self.kind is str and self.bounds.max_length is not None:
+            return _text_problem(value, self.bounds.max_length)
         least, most = self.bounds.ge, self.bounds.le
         if self.kind in (int, float) and least is not None and most is not None:
             return _number_problem(value, least, most, is_whole=self.kind is int)

@@ -488,10 +488,6 @@ def find_memories(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with open_project(project) as store:
-        from trackrecord.store.memories.similar import mark_waiting
-
-        mark_waiting(store.engine, store.settings.memories)
     with read_project(project, at) as it:
         from trackrecord.store.memories.recall import recall as find
 
@@ -580,6 +576,8 @@ def similar_tasks(
 ) -> list[PastTask]:
     """Find past tasks whose instruction fits a text, best first, and how they ended.
 
+    A worker puts the words of a task into the index after it has learnt it.
+
     Args:
         text: the text of the task at hand.
         limit: the maximum number of tasks to return, up to 1000.
@@ -589,10 +587,6 @@ def similar_tasks(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with open_project(project) as store:
-        from trackrecord.store.memories.past_tasks import index_past_tasks
-
-        index_past_tasks(store.engine)
     with read_project(project, at) as it:
         from trackrecord.store.memories.past_tasks import similar_tasks as find
 

@@ -19,6 +19,7 @@ from .services import Services
 def learn_waiting(stages: Services) -> None:
     """Learn the entries that are waiting in the stream, and write what retries read."""
     stages.drain.run()
+    index_past_tasks(stages.engine)
     stages.errors.refresh_texts()
 
 

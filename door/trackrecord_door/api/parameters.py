@@ -140,7 +140,7 @@ def _hints(call: Callable[..., Any]) -> dict[str, Any]:
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
     found: dict[str, Any] = {}
     for name, hint in getattr(call, "__annotations__", {}).items():
-        if name not in _NEVER_GIVEN and (name not in _KNOWN or "Literal" in hint):
+        if name not in _NEVER_GIVEN and (name not in _KNOWN or "Literal" in str(hint)):
             holder = types.SimpleNamespace(__annotations__={name: hint})
             found |= typing.get_type_hints(holder, globalns=names, include_extras=True)
     return found

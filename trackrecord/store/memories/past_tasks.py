@@ -1,7 +1,7 @@
 """Past tasks: found again by the text of their instruction, with how they ended.
 
 The intake only notes which outcomes have an instruction. Their words are indexed afterwards, in
-transactions of their own, by whoever comes first: a worker, or the next question.
+transactions of their own: by a worker, or at the end of an import.
 """
 
 from collections.abc import Iterable, Mapping
