@@ -22,7 +22,7 @@ from .resource import Answer, Instant, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.store.memories.read import Memory as StoredMemory
+    from trackrecord.store.memories.read import StoredMemory
     from trackrecord.store.memories.write import MemoryFilter
 
 
