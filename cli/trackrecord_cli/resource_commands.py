@@ -43,11 +43,23 @@ def group_of(resource: Resource, *, trends: Trends) -> click.Group:
         resource: whose commands.
         trends: draws the column `trend` of a list, which only people are shown.
     """
-    group = CommandGroup(resource.name, help=resource.help)
-    for operation in resource.operations:
-        if operation.command is not None:
-            group.add_command(_command_of(resource, operation, trends))
-    return group
+    return _ResourceGroup(resource, trends)
+
+
+class _ResourceGroup(CommandGroup):
+    """Makes each command when it is called."""
+
+    def __init__(self, resource: Resource, trends: Trends) -> None:
+        super().__init__(resource.name, help=resource.help)
+        self._resource, self._trends = resource, trends
+        self._operations = {each.command: each for each in resource.operations if each.command}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(self._operations)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        operation = self._operations.get(cmd_name)
+        return None if operation is None else _command_of(self._resource, operation, self._trends)
 
 
 def _command_of(resource: Resource, operation: Operation, trends: Trends) -> click.Command:

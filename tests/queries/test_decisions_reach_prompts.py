@@ -1,11 +1,11 @@
 """A decision is in the next prompt, whichever surface it came from, without any worker."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 import trackrecord
 from trackrecord.calls.given_store import store_of

@@ -3,7 +3,6 @@
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,8 +30,7 @@ class Colour(StrEnum):
     BLUE = "blue"
 
 
-@dataclass(frozen=True)
-class Tail(Answer):
+class Tail(Answer, frozen=True):
     """A part of an answer.
 
     Attributes:
@@ -42,8 +40,7 @@ class Tail(Answer):
     length: float
 
 
-@dataclass(frozen=True)
-class Kite(Answer):
+class Kite(Answer, frozen=True):
     """A kite.
 
     Attributes:

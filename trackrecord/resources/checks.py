@@ -5,16 +5,15 @@ call, the command line and HTTP read it there, and refuse a value with the same 
 """
 
 import typing
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature, unwrap
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, Union
 
-from msgspec import Meta
+from msgspec import Meta, Struct, field
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.spelling import closest
@@ -31,8 +30,7 @@ _LONGEST_COMMIT: Final = 64
 _HEX: Final = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True)
-class IdOf:
+class IdOf(Struct, frozen=True):
     """Marks the id of a thing that is on record, or the beginning of it.
 
     Attributes:
@@ -42,8 +40,7 @@ class IdOf:
     thing: str
 
 
-@dataclass(frozen=True)
-class FromInput:
+class FromInput(Struct, frozen=True):
     """Marks a text that the command line reads from standard input where it is given as "-".
 
     Attributes:
@@ -65,8 +62,7 @@ Limit = Annotated[int, Meta(ge=1, le=_MOST)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """What an argument of a call may be, read from its type.
 
     Attributes:
@@ -139,7 +135,12 @@ class Argument:
         return text
 
 
-def arguments_of(call: Callable[..., Any]) -> dict[str, Argument]:
+# Read when they are first wanted: a command is there at once.
+_signature_of: Final = cache(signature)
+
+
+@cache
+def arguments_of(call: Callable[..., Any]) -> Mapping[str, Argument]:
     """Return what each argument of a call may be, by name."""
     inner = unwrap(call)
     names = {**vars(typing), **inner.__globals__}
@@ -151,14 +152,11 @@ def arguments_of(call: Callable[..., Any]) -> dict[str, Argument]:
 
 def checking(call: Callable[_P, _R]) -> Callable[_P, _R]:
     """Return a call that checks its arguments by their types before it does anything."""
-    known: dict[str, Argument] = {}
-    parameters = signature(call)
 
     @wraps(call)
     def checked(*args: _P.args, **named: _P.kwargs) -> _R:
-        if not known:
-            known.update(arguments_of(call))
-        for name, value in parameters.bind(*args, **named).arguments.items():
+        known = arguments_of(call)
+        for name, value in _signature_of(call).bind(*args, **named).arguments.items():
             known[name].check(name, value)
         return call(*args, **named)
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 from uuid import uuid4
 
@@ -38,8 +37,7 @@ class MemoryPlace(NamedTuple):
     row: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Memory(Answer):
+class Memory(Answer, frozen=True, kw_only=True):
     """A memory, and how far it is trusted at a moment.
 
     Attributes:
@@ -67,7 +65,7 @@ class Memory(Answer):
     last_recalled_at: Instant | None
     superseded_by: str | None
     supersedes: tuple[str, ...]
-    _row: int = field(repr=False)
+    _row: int
 
     @classmethod
     def of(cls, transaction: Transaction, stored: StoredMemory, **more: Any) -> Self:  # noqa: ANN401 - a subclass's fields
@@ -102,8 +100,7 @@ class Memory(Answer):
         return MemoryState(self.type, self.confidence, clock, is_superseded=is_superseded)
 
 
-@dataclass(frozen=True)
-class MemoryChange(Answer):
+class MemoryChange(Answer, frozen=True):
     """One recorded change of a memory, and how it then stood.
 
     Attributes:
@@ -123,8 +120,7 @@ class MemoryChange(Answer):
     confidence: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryDetails(Memory):
+class MemoryDetails(Memory, frozen=True, kw_only=True):
     """A memory with its history.
 
     Attributes:
@@ -134,8 +130,7 @@ class MemoryDetails(Memory):
     history: tuple[MemoryChange, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecalledMemory(Memory):
+class RecalledMemory(Memory, frozen=True, kw_only=True):
     """A memory that was recalled, and what it was ranked by.
 
     Attributes:
@@ -147,8 +142,7 @@ class RecalledMemory(Memory):
     score: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class AddedMemory(Memory):
+class AddedMemory(Memory, frozen=True, kw_only=True):
     """A memory that was handed in; the one on record where the project had it already.
 
     Attributes:
@@ -160,8 +154,7 @@ class AddedMemory(Memory):
     similarity: float | None
 
 
-@dataclass(frozen=True)
-class ForgottenMemory(Answer):
+class ForgottenMemory(Answer, frozen=True):
     """A memory that was erased.
 
     Attributes:
@@ -173,8 +166,7 @@ class ForgottenMemory(Answer):
     forgotten: Literal[True] = True
 
 
-@dataclass(frozen=True)
-class PastTask(Answer):
+class PastTask(Answer, frozen=True):
     """A task of the past, and how it ended.
 
     Attributes:

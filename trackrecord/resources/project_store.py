@@ -6,10 +6,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from trackrecord.errors import ExtraMissing, InvalidRequest, StoreUnavailable
 from trackrecord.forking import not_while_forking
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     from trackrecord.daemon_settings import DaemonSettings
 
 
-@dataclass(frozen=True)
-class ProjectStore:
+class ProjectStore(Struct, frozen=True):
     """A project in the store of this process.
 
     Attributes:
@@ -39,8 +40,7 @@ class ProjectStore:
     project: str
 
 
-@dataclass(frozen=True)
-class Transaction:
+class Transaction(Struct, frozen=True, dict=True):
     """A transaction in which one question is answered, or one change of a project is made.
 
     Attributes:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from inspect import unwrap
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
+
+from msgspec import Struct, field
 
 from trackrecord.times import iso
 
@@ -35,7 +36,7 @@ MOMENT: Final = _Marked()
 Instant = Annotated[float, MOMENT]
 
 
-class Answer:
+class Answer(Struct, frozen=True):
     """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
 
     Fields that begin with an underscore are the call's own.
@@ -43,15 +44,15 @@ class Answer:
 
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
-        kind: type = type(self)
+        kind: type[Struct] = type(self)
         return {name: write(getattr(self, name)) for name, write in _writers(kind).items()}
 
 
 @cache
-def answer_fields(kind: type) -> Mapping[str, Any]:
+def answer_fields(kind: type[Struct]) -> Mapping[str, Any]:
     """Return the types of an answer's fields, by name."""
     hints = typing.get_type_hints(kind, include_extras=True)
-    own = (each.name for each in fields(kind))
+    own: tuple[str, ...] = kind.__struct_fields__
     return {name: hints[name] for name in own if not name.startswith("_")}
 
 
@@ -63,7 +64,7 @@ def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
 
 
 @cache
-def _writers(kind: type) -> Mapping[str, Callable[[Any], Any]]:
+def _writers(kind: type[Struct]) -> Mapping[str, Callable[[Any], Any]]:
     hints = answer_fields(kind)
     return {name: iso if is_instant(hint) else _written for name, hint in hints.items()}
 
@@ -76,8 +77,7 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
     return value.value if isinstance(value, Enum) else value
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """A question or a change, as the surfaces offer it.
 
     Attributes:
@@ -110,7 +110,7 @@ class Operation:
     in_words: Callable[[Any], str] = str
     option_help: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def _returns(self) -> Any:  # noqa: ANN401 - a type of any form
         call = unwrap(self.call)
         holder = type("Holder", (), {"__annotations__": {"it": call.__annotations__["return"]}})
@@ -133,8 +133,7 @@ class Operation:
         return (found if isinstance(found, Answer) else make(found)).to_document()
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """What is on record of one kind, with all that can be asked about it and done with it.
 
     Attributes:
