@@ -114,7 +114,6 @@ if TYPE_CHECKING:
         explain_procedure,
         explain_run,
     )
-    from .calls.feedback import agive_feedback, alist_feedback, give_feedback, list_feedback
     from .calls.lesson_decisions import (
         adismiss_lesson,
         arestore_lesson,
@@ -124,12 +123,10 @@ if TYPE_CHECKING:
     from .calls.lists import (
         alist_competences,
         alist_criteria,
-        alist_kinds,
         alist_lessons,
         alist_runs,
         list_competences,
         list_criteria,
-        list_kinds,
         list_lessons,
         list_runs,
     )
@@ -150,6 +147,8 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.feedback import give_feedback, list_feedback
+    from .resources.kinds import list_kinds
     from .resources.memories import (
         add_memory,
         confirm_memory,
@@ -161,6 +160,9 @@ if TYPE_CHECKING:
         similar_tasks,
     )
 
+    agive_feedback = awaited(give_feedback)
+    alist_feedback = awaited(list_feedback)
+    alist_kinds = awaited(list_kinds)
     aadd_memory = awaited(add_memory)
     aconfirm_memory = awaited(confirm_memory)
     aforget_memory = awaited(forget_memory)
@@ -339,14 +341,11 @@ _HOMES = {
     "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
-    "agive_feedback": "trackrecord.calls.feedback",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
     "alist_criteria": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_feedback": "trackrecord.calls.feedback",
-    "alist_kinds": "trackrecord.calls.lists",
     "alist_lessons": "trackrecord.calls.lists",
     "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
@@ -394,14 +393,14 @@ _HOMES = {
     "flush": "trackrecord_producers.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.resources.memories",
-    "give_feedback": "trackrecord.calls.feedback",
+    "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.calls.lists",
     "list_dead_letters": "trackrecord.calls.dead_letters",
     "list_errors": "trackrecord_producers.errors_in_flight",
-    "list_feedback": "trackrecord.calls.feedback",
-    "list_kinds": "trackrecord.calls.lists",
+    "list_feedback": "trackrecord.resources.feedback",
+    "list_kinds": "trackrecord.resources.kinds",
     "list_lessons": "trackrecord.calls.lists",
     "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",

@@ -11,7 +11,7 @@ import click
 
 from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.paging import Order
+from trackrecord.resources.paging import Order, Sorting
 from trackrecord.resources.resource import Answer, Operation, Resource
 
 from .access import own_store
@@ -29,29 +29,28 @@ from .options import (
 from .screen import on_terminal, print_json, print_table, say_more, shown_ids
 from .text_input import text_or_input
 
-# Returns by id what is drawn beside some of the answers of a project, as of a moment.
-Trends = Callable[[Sequence[str], str, float | None], Mapping[str, str]]
+# Returns what is drawn beside each of the answers about a project, as of a moment.
+Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
 
-_COMMON: Final = frozenset({"project", "at", "limit", "after"})
-_TREND: Final = "trend"
+_COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
 
 
-def group_of(resource: Resource, *, trends: Trends) -> click.Group:
+def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
     Args:
         resource: whose commands.
-        trends: draws the column `trend` of a list, which only people are shown.
+        drawn: by column, what draws its cells; only people are shown such columns.
     """
-    return _ResourceGroup(resource, trends)
+    return _ResourceGroup(resource, drawn or {})
 
 
 class _ResourceGroup(CommandGroup):
     """Makes each command when it is called."""
 
-    def __init__(self, resource: Resource, trends: Trends) -> None:
+    def __init__(self, resource: Resource, drawn: Mapping[str, Drawn]) -> None:
         super().__init__(resource.name, help=resource.help)
-        self._resource, self._trends = resource, trends
+        self._resource, self._drawn = resource, drawn
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -59,15 +58,18 @@ class _ResourceGroup(CommandGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         operation = self._operations.get(cmd_name)
-        return None if operation is None else _command_of(self._resource, operation, self._trends)
+        return None if operation is None else command_of(self._resource, operation, self._drawn)
 
 
-def _command_of(resource: Resource, operation: Operation, trends: Trends) -> click.Command:
+def command_of(
+    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
+) -> click.Command:
+    """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
     command = click.Command(
         operation.command,
         params=[*_arguments(operation)],
-        callback=partial(_run, resource, operation, trends),
+        callback=partial(_run, resource, operation, drawn),
         help=f"{said.summary}\n\n{said.text}".strip(),
     )
     for option in _common_options(operation):
@@ -85,7 +87,7 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
         options.append(sort_option(operation.sorting))
         limit = arguments_of(operation.call)["limit"]
         default = takes["limit"].default
-        most = None if default is None else int(limit.bounds.le or 0)
+        most = None if operation.in_pages else int(limit.bounds.le or 0)
         options.append(limit_option(operation.sorting.things, default=default, most=most))
     return [*options, json_option]
 
@@ -96,8 +98,11 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
         if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
             metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
-            completer = complete(id_of.thing) if id_of else None
-            yield click.Argument([name], metavar=metavar, shell_complete=completer)
+            if choices := known[name].choices:
+                yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
+            else:
+                completer = complete(id_of.thing) if id_of else None
+                yield click.Argument([name], metavar=metavar, shell_complete=completer)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
@@ -106,7 +111,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
         text = operation.option_help.get(name) or _help(said[name])
-        option = name.replace("_", "-")
+        option = operation.option_names.get(name, name).replace("_", "-")
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
@@ -139,7 +144,7 @@ def _kind(argument: Argument) -> click.ParamType[Any]:
 def _run(
     resource: Resource,
     operation: Operation,
-    trends: Trends,
+    drawn: Mapping[str, Drawn],
     *,
     project: str | None,
     as_json: bool,
@@ -157,36 +162,45 @@ def _run(
             else:
                 click.echo(operation.in_words(answer))
             return
-        found, beyond = _listed(operation, name, order, given)
+        assert operation.sorting is not None  # noqa: S101 - it is a list
+        found, beyond = _listed(operation, operation.sorting, name, order, given)
         if as_json:
             print_json([each.to_document() for each in found])
         elif not found:
             click.echo(operation.nothing.format(project=name))
         else:
-            drawn = (
-                trends([each.id for each in found], name, given.get("at"))
-                if _TREND in operation.columns
-                else {}
-            )
-            _print(resource, operation, found, name, drawn)
-            assert operation.sorting is not None  # noqa: S101 - it is a list
+            columns = {
+                each: draw(found, name, given.get("at"))
+                for each, draw in drawn.items()
+                if each in operation.columns and on_terminal()
+            }
+            _print(resource, operation, found, name, columns, [*drawn])
             say_more(beyond, operation.sorting.things)
 
 
 def _listed(
-    operation: Operation, project: str, order: Order | None, given: dict[str, Any]
+    operation: Operation,
+    sorting: Sorting[Any],
+    project: str,
+    order: Order | None,
+    given: dict[str, Any],
 ) -> tuple[list[Any], int]:
     """Return what a list holds within its limit, and how much it holds beyond."""
-    assert operation.sorting is not None  # noqa: S101 - it is a list
-    if operation.total is None:
-        found = operation.call(**given, project=project)
-        return operation.sorting.sorted(found, order), 0
-    limit = given.pop("limit")
-    found = operation.call(**given, limit=None if order else limit, project=project)
-    found = operation.sorting.sorted(found, order)[:limit]
-    is_whole = limit is None or len(found) < limit
-    total = len(found) if is_whole else operation.total(**given, project=project)
-    return found, total - len(found)
+    call = partial(operation.call, **given, project=project)
+    if not operation.in_pages:
+        return sorting.sorted(call(), order), 0
+    limit = given["limit"]
+    if "sort" in signature(operation.call).parameters:
+        found = call(sort=order and str(order))
+    else:
+        reads_all = order is not None or operation.total is None
+        found = sorting.sorted(call(limit=None) if reads_all else call(), order)
+    if operation.total is None or limit is None or len(found) < limit:
+        total = len(found)
+    else:
+        wanted = {name: value for name, value in given.items() if name != "limit"}
+        total = operation.total(**wanted, project=project)
+    return found[:limit], total - len(found[:limit])
 
 
 def _print(
@@ -194,22 +208,23 @@ def _print(
     operation: Operation,
     found: list[Any],
     project: str,
-    drawn: Mapping[str, str],
+    drawn: Mapping[str, Sequence[str]],
+    for_people: Sequence[str],
 ) -> None:
-    columns = [name for name in operation.columns if name != _TREND or on_terminal()]
+    columns = [name for name in operation.columns if name in drawn or name not in for_people]
     ids: Mapping[str, str] = {}
     if "id" in columns:
         shown = [each.id for each in found]
         ids = shown_ids(shown, resource.other_ids(project, shown) if on_terminal() else ())
 
-    def cell(column: str, answer: Answer, document: Mapping[str, Any]) -> object:
-        if column in operation.cells:
-            return operation.cells[column](answer)
-        if column == "id":
-            return ids[document["id"]]
-        return drawn.get(document["id"], "") if column == _TREND else document[column]
+    def row(place: int, answer: Answer) -> Iterator[object]:
+        document = answer.to_document()
+        for column in columns:
+            if column in drawn:
+                yield drawn[column][place]
+            elif column in operation.cells:
+                yield operation.cells[column](answer)
+            else:
+                yield ids[document["id"]] if column == "id" else document[column]
 
-    rows = ((each, each.to_document()) for each in found)
-    print_table(
-        columns, ([cell(name, answer, document) for name in columns] for answer, document in rows)
-    )
+    print_table(columns, ([*row(place, each)] for place, each in enumerate(found)))

@@ -11,6 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord_cli.screen import print_table
 
@@ -27,9 +29,9 @@ LISTS = {
     ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): sorting.RUNS,
     ("projects",): sorting.PROJECTS,
-    ("kinds",): sorting.KINDS,
+    ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): sorting.ERRORS,
-    ("feedback", "list"): sorting.FEEDBACK,
+    ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): sorting.NEWS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,

@@ -86,11 +86,11 @@ def test_pages_of_memories_and_feedback_meet():
     found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
     assert [each.id for each in found] == ids[::-1]
 
-    given = [trackrecord.give_feedback("helpful", memory=each).feedback.feedback_id for each in ids]
+    given = [trackrecord.give_feedback("helpful", memory=each).feedback_id for each in ids]
     verdicts = trackrecord.list_feedback(limit=4)
     trackrecord.give_feedback("harmful", criterion="clean")
     verdicts += trackrecord.list_feedback(limit=4, after=verdicts[-1].cursor)
-    assert sorted(each.feedback.feedback_id for each in verdicts) == sorted(given)
+    assert sorted(each.feedback_id for each in verdicts) == sorted(given)
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "WzFd", "WzEuMCw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "é"])

@@ -10,14 +10,15 @@ from sqlalchemy import event
 import trackrecord.queries
 import trackrecord.resources
 from trackrecord.calls.given_store import store_of
-from trackrecord.resources.memories import MEMORIES, list_memories, recall
+from trackrecord.resources.feedback import give_feedback
+from trackrecord.resources.memories import list_memories, recall
 from trackrecord.resources.project_store import given_stores
+from trackrecord_door.api.endpoint_table import RESOURCES
 
 # What opens a transaction that writes, and what changes a stream.
 WRITES = {"writing", "changing", "change_project", "xadd", "xdel"}
 CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
 OUTCOME = {"task_id": "t1", "success": True, "instruction": "book a flight to Rome"}
-RESOURCES = [MEMORIES]
 GIVEN = {"text": "flight to Rome", "memory_id": "memory-1"}
 
 
@@ -25,6 +26,7 @@ GIVEN = {"text": "flight to Rome", "memory_id": "memory-1"}
 def statements():
     """What changes a store with a memory and a task that was done."""
     with store_of(memories=["flights to Rome leave at noon"], outcomes=[OUTCOME]):
+        give_feedback("helpful", memory="memory-1")
         changed: list[str] = []
 
         @event.listens_for(given_stores.get().engine, "before_cursor_execute")

@@ -12,15 +12,13 @@ from click.testing import CliRunner, Result
 
 import trackrecord
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import Choice, Few, Moment, Share
-from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.checks import Choice, Limit, Moment, Share
 from trackrecord.resources.paging import sorting_of
 from trackrecord.resources.resource import Answer, Instant, Resource
 from trackrecord_cli.resource_commands import group_of
 from trackrecord_door.api.endpoint import endpoints_of
+from trackrecord_door.api.endpoint_table import RESOURCES
 from trackrecord_door.api.shape import shape_of
-
-RESOURCES = [MEMORIES]
 
 
 class Colour(StrEnum):
@@ -59,7 +57,7 @@ class Kite(Answer, frozen=True):
     _secret: int = 0
 
 
-KITES = Resource("kites", "Fly kites.", lambda _project, _ids: [])
+KITES = Resource("kites", "Fly kites.")
 FOUND = [
     Kite("k1", Colour.RED, 0.5, 0.0, (Tail(2.0),)),
     Kite("k2", Colour.BLUE, 0.9, None),
@@ -71,6 +69,7 @@ FOUND = [
     "GET /kites",
     command="list",
     sorting=sorting_of("kites", "id", id="id", height="height"),
+    in_pages=True,
     columns=("id", "colour", "height"),
     nothing="no kite in {project!r}",
 )
@@ -78,7 +77,7 @@ def list_kites(
     *,
     colour: Choice[Colour] | None = None,
     min_height: Share | None = None,
-    limit: Few = 5,
+    limit: Limit | None = None,
     at: Moment | None = None,
     project: str | None = None,
 ) -> list[Kite]:
@@ -100,7 +99,7 @@ def list_kites(
 def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Runs `kites list`."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
-    group = group_of(KITES, trends=lambda *_: {})
+    group = group_of(KITES)
     return lambda *arguments: CliRunner().invoke(group, ["list", *arguments])
 
 
@@ -125,7 +124,7 @@ def test_a_field_is_in_the_document_the_shape_and_the_table(command):
 def test_a_filter_and_an_order_are_offered_on_each_surface(command):
     """With the same values, bounds and words."""
     (endpoint,) = endpoints_of(KITES)
-    assert {*endpoint.parameters} == {"colour", "min_height", "limit", "at"}
+    assert {*endpoint.parameters} == {"colour", "min_height", "at"}
     assert endpoint.parameters["min_height"].description == "Only kites at this height or higher."
     help_text = command("--help").output
     assert "--colour [red|blue]" in help_text

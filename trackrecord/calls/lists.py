@@ -18,7 +18,6 @@ from trackrecord.resources.project_store import read_project
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
     from trackrecord.queries.criteria import Criterion
-    from trackrecord.queries.estimates import KindOfTask
     from trackrecord.queries.lessons import KnownLesson
     from trackrecord.queries.runs import RunOnRecord
 
@@ -182,31 +181,7 @@ def list_runs(
         )
 
 
-def list_kinds(
-    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
-) -> list[KindOfTask]:
-    """Return the kinds of task that a project's runs are of, the commonest first.
-
-    A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
-
-    Args:
-        at: a past moment to answer for.
-        limit: the maximum number of kinds to return; all when not given.
-        project: the project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    moment, limit = moment_of(at), optional_limit_of(limit)
-    with read_project(project) as here:
-        from trackrecord.queries import estimates
-
-        found = estimates.list_kinds(here.connection, here.settings, here.project, at=moment)
-    return found[:limit]
-
-
 alist_criteria = awaited(list_criteria)
 alist_competences = awaited(list_competences)
 alist_lessons = awaited(list_lessons)
 alist_runs = awaited(list_runs)
-alist_kinds = awaited(list_kinds)

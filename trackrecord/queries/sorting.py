@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .competences import CompetenceRecord, RecordChange
     from .criteria import Criterion
     from .dead_letters import DeadLetter
-    from .estimates import KindOfTask
-    from .feedback import KnownFeedback
     from .lessons import KnownLesson
     from .news import News
     from .patterns import Pattern
@@ -142,16 +140,6 @@ PROJECTS: Final[Sorting[Project]] = Sorting(
         "last-seen": lambda each: each.last_outcome,
     },
 )
-KINDS: Final[Sorting[KindOfTask]] = Sorting(
-    "kinds",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "rate": lambda each: each.estimate.posterior.mean,
-        "runs": lambda each: each.estimate.tally.runs,
-        "tasks": lambda each: each.estimate.tally.tasks,
-    },
-)
 ERRORS: Final[Sorting[TaskError]] = Sorting(
     "errors",
     lambda each: each.id,
@@ -161,20 +149,6 @@ ERRORS: Final[Sorting[TaskError]] = Sorting(
         "type": lambda each: each.type,
         "tool": lambda each: each.tool_name or None,
         "at": lambda each: each.at,
-    },
-)
-FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
-    "verdicts",
-    lambda each: each.feedback.feedback_id,
-    {
-        "id": lambda each: each.feedback.feedback_id,
-        "subject": lambda each: each.feedback.subject,
-        "name": lambda each: each.feedback.name,
-        "verdict": lambda each: each.feedback.verdict.value,
-        "task": lambda each: each.feedback.task_id,
-        "source": lambda each: each.feedback.source,
-        "given": lambda each: each.feedback.given_at,
-        "received": lambda each: each.feedback.received_at,
     },
 )
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(

@@ -56,7 +56,10 @@ Moment = float | str | datetime
 Choice: TypeAlias = Union[_E, str]  # noqa: UP007 - of a type variable
 Share = Annotated[float, Meta(ge=0, le=1)]
 Text = Annotated[str, Meta(min_length=1, max_length=_MOST_CHARS)]
-AgentName = Annotated[str, Meta(min_length=1, max_length=256)]
+Name = Annotated[str, Meta(min_length=1, max_length=128)]
+Label = Annotated[str, Meta(min_length=1, max_length=256)]
+AgentName = Label
+PatternName = Annotated[str, Meta(min_length=1, max_length=1024)]
 Few = Annotated[int, Meta(ge=1, le=1000)]
 Limit = Annotated[int, Meta(ge=1, le=_MOST)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]

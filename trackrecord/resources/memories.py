@@ -259,6 +259,7 @@ MEMORIES = Resource(
         effective_confidence="effective_confidence", source="source", created="created_at",
         last_seen="last_recalled_at",
     ),
+    in_pages=True,
     total=count_memories,
     columns=("created_at", "trend", *_COLUMNS),
     cells={"type": _type_in_words},
@@ -352,14 +353,16 @@ def add_memory(
 ) -> AddedMemory:
     """Store a memory, unless the project has it already.
 
-    A text that contradicts an older memory supersedes it. Unlike `remember`, this waits for the
-    store.
+    A text that contradicts an older memory supersedes it.
 
     Args:
         text: the memory's text. One that contradicts an older memory supersedes it.
         source: the agent that the memory comes from.
         force: whether the memory is stored even if a similar one exists.
         project: the project, which is made if need be; the settings' project when not given.
+
+    Returns:
+        The memory as it stands now. Unlike `remember`, this waits for the store.
 
     Raises:
         TrackrecordError: the message says in one line what is wrong.

@@ -39,13 +39,19 @@ Instant = Annotated[float, MOMENT]
 class Answer(Struct, frozen=True):
     """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
 
-    Fields that begin with an underscore are the call's own.
+    Fields that begin with an underscore are the call's own. In the HTTP schema the class has its
+    name without an "Answer" at the end.
     """
 
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
         kind: type[Struct] = type(self)
         return {name: write(getattr(self, name)) for name, write in _writers(kind).items()}
+
+
+def schema_name(answer: type) -> str:
+    """Return what a class of answers is called in the HTTP schema."""
+    return answer.__name__.removesuffix("Answer")
 
 
 @cache
@@ -88,12 +94,14 @@ class Operation(Struct, frozen=True):
         permission: what a caller over HTTP needs.
         status: of HTTP.
         sorting: what its list can be sorted by.
-        total: counts what its list holds without a limit; such a list is answered in pages.
+        in_pages: whether its list has a limit for people and is answered in pages over HTTP.
+        total: counts what such a list holds without a limit; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list.
         option_help: the help of an option that the docstring describes for another surface.
+        option_names: the names of options that are not those of the arguments.
     """
 
     call: Callable[..., Any]
@@ -103,12 +111,14 @@ class Operation(Struct, frozen=True):
     permission: Literal["read", "write", "admin"] = "read"
     status: int = 200
     sorting: Sorting[Any] | None = None
+    in_pages: bool = False
     total: Callable[..., int] | None = None
     columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
     in_words: Callable[[Any], str] = str
     option_help: Mapping[str, str] = field(default_factory=dict)
+    option_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def _returns(self) -> Any:  # noqa: ANN401 - a type of any form
@@ -133,6 +143,10 @@ class Operation(Struct, frozen=True):
         return (found if isinstance(found, Answer) else make(found)).to_document()
 
 
+def _no_other_ids(_project: str, _ids: list[str]) -> list[str]:
+    return []
+
+
 class Resource(Struct, frozen=True):
     """What is on record of one kind, with all that can be asked about it and done with it.
 
@@ -145,7 +159,7 @@ class Resource(Struct, frozen=True):
 
     name: str
     help: str
-    other_ids: Callable[[str, list[str]], list[str]]
+    other_ids: Callable[[str, list[str]], list[str]] = _no_other_ids
     operations: list[Operation] = field(default_factory=list)
 
     def sorting(self, command: str) -> Sorting[Any]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.memories import MEMORIES, Memory
 from trackrecord.resources.project_store import read_project
 
 from ..resource_commands import group_of
 from ..trends import memory_trends
 
 
-def _trends(ids: Sequence[str], project: str, at: float | None) -> Mapping[str, str]:
+def _trends(memories: Sequence[Memory], project: str, at: float | None) -> list[str]:
+    ids = [each.id for each in memories]
     with read_project(project) as it:
-        return memory_trends(it.connection, it.settings, project, ids, at)
+        drawn = memory_trends(it.connection, it.settings, project, ids, at)
+    return [drawn.get(each, "") for each in ids]
 
 
-command = group_of(MEMORIES, trends=_trends)
+command = group_of(MEMORIES, drawn={"trend": _trends})

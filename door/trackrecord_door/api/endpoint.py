@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any, Final, Literal, cast
 
 from trackrecord.resources.paging import Sorting
-from trackrecord.resources.resource import Operation, Resource
+from trackrecord.resources.resource import Operation, Resource, schema_name
 
 from ..callers import Permission
 from .documents import document_of
@@ -106,15 +107,16 @@ def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
 
 def _endpoint_of(operation: Operation) -> Endpoint:
     method, path = operation.route.split()
-    in_pages = operation.total is not None
+    by_call = "after" in signature(operation.call).parameters
     return Endpoint(
         cast("Literal['GET', 'POST']", method),
         path,
         operation.call,
-        operation.answer.__name__,
+        schema_name(operation.answer),
         permission=Permission[operation.permission.upper()],
-        paging=Paging(operation.sorting, by_call=True) if in_pages else None,
-        is_list=operation.is_list and not in_pages,
+        paging=Paging(operation.sorting, by_call=by_call) if operation.in_pages else None,
+        is_list=operation.is_list and not operation.in_pages,
+        leaves_out=frozenset({"sort"}),
         status=operation.status,
         document=operation.document_of,
     )

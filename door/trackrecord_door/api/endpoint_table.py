@@ -11,7 +11,9 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
-from trackrecord.resources import memories
+from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.memories import MEMORIES
 
 from ..callers import Permission
 from . import (
@@ -124,8 +126,6 @@ COMPETENCES: Final = (
     ),
 )  # fmt: skip
 
-MEMORIES: Final = endpoints_of(memories.MEMORIES)
-
 ERRORS: Final = (
     Endpoint(
         "GET", "/errors", error_calls.list_errors, "TaskError",
@@ -150,16 +150,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-FEEDBACK: Final = (
-    Endpoint(
-        "GET", "/feedback", trackrecord.list_feedback, "Feedback",
-        paging=Paging(sorting.FEEDBACK, by_call=True),
-    ),
-    Endpoint(
-        "POST", "/feedback", trackrecord.give_feedback, "GivenFeedback",
-        permission=_WRITE, status=201,
-    ),
-)  # fmt: skip
+RESOURCES: Final = (MEMORIES, FEEDBACK, KINDS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -167,7 +158,6 @@ RUNS: Final = (
         "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
     ),
     Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
-    Endpoint("GET", "/kinds", trackrecord.list_kinds, "KindOfTask", paging=Paging(sorting.KINDS)),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
     Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
     Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
@@ -230,6 +220,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *CRITERIA, *COMPETENCES, *MEMORIES, *ERRORS, *FEEDBACK, *RUNS,
+    *PROMPTS, *PATTERNS, *LESSONS, *CRITERIA, *COMPETENCES, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
+    *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

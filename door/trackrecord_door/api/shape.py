@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.resource import Answer, answer_fields, is_instant
+from trackrecord.resources.resource import Answer, answer_fields, is_instant, schema_name
 
 Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
@@ -60,7 +60,7 @@ def shape_of(answer: type) -> type[msgspec.Struct]:
     ]
     namespace = {"__doc__": read_docstring(answer).summary}
     return msgspec.defstruct(
-        answer.__name__, told, kw_only=True, forbid_unknown_fields=True, namespace=namespace
+        schema_name(answer), told, kw_only=True, forbid_unknown_fields=True, namespace=namespace
     )
 
 

@@ -33,10 +33,11 @@ from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
+from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
-from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
@@ -168,13 +169,6 @@ RUN: Final = shape(
         "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
     },
 )  # fmt: skip
-KIND: Final = shape(
-    "KindOfTask",
-    more={
-        "name": str, "words": str, "rate": float, "low": float, "high": float, "runs": int,
-        "tasks": int, "successes": int,
-    },
-)  # fmt: skip
 EXPLANATION: Final = shape(
     "Explanation",
     more={
@@ -256,11 +250,6 @@ ERROR_CONTEXT: Final = shape(
     more={"task_id": str, "context": str, "strikes": int, "errors": listed(ERROR)},
 )
 
-# Feedback.
-FEEDBACK: Final = shape(
-    "Feedback", GivenFeedback, moments=["given_at", "received_at"], more={"is_waiting": bool}
-)
-
 # Stored outputs.
 ARTIFACT: Final = shape(
     "Artifact", KeptOutput, moments=["stored_at", "kept_until"],
@@ -280,14 +269,18 @@ GATE: Final = shape(
     },
 )  # fmt: skip
 
-_ANSWERS: Final[list[type]] = [operation.answer for operation in MEMORIES.operations]
+_ANSWERS: Final[list[type]] = [
+    operation.answer
+    for resource in (MEMORIES, FEEDBACK, KINDS)
+    for operation in resource.operations
+]
 SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS, CRITERION,
         CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
-        KIND, EXPLANATION, EFFECT, ERROR_CONTEXT, FEEDBACK, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
         shape("LessonDecision", LessonDecided),
@@ -297,7 +290,6 @@ SHAPES: Final[Mapping[str, Shape]] = {
         shape("RecordedError", more={"id": str, "task_id": str, "type": ErrorType}),
         shape("ErrorStats", ErrorStats, without=["problem"]),
         shape("ResolvedError", more={"id": str, "resolved": Literal[True]}),
-        shape("GivenFeedback", FEEDBACK, more={"is_new": bool}),
         shape(
             "ArtifactPage",
             more={
