@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from trackrecord.queries.lessons import KnownLesson
     from trackrecord.queries.runs import RunOnRecord
 
-_KINDS = (
-    "fails",
-    "never-succeeds",
-    "needs-first",
-    "loops",
-    "goes-with-success",
-    "then-works",
-)
-_STATES = ("seen", "established", "faded")
 _VERDICTS = ("success", "failure", "none")
 _ORDERS = ("ended", "-ended")
 _USUAL_RUNS = 20
@@ -104,8 +95,6 @@ def list_lessons(
         TrackrecordError: the message says in one line what is wrong.
     """
     tool = optional_text_of("tool", tool)
-    kind = optional_choice_of("kind", kind, _KINDS)
-    state = optional_choice_of("state", state, _STATES)
     moment, limit = moment_of(at), optional_limit_of(limit)
     with read_project(project) as here:
         from trackrecord.queries import lessons

@@ -10,7 +10,6 @@ from trackrecord.resources.checks import (
     Moment,
     decided_by,
     moment_of,
-    optional_choice_of,
     optional_limit_of,
     optional_text_of,
     text_of,
@@ -20,8 +19,6 @@ from trackrecord.resources.project_store import open_project
 if TYPE_CHECKING:
     from trackrecord.changes.patterns import Action, PatternDecision
     from trackrecord.queries.patterns import Pattern
-
-_STATES = ("candidate", "established", "proven", "deprecated")
 
 
 def list_patterns(
@@ -50,7 +47,6 @@ def list_patterns(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    state_wanted = optional_choice_of("state", state, _STATES)
     tag, content = optional_text_of("tag", tag), optional_text_of("content", content)
     moment, limit = moment_of(at), optional_limit_of(limit)
     with open_project(project) as here:
@@ -58,9 +54,7 @@ def list_patterns(
         from trackrecord.queries.estimates import read_estimates
         from trackrecord.store.database.engine import reading
 
-        wanted = patterns.pattern_filter(
-            state=state_wanted, tag=tag, content=content, only_anti=only_anti
-        )
+        wanted = patterns.pattern_filter(state=state, tag=tag, content=content, only_anti=only_anti)
         with reading(here.engine) as connection:
             estimates = read_estimates(connection, here.settings, here.project, at=moment)
             found = patterns.list_patterns(

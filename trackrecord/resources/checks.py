@@ -122,7 +122,7 @@ class Argument(Struct, frozen=True):
         if self.choices:
             return _choice_problem(value, self.choices)
         if self.kind is str and self.bounds.max_length is not None:
-            return _text_problem(value, self.bounds.max_length)
+            return text_problem(value, self.bounds.max_length)
         least, most = self.bounds.ge, self.bounds.le
         if self.kind in (int, float) and least is not None and most is not None:
             return _number_problem(value, least, most, is_whole=self.kind is int)
@@ -171,7 +171,8 @@ def _options(hint: Any) -> tuple[Any, ...]:  # noqa: ANN401 - a type of any form
     return typing.get_args(hint) if is_union else (hint,)
 
 
-def _text_problem(value: object, most: int) -> str | None:
+def text_problem(value: object, most: int) -> str | None:
+    """Return what is wrong with a text, as what follows its name in a message."""
     if not isinstance(value, str):
         return f"must be a string, not {type(value).__name__}"
     if not value.strip() or len(value) > most or not _is_storable(value):
@@ -201,7 +202,7 @@ def text_of(name: str, value: object, *, most: int = _MOST_CHARS) -> str:
     Raises:
         InvalidRequest: it is not a text, is blank or too long, or cannot be stored.
     """
-    _refuse(name, _text_problem(value, most))
+    _refuse(name, text_problem(value, most))
     return typing.cast("str", value)
 
 
@@ -222,11 +223,21 @@ def optional_commit_of(name: str, value: object) -> str | None:
     """
     if value is None:
         return None
-    commit = text_of(name, value).strip().lower()
-    if not _SHORTEST_COMMIT <= len(commit) <= _LONGEST_COMMIT or set(commit) - _HEX:
-        message = f"{name} must be a commit of {_SHORTEST_COMMIT} hexadecimal digits or more"
-        raise InvalidRequest(message)
+    commit = plain_commit(text_of(name, value))
+    _refuse(name, commit_problem(commit))
     return commit
+
+
+def plain_commit(text: str) -> str:
+    """Return the SHA of a commit as it is looked for."""
+    return text.strip().lower()
+
+
+def commit_problem(commit: str) -> str | None:
+    """Return what is wrong with the SHA of a commit, as what follows its name in a message."""
+    if _SHORTEST_COMMIT <= len(commit) <= _LONGEST_COMMIT and not set(commit) - _HEX:
+        return None
+    return f"must be a commit of {_SHORTEST_COMMIT} hexadecimal digits or more"
 
 
 def _refuse(name: str, problem: str | None) -> None:
@@ -279,6 +290,16 @@ def optional_choice_of(name: str, value: object, choices: Sequence[str]) -> str 
         InvalidRequest: it is neither.
     """
     return None if value is None else choice_of(name, value, choices)
+
+
+def optional_member_of(name: str, value: object, kind: type[_E]) -> _E | None:
+    """Return the member of an enum that a value stands for, or None.
+
+    Raises:
+        InvalidRequest: it is neither; the message names the member that was probably meant.
+    """
+    chosen = optional_choice_of(name, value, [str(each.value) for each in kind])
+    return None if chosen is None else kind(chosen)
 
 
 def moment_of(value: Moment | None) -> float | None:

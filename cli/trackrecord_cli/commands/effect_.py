@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
-_ENTRY = Read("id", name_of("entry's id", 256))
+_ENTRY = Read("id", name_of(256))
 
 
 @click.command("effect")

@@ -40,7 +40,7 @@ _KINDS = (
 )
 _STATES = ("seen", "established", "faded")
 _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim"}
-_TOOL = Read("name", name_of("tool's name", 128))
+_TOOL = Read("name", name_of(128))
 
 
 @click.group("lessons", cls=CommandGroup, invoke_without_command=True)
