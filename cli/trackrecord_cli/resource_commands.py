@@ -66,10 +66,14 @@ def command_of(
 ) -> click.Command:
     """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
+
+    def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
+        _run(resource, operation, drawn, **given)
+
     command = click.Command(
         operation.command,
         params=[*_arguments(operation)],
-        callback=partial(_run, resource, operation, drawn),
+        callback=callback,
         help=f"{said.summary}\n\n{said.text}".strip(),
     )
     for option in _common_options(operation):
