@@ -33,7 +33,6 @@ PROCEDURE = NewCompetence(triggers=("type_error",), tools=("grep", "edit"))
 CHANGES: dict[str, Callable[[ProjectStore], object]] = {
     "deprecate": lambda _: trackrecord.deprecate_pattern("plan", reason="no"),
     "tag": lambda _: trackrecord.tag_pattern("plan", add=["ui"]),
-    "memory added": lambda _: trackrecord.add_memory("Builds share one cache"),
     "memory confirmed": lambda _: trackrecord.confirm_memory("memory-1"),
     "memory rejected": lambda _: trackrecord.reject_memory("memory-1"),
     "memory forgotten": lambda _: trackrecord.forget_memory("memory-1"),

@@ -16,7 +16,7 @@ from trackrecord.resources.project_store import given_stores
 from trackrecord_door.api.endpoint_table import RESOURCES
 
 # What opens a transaction that writes, and what changes a stream.
-WRITES = {"writing", "changing", "change_project", "xadd", "xdel"}
+WRITES = {"writing", "changing", "change_project", "write_project", "xadd", "xdel"}
 CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
 OUTCOME = {"task_id": "t1", "success": True, "instruction": "book a flight to Rome"}
 GIVEN = {"text": "flight to Rome", "memory_id": "memory-1"}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 from uuid import uuid4
 
@@ -15,7 +14,7 @@ from trackrecord.learning.memories.rules import MemoryState, MemoryType, effecti
 
 from .checks import AgentName, Choice, Few, FromInput, Limit, MemoryId, Moment, Share, Text
 from .paging import cursor_of, place_of, sorting_of
-from .project_store import Transaction, change_project, open_project, read_project
+from .project_store import Transaction, change_project, read_project, write_project
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
@@ -367,7 +366,7 @@ def add_memory(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    with change_project(project) as it:
+    with write_project(project) as it:
         from trackrecord.store.intake.intake import ensure_projects
         from trackrecord.store.memories.write import remember
 
@@ -542,13 +541,11 @@ def recall(
     """
     found = find_memories(text, limit=limit, min_confidence=min_confidence, at=at, project=project)
     if found and reset and at is None:
-        with open_project(project) as store:
-            from trackrecord.store.database.engine import writing
+        with write_project(project) as it:
             from trackrecord.store.memories.recall import reset_clocks
 
             rows = [each._row for each in found]
-            with writing(store.engine) as connection:
-                reset_clocks(connection, rows, rules=store.settings.memories, now=time.time())
+            reset_clocks(it.connection, rows, rules=it.settings.memories, now=it.moment)
     return found
 
 

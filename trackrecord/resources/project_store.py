@@ -134,8 +134,22 @@ def read_project(project: str | None, at: Moment | None = None) -> Iterator[Tran
 
 
 @contextmanager
+def write_project(project: str | None) -> Iterator[Transaction]:
+    """Open a writing transaction for what agents report; a worker refreshes the rankings later.
+
+    Raises:
+        TrackrecordError: as `open_project` does; or the database cannot be reached.
+    """
+    with open_project(project) as store:
+        from trackrecord.store.database.engine import writing
+
+        with writing(store.engine) as connection:
+            yield Transaction(connection, store.settings, store.project)
+
+
+@contextmanager
 def change_project(project: str | None) -> Iterator[Transaction]:
-    """Open a writing transaction for a change of a project; its rankings are refreshed after it.
+    """Open a writing transaction for a decision; the project's rankings are refreshed after it.
 
     Raises:
         TrackrecordError: as `open_project` does; or the database cannot be reached.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from inspect import unwrap
+from types import NoneType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
 from msgspec import Struct, field
@@ -36,6 +37,9 @@ MOMENT: Final = _Marked()
 Instant = Annotated[float, MOMENT]
 
 
+_AS_IT_IS: Final = frozenset({str, int, float, bool, NoneType})
+
+
 class Answer(Struct, frozen=True):
     """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
 
@@ -46,7 +50,10 @@ class Answer(Struct, frozen=True):
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
         kind: type[Struct] = type(self)
-        return {name: write(getattr(self, name)) for name, write in _writers(kind).items()}
+        return {
+            name: getattr(self, name) if write is None else write(getattr(self, name))
+            for name, write in _writers(kind)
+        }
 
 
 def schema_name(answer: type) -> str:
@@ -70,9 +77,16 @@ def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
 
 
 @cache
-def _writers(kind: type[Struct]) -> Mapping[str, Callable[[Any], Any]]:
-    hints = answer_fields(kind)
-    return {name: iso if is_instant(hint) else _written for name, hint in hints.items()}
+def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    """Return the fields of a document, and what writes each; None where it is written as it is."""
+    return tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+
+
+def _writer(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type of any form
+    if is_instant(hint):
+        return iso
+    options = typing.get_args(hint) or (hint,)
+    return None if all(each in _AS_IT_IS for each in options) else _written
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
