@@ -33,15 +33,13 @@ from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
-from trackrecord.resources.feedback import FEEDBACK
-from trackrecord.resources.kinds import KINDS
-from trackrecord.resources.memories import MEMORIES
 from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
+from .endpoint_table import RESOURCES
 from .shape import Iso, listed, shape, shape_of
 
 Shape = type[msgspec.Struct]
@@ -270,9 +268,7 @@ GATE: Final = shape(
 )  # fmt: skip
 
 _ANSWERS: Final[list[type]] = [
-    operation.answer
-    for resource in (MEMORIES, FEEDBACK, KINDS)
-    for operation in resource.operations
+    operation.answer for resource in RESOURCES for operation in resource.operations
 ]
 SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
