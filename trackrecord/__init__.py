@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         select_competences,
     )
     from .calls.criteria import aweigh, weigh
-    from .calls.criterion_details import ashow_criterion, show_criterion
     from .calls.dead_letters import (
         adiscard_dead_letters,
         alist_dead_letters,
@@ -122,11 +121,9 @@ if TYPE_CHECKING:
     )
     from .calls.lists import (
         alist_competences,
-        alist_criteria,
         alist_lessons,
         alist_runs,
         list_competences,
-        list_criteria,
         list_lessons,
         list_runs,
     )
@@ -147,6 +144,7 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.criteria import list_criteria, show_criterion
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
     from .resources.memories import (
@@ -160,6 +158,8 @@ if TYPE_CHECKING:
         similar_tasks,
     )
 
+    alist_criteria = awaited(list_criteria)
+    ashow_criterion = awaited(show_criterion)
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
@@ -343,7 +343,6 @@ _HOMES = {
     "aforget": "trackrecord_capture.forgetting.call",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
-    "alist_criteria": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_lessons": "trackrecord.calls.lists",
@@ -360,7 +359,6 @@ _HOMES = {
     "artifact": "trackrecord.artifacts.client",
     "aselect_competences": "trackrecord.calls.competences",
     "ashow_competence": "trackrecord.calls.details",
-    "ashow_criterion": "trackrecord.calls.criterion_details",
     "ashow_lesson": "trackrecord.calls.details",
     "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
@@ -396,7 +394,7 @@ _HOMES = {
     "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
-    "list_criteria": "trackrecord.calls.lists",
+    "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.calls.dead_letters",
     "list_errors": "trackrecord_producers.errors_in_flight",
     "list_feedback": "trackrecord.resources.feedback",
@@ -421,7 +419,7 @@ _HOMES = {
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.calls.competences",
     "show_competence": "trackrecord.calls.details",
-    "show_criterion": "trackrecord.calls.criterion_details",
+    "show_criterion": "trackrecord.resources.criteria",
     "show_lesson": "trackrecord.calls.details",
     "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.calls.details",

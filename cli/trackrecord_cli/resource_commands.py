@@ -46,19 +46,21 @@ def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) ->
 
 
 class _ResourceGroup(CommandGroup):
-    """Makes each command when it is called."""
+    """Makes each command when it is called; commands written by hand may stand beside them."""
 
     def __init__(self, resource: Resource, drawn: Mapping[str, Drawn]) -> None:
         super().__init__(resource.name, help=resource.help)
         self._resource, self._drawn = resource, drawn
         self._operations = {each.command: each for each in resource.operations if each.command}
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return sorted(self._operations)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self._operations, *super().list_commands(ctx)})
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         operation = self._operations.get(cmd_name)
-        return None if operation is None else command_of(self._resource, operation, self._drawn)
+        if operation is None:
+            return super().get_command(ctx, cmd_name)
+        return command_of(self._resource, operation, self._drawn)
 
 
 def command_of(

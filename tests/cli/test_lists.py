@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
@@ -20,7 +21,7 @@ from trackrecord_cli.screen import print_table
 LISTS = {
     ("patterns", "list"): sorting.PATTERNS,
     ("lessons", "list"): sorting.LESSONS,
-    ("criteria", "list"): sorting.CRITERIA,
+    ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
     ("competences", "list"): sorting.COMPETENCES,
     ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,

@@ -13,7 +13,6 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import base_score
-from trackrecord.queries.criteria import list_criteria
 from trackrecord.queries.patterns import list_patterns
 from trackrecord.queries.rates_over_time import (
     MOST_MOMENTS,
@@ -22,8 +21,9 @@ from trackrecord.queries.rates_over_time import (
     memory_confidences,
     pattern_rates,
 )
+from trackrecord.resources.criteria import criteria_of
 from trackrecord.resources.memories import list_memories
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
@@ -59,7 +59,7 @@ def assert_as_of_each_moment(store, moments):
             for slug, evidence in expected.items():
                 low = patterns[slug][number].low
                 assert (low or 0.0) == pytest.approx(base_score(evidence))
-            listed = list_criteria(connection, SETTINGS, "default", at=at)
+            listed = criteria_of(Transaction(connection, SETTINGS, "default", at))
             weighed = {each.name: each.standing.evidence for each in listed}
             _assert_same({name: rates[number] for name, rates in criteria.items()}, weighed)
 

@@ -17,34 +17,12 @@ from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
-    from trackrecord.queries.criteria import Criterion
     from trackrecord.queries.lessons import KnownLesson
     from trackrecord.queries.runs import RunOnRecord
 
 _VERDICTS = ("success", "failure", "none")
 _ORDERS = ("ended", "-ended")
 _USUAL_RUNS = 20
-
-
-def list_criteria(
-    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
-) -> list[Criterion]:
-    """Return the criteria of a project with their weights, by name.
-
-    Args:
-        at: a past moment to answer for.
-        limit: the maximum number of criteria to return; all when not given.
-        project: the criteria's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    moment, limit = moment_of(at), optional_limit_of(limit)
-    with read_project(project) as here:
-        from trackrecord.queries import criteria
-
-        found = criteria.list_criteria(here.connection, here.settings, here.project, at=moment)
-    return found[:limit]
 
 
 def list_competences(
@@ -170,7 +148,6 @@ def list_runs(
         )
 
 
-alist_criteria = awaited(list_criteria)
 alist_competences = awaited(list_competences)
 alist_lessons = awaited(list_lessons)
 alist_runs = awaited(list_runs)

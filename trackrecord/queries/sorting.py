@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
     from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.learning.advice.effect.entries import EntryEffect
+    from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
-    from trackrecord.store.criteria.feedback import Feedback
 
     from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
-    from .criteria import Criterion
     from .dead_letters import DeadLetter
     from .lessons import KnownLesson
     from .news import News
@@ -72,20 +71,7 @@ LESSONS: Final[Sorting[KnownLesson]] = Sorting(
         "last-seen": lambda each: each.lesson.last_seen,
     },
 )
-CRITERIA: Final[Sorting[Criterion]] = Sorting(
-    "criteria",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "weight": lambda each: each.standing.weight,
-        "evidence": lambda each: each.standing.evidence.decayed_total,
-        "helpful": lambda each: each.standing.evidence.helpful,
-        "neutral": lambda each: each.standing.evidence.neutral,
-        "harmful": lambda each: each.standing.evidence.harmful,
-        "last-seen": lambda each: each.standing.evidence.last_validated,
-    },
-)
-CRITERION_FEEDBACK: Final[Sorting[Feedback]] = Sorting(
+CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
     "entries",
     lambda each: f"{each.criterion} {each.outcome_id or each.feedback_id}",
     {

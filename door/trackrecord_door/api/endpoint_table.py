@@ -11,6 +11,7 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
@@ -100,15 +101,11 @@ LESSONS: Final = (
     ),
 )  # fmt: skip
 
-CRITERIA: Final = (
-    Endpoint(
-        "GET", "/criteria", trackrecord.list_criteria, "Criterion", paging=Paging(sorting.CRITERIA)
-    ),
-    Endpoint("GET", "/criteria/{name:path}", trackrecord.show_criterion, "CriterionDetails"),
+WEIGHING: Final = (
     Endpoint(
         "POST", "/criteria/weigh", criterion_calls.weigh_scores, "Weighing", document=_as_it_is
     ),
-)  # fmt: skip
+)
 
 COMPETENCES: Final = (
     Endpoint(
@@ -150,7 +147,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (MEMORIES, FEEDBACK, KINDS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -220,7 +217,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *CRITERIA, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

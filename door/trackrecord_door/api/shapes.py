@@ -34,7 +34,6 @@ from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
 from trackrecord.store.advice.lesson_runs import LessonRun
-from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
@@ -94,23 +93,6 @@ LESSON_DETAILS: Final = shape(
         "outcomes": listed(shape("LessonRun", LessonRun, moments=["ended_at"])),
         "history": listed(_LESSON_CHANGE),
     },
-)  # fmt: skip
-
-# Criteria.
-CRITERION: Final = shape(
-    "Criterion",
-    more={
-        "criterion": str, "weight": float, "formula_weight": float, "helpful_count": int,
-        "neutral_count": int, "harmful_count": int, "evidence": float, "little_evidence": bool,
-        "last_validated": Iso | None, "half_life_days": float, "deprecated": bool,
-    },
-)  # fmt: skip
-CRITERION_FEEDBACK: Final = shape(
-    "CriterionFeedback", CriterionFeedback, moments=["received_at", "ended_at"]
-)
-CRITERION_DETAILS: Final = shape(
-    "CriterionDetails", CRITERION,
-    more={"feedback": listed(CRITERION_FEEDBACK), "cursor": str | None},
 )  # fmt: skip
 
 # Competence records.
@@ -274,8 +256,8 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS, CRITERION,
-        CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
+        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
+        COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
         EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
