@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 import redis
 
 import trackrecord
-from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_producers.delivery.stream_writer import send
@@ -96,7 +96,7 @@ def _asked(settings: Settings, door: Server, count: int) -> dict[str, tuple[floa
     engine = connect_store(settings.effective_database_url)
     found = {}
     with (
-        given_stores.within(StoreHere(engine, settings, PROJECT)),
+        given_stores.within(ProjectStore(engine, settings, PROJECT)),
         closing(http.client.HTTPConnection(*door.address, timeout=_TIMEOUT_S)) as connection,
     ):
         for name, (path, query, call) in _questions(settings).items():

@@ -21,6 +21,7 @@ publishes pays for nothing else.
 """
 
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
+    from .beside import awaited
     from .calls.artifacts import alist_artifacts, list_artifacts
     from .calls.benchmark import (
         abenchmark_gate,
@@ -84,7 +86,6 @@ if TYPE_CHECKING:
         select_competences,
     )
     from .calls.criteria import aweigh, weigh
-    from .calls.criterion_details import ashow_criterion, show_criterion
     from .calls.dead_letters import (
         adiscard_dead_letters,
         alist_dead_letters,
@@ -96,12 +97,10 @@ if TYPE_CHECKING:
     from .calls.details import (
         ashow_competence,
         ashow_lesson,
-        ashow_memory,
         ashow_pattern,
         ashow_run,
         show_competence,
         show_lesson,
-        show_memory,
         show_pattern,
         show_run,
     )
@@ -114,7 +113,6 @@ if TYPE_CHECKING:
         explain_procedure,
         explain_run,
     )
-    from .calls.feedback import agive_feedback, alist_feedback, give_feedback, list_feedback
     from .calls.lesson_decisions import (
         adismiss_lesson,
         arestore_lesson,
@@ -123,31 +121,11 @@ if TYPE_CHECKING:
     )
     from .calls.lists import (
         alist_competences,
-        alist_criteria,
-        alist_kinds,
         alist_lessons,
         alist_runs,
         list_competences,
-        list_criteria,
-        list_kinds,
         list_lessons,
         list_runs,
-    )
-    from .calls.memories import (
-        aadd_memory,
-        aconfirm_memory,
-        add_memory,
-        aforget_memory,
-        alist_memories,
-        arecall,
-        areject_memory,
-        asimilar_tasks,
-        confirm_memory,
-        forget_memory,
-        list_memories,
-        recall,
-        reject_memory,
-        similar_tasks,
     )
     from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.patterns import (
@@ -166,6 +144,33 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.criteria import list_criteria, show_criterion
+    from .resources.feedback import give_feedback, list_feedback
+    from .resources.kinds import list_kinds
+    from .resources.memories import (
+        add_memory,
+        confirm_memory,
+        forget_memory,
+        list_memories,
+        recall,
+        reject_memory,
+        show_memory,
+        similar_tasks,
+    )
+
+    alist_criteria = awaited(list_criteria)
+    ashow_criterion = awaited(show_criterion)
+    agive_feedback = awaited(give_feedback)
+    alist_feedback = awaited(list_feedback)
+    alist_kinds = awaited(list_kinds)
+    aadd_memory = awaited(add_memory)
+    aconfirm_memory = awaited(confirm_memory)
+    aforget_memory = awaited(forget_memory)
+    alist_memories = awaited(list_memories)
+    arecall = awaited(recall)
+    areject_memory = awaited(reject_memory)
+    ashow_memory = awaited(show_memory)
+    asimilar_tasks = awaited(similar_tasks)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -318,15 +323,13 @@ _HOMES = {
     "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
     "aadd_competence": "trackrecord.calls.competences",
-    "aadd_memory": "trackrecord.calls.memories",
     "aartifact": "trackrecord_producers.awaitable",
     "abenchmark_gate": "trackrecord.calls.benchmark",
     "abenchmark_run": "trackrecord.calls.benchmark",
     "abenchmark_runs": "trackrecord.calls.benchmark",
-    "aconfirm_memory": "trackrecord.calls.memories",
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.calls.competences",
-    "add_memory": "trackrecord.calls.memories",
+    "add_memory": "trackrecord.resources.memories",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "adismiss_lesson": "trackrecord.calls.lesson_decisions",
@@ -338,25 +341,17 @@ _HOMES = {
     "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
-    "aforget_memory": "trackrecord.calls.memories",
-    "agive_feedback": "trackrecord.calls.feedback",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
-    "alist_criteria": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_feedback": "trackrecord.calls.feedback",
-    "alist_kinds": "trackrecord.calls.lists",
     "alist_lessons": "trackrecord.calls.lists",
-    "alist_memories": "trackrecord.calls.memories",
     "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
-    "arecall": "trackrecord.calls.memories",
     "arecord_error": "trackrecord_producers.awaitable",
-    "areject_memory": "trackrecord.calls.memories",
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
@@ -364,12 +359,9 @@ _HOMES = {
     "artifact": "trackrecord.artifacts.client",
     "aselect_competences": "trackrecord.calls.competences",
     "ashow_competence": "trackrecord.calls.details",
-    "ashow_criterion": "trackrecord.calls.criterion_details",
     "ashow_lesson": "trackrecord.calls.details",
-    "ashow_memory": "trackrecord.calls.details",
     "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
-    "asimilar_tasks": "trackrecord.calls.memories",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
@@ -381,7 +373,7 @@ _HOMES = {
     "benchmark_runs": "trackrecord.calls.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
-    "confirm_memory": "trackrecord.calls.memories",
+    "confirm_memory": "trackrecord.resources.memories",
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.calls.patterns",
@@ -398,17 +390,17 @@ _HOMES = {
     "feedback": "trackrecord_producers.publishing.giving_feedback",
     "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",
-    "forget_memory": "trackrecord.calls.memories",
-    "give_feedback": "trackrecord.calls.feedback",
+    "forget_memory": "trackrecord.resources.memories",
+    "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
-    "list_criteria": "trackrecord.calls.lists",
+    "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.calls.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "list_feedback": "trackrecord.calls.feedback",
-    "list_kinds": "trackrecord.calls.lists",
+    "list_feedback": "trackrecord.resources.feedback",
+    "list_kinds": "trackrecord.resources.kinds",
     "list_lessons": "trackrecord.calls.lists",
-    "list_memories": "trackrecord.calls.memories",
+    "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",
     "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
@@ -416,9 +408,9 @@ _HOMES = {
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.prompting.rankings_call",
-    "recall": "trackrecord.calls.memories",
+    "recall": "trackrecord.resources.memories",
     "record_error": "trackrecord_producers.attempts.errors_in_flight",
-    "reject_memory": "trackrecord.calls.memories",
+    "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.publishing.remembering",
     "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.calls.patterns",
@@ -427,12 +419,12 @@ _HOMES = {
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.calls.competences",
     "show_competence": "trackrecord.calls.details",
-    "show_criterion": "trackrecord.calls.criterion_details",
+    "show_criterion": "trackrecord.resources.criteria",
     "show_lesson": "trackrecord.calls.details",
-    "show_memory": "trackrecord.calls.details",
+    "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.calls.details",
     "show_run": "trackrecord.calls.details",
-    "similar_tasks": "trackrecord.calls.memories",
+    "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",
     "stats": "trackrecord_producers.publishing.publish",
     "strategies": "trackrecord.calls.strategies",
@@ -445,6 +437,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
+    if home is None and name in __all__:
+        return _awaited_form(name)
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
@@ -454,6 +448,15 @@ def __getattr__(name: str) -> object:
         with not_while_forking():
             value = getattr(import_module(home), name)
     globals()[name] = value
+    return value
+
+
+def _awaited_form(name: str) -> object:
+    """Return the form for event loops of the call that is named after the "a"."""
+    from .beside import awaited
+
+    call: Callable[..., object] = getattr(sys.modules[__name__], name[1:])
+    value = globals()[name] = awaited(call)
     return value
 
 

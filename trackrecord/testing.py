@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
 from trackrecord.calls.given_store import store_of
-from trackrecord.calls.here import NoStore, given_stores
 from trackrecord.prompt.reading.fake_rankings import rankings_of
+from trackrecord.resources.project_store import NoStore, given_stores
 from trackrecord_producers.capture import Captured
 from trackrecord_producers.delivery.diversion import diversions
 

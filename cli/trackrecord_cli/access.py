@@ -45,6 +45,20 @@ def open_store(settings: DaemonSettings) -> Iterator[Engine]:
 
 
 @contextmanager
+def own_store(project: str | None) -> Iterator[str]:
+    """Let the calls in the block use the store of the settings; yields the project's name.
+
+    Raises:
+        ServerUnavailable: the database cannot be reached.
+    """
+    from trackrecord.resources.project_store import ProjectStore, given_stores
+
+    settings, name = settings_for(project)
+    with open_store(settings) as engine, given_stores.within(ProjectStore(engine, settings, name)):
+        yield name
+
+
+@contextmanager
 def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings, str]]:
     """Open a reading transaction; with it come the settings and the name of the project.
 

@@ -48,7 +48,7 @@ COMMANDS = {
     "patterns": "Show what helps and what hurts, and decide about it.",
     "criteria": "Show how far single criteria can be relied on.",
     "competences": "Show which tool procedures have worked, and revise them.",
-    "kinds": "List the kinds of task, and how often each succeeds.",
+    "kinds": "List the kinds of task, the commonest first, and how often each succeeds.",
     "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
     "amend": "Say how a run really went, when that is known later.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",

@@ -8,17 +8,14 @@ import click
 from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import DEFAULT_PROJECT, checked_project
-from trackrecord.queries.sorting import Sorting
+from trackrecord.resources.checks import commit_problem, plain_commit, text_problem
+from trackrecord.resources.paging import Sorting
 from trackrecord.times import parse_moment
 
 from .completing import complete
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
-
-_SHORTEST_COMMIT = 7
-_LONGEST_COMMIT = 64
-_HEX = frozenset("0123456789abcdef")
 
 
 class Read(click.ParamType[_Value]):
@@ -72,34 +69,26 @@ def line_of(most: int) -> Callable[[str], str]:
     """Reads a text of some characters at most that says something, without the spaces around."""
 
     def read(value: str) -> str:
-        text = value.strip()
-        if not text or len(text) > most or "\0" in text:
-            message = f"a text of 1 to {most} characters is wanted"
-            raise ValueError(message)
-        return text
+        return _sound(value.strip(), text_problem(value.strip(), most))
 
     return read
 
 
-def name_of(what: str, most: int) -> Callable[[str], str]:
+def name_of(most: int) -> Callable[[str], str]:
     """Reads a name as it is."""
-
-    def read(value: str) -> str:
-        if not 1 <= len(value) <= most or "\0" in value:
-            message = f"a {what} has 1 to {most} characters"
-            raise ValueError(message)
-        return value
-
-    return read
+    return lambda value: _sound(value, text_problem(value, most))
 
 
 def commit_of(text: str) -> str:
     """Reads the SHA of a commit, or the beginning of it."""
-    commit = text.strip().lower()
-    if not _SHORTEST_COMMIT <= len(commit) <= _LONGEST_COMMIT or set(commit) - _HEX:
-        message = f"a commit has {_SHORTEST_COMMIT} hexadecimal digits or more"
-        raise ValueError(message)
-    return commit
+    commit = plain_commit(text)
+    return _sound(commit, commit_problem(commit))
+
+
+def _sound(value: str, problem: str | None) -> str:
+    if problem is not None:
+        raise ValueError(problem)
+    return value
 
 
 MOMENT = Read("time", parse_moment)

@@ -16,7 +16,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from trackrecord.calls.here import StoreHere, calls_use
+from trackrecord.resources.project_store import ProjectStore, calls_use
 
 if TYPE_CHECKING:
     import redis
@@ -45,7 +45,7 @@ class Floor:
         # Redis answers while a database that is away is waited for.
         self._connecting = Lock()
         self._opened = ExitStack()
-        self._store: StoreHere | None = None
+        self._store: ProjectStore | None = None
         self._client: redis.Redis | None = None
         self._reader: RankingsReader | None = None
 
@@ -76,7 +76,7 @@ class Floor:
             return call(*given, **named)
 
     @property
-    def store(self) -> StoreHere:
+    def store(self) -> ProjectStore:
         """The store, migrated; opened when it is first wanted, and kept.
 
         Raises:
@@ -113,14 +113,14 @@ class Floor:
                 self._reader = RankingsReader(self.settings)
             return self._reader
 
-    def _open_store(self) -> StoreHere:
+    def _open_store(self) -> ProjectStore:
         from trackrecord.store.database.migrate import open_store
 
         engine = open_store(
             self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
         )
         self._opened.callback(engine.dispose)
-        return StoreHere(engine, self.settings, self.settings.project)
+        return ProjectStore(engine, self.settings, self.settings.project)
 
     def close(self) -> None:
         """Finish the questions that were begun, then close what was opened."""

@@ -11,24 +11,28 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.memories import MEMORIES
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
     ("patterns", "list"): sorting.PATTERNS,
     ("lessons", "list"): sorting.LESSONS,
-    ("criteria", "list"): sorting.CRITERIA,
+    ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
     ("competences", "list"): sorting.COMPETENCES,
     ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
-    ("memories", "list"): sorting.MEMORIES,
-    ("memories", "recall", "login"): sorting.RECALLED,
-    ("memories", "similar", "login"): sorting.PAST_TASKS,
+    ("memories", "list"): MEMORIES.sorting("list"),
+    ("memories", "recall", "login"): MEMORIES.sorting("recall"),
+    ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): sorting.RUNS,
     ("projects",): sorting.PROJECTS,
-    ("kinds",): sorting.KINDS,
+    ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): sorting.ERRORS,
-    ("feedback", "list"): sorting.FEEDBACK,
+    ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): sorting.NEWS,
     ("dead", "list"): sorting.DEAD_LETTERS,
     ("artifacts", "list"): sorting.ARTIFACTS,

@@ -123,7 +123,11 @@ def test_similar_past_tasks(memories, trackrecord, project, outcomes_file):
         {"task_id": "t2", "success": True, "instruction": "Write release notes"},
     )
     assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    (found,) = memories("similar", "login fails")
+    # A worker indexes them after it has learnt them.
+    deadline = time.monotonic() + 60
+    while not (similar := memories("similar", "login fails")):
+        assert time.monotonic() < deadline
+    (found,) = similar
     assert (found["task_id"], found["success"], found["relevance"]) == ("t1", False, 1.0)
 
 

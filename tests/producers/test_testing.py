@@ -247,7 +247,7 @@ def test_a_test_gives_the_calls_a_store():
         assert (found.id, found.text) == ("memory-1", "The login test needs port 5432")
         trackrecord.confirm_memory("memory-1")
         (memory,) = trackrecord.list_memories()
-        assert memory.memory.state.confidence == 0.6
+        assert memory.confidence == 0.6
         assert trackrecord.promote_pattern("file-based", by="a test").after == "proven"
         assert {each.id for each in trackrecord.list_patterns()} == {"file-based", "big-bang"}
         assert [each.task_id for each in trackrecord.similar_tasks("login")] == ["t-1"]

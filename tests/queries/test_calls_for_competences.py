@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import Engine
 
 import trackrecord
-from trackrecord.calls.here import store_here
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import (
     InvalidRequest,
@@ -21,6 +20,7 @@ from trackrecord.errors import (
 )
 from trackrecord.factories import scorer_of
 from trackrecord.queries.competences import CompetenceRecord
+from trackrecord.resources.project_store import open_project
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
@@ -42,7 +42,7 @@ def home(
     monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path))
     monkeypatch.setenv("TRACKRECORD_DATABASE_URL", store_url)
     yield tmp_path
-    with store_here(None) as here:
+    with open_project(None) as here:
         here.engine.dispose()
 
 

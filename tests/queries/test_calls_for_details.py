@@ -86,11 +86,11 @@ def test_pages_of_memories_and_feedback_meet():
     found += trackrecord.list_memories(limit=3, after=found[-1].cursor)
     assert [each.id for each in found] == ids[::-1]
 
-    given = [trackrecord.give_feedback("helpful", memory=each).feedback.feedback_id for each in ids]
+    given = [trackrecord.give_feedback("helpful", memory=each).feedback_id for each in ids]
     verdicts = trackrecord.list_feedback(limit=4)
     trackrecord.give_feedback("harmful", criterion="clean")
     verdicts += trackrecord.list_feedback(limit=4, after=verdicts[-1].cursor)
-    assert sorted(each.feedback.feedback_id for each in verdicts) == sorted(given)
+    assert sorted(each.feedback_id for each in verdicts) == sorted(given)
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "WzFd", "WzEuMCw5OTk5OTk5OTk5OTk5OTk5OTk5OTk5XQ", "é"])
@@ -163,7 +163,7 @@ def test_a_memory_is_added_once():
     first = trackrecord.add_memory("The login test needs port 5432", source="claude")
     again = trackrecord.add_memory("The login test needs port 5432")
     assert (first.is_new, again.is_new, again.id) == (True, False, first.id)
-    assert trackrecord.show_memory(first.id[:13]).known.memory.sources == ("claude",)
+    assert trackrecord.show_memory(first.id[:13]).sources == ("claude",)
 
 
 def test_runs_of_the_benchmark(learnt, capsys):

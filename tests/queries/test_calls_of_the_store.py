@@ -26,9 +26,12 @@ from trackrecord.errors import (
     UnknownProject,
 )
 from trackrecord.factories import scorer_of
+from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.intake.intake import learn
+from trackrecord.store.intake.intake import ensure_projects, learn
+from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.store.memories.write import remember
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
 
@@ -59,6 +62,7 @@ def taught(store_url: str):
                 for body in bodies
             ]
             learn(connection, scored, Rules(), now=now)
+        index_past_tasks(engine)
         engine.dispose()
 
     return teach
@@ -74,9 +78,9 @@ def test_a_memory_is_recalled_confirmed_rejected_and_forgotten() -> None:
     add(PORT)
     (found,) = trackrecord.recall("login test port")
     assert found.text == PORT
-    assert trackrecord.confirm_memory(found.id[:13]).memory.state.confidence == 0.6
+    assert trackrecord.confirm_memory(found.id[:13]).confidence == 0.6
     rejected = asyncio.run(trackrecord.areject_memory(found.id))
-    assert rejected.memory.state.confidence == 0.45
+    assert rejected.confidence == 0.45
     assert trackrecord.forget_memory(found.id) == found.id
     assert asyncio.run(trackrecord.arecall("login test port")) == []
     with pytest.raises(UnknownId):
@@ -89,7 +93,7 @@ def test_a_recall_resets_the_clock_unless_told_not_to_or_asked_about_the_past() 
 
     def clock() -> float | None:
         (memory,) = trackrecord.list_memories()
-        return memory.memory.last_recalled_at
+        return memory.last_recalled_at
 
     assert trackrecord.recall("login", reset=False)
     now = datetime.now(UTC)
@@ -181,10 +185,10 @@ def test_what_is_on_record_is_listed(taught) -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: trackrecord.recall(5), "text must be a text, not of type int"),
-        (lambda: trackrecord.recall(" "), "text must be a text of 1 to 65536 characters"),
+        (lambda: trackrecord.recall(5), "text must be a string, not int"),
+        (lambda: trackrecord.recall(" "), "text must be 1 to 65536 characters long"),
         (lambda: trackrecord.recall("x\0"), "without NUL"),
-        (lambda: trackrecord.recall("\udcff"), "text must be a text"),
+        (lambda: trackrecord.recall("\udcff"), "text must be"),
         (lambda: trackrecord.recall("x", limit=0), "limit must be a whole number from 1 to 1000"),
         (lambda: trackrecord.recall("x", limit=True), "limit must be"),
         (lambda: trackrecord.recall("x", min_confidence=float("nan")), "from 0 to 1, not nan"),
@@ -192,14 +196,14 @@ def test_what_is_on_record_is_listed(taught) -> None:
         (lambda: trackrecord.recall("x", at=[]), "at must be a moment or None"),
         (lambda: trackrecord.list_memories(type="memry"), "did you mean 'memory'?"),
         (lambda: trackrecord.list_runs(verdict="failed"), "one of success, failure, none"),
-        (lambda: trackrecord.confirm_memory(None), "memory_id must be a text"),
-        (lambda: trackrecord.promote_pattern("x", by=""), "by must be a text of 1 to 128"),
-        (lambda: trackrecord.deprecate_pattern("x", reason=None), "reason must be a text"),
-        (lambda: trackrecord.strategies(None), "text must be a text"),
+        (lambda: trackrecord.confirm_memory(None), "memory_id must be a string"),
+        (lambda: trackrecord.promote_pattern("x", by=""), "by must be 1 to 128"),
+        (lambda: trackrecord.deprecate_pattern("x", reason=None), "reason must be a string"),
+        (lambda: trackrecord.strategies(None), "text must be"),
         (lambda: trackrecord.select_competences(limit=0), "limit must be a whole number"),
         (lambda: trackrecord.select_competences(by="advise"), "did you mean 'advice'?"),
         (lambda: trackrecord.list_projects(at=object()), "at must be a moment or None"),
-        (lambda: trackrecord.tag_pattern(5, add=["x"]), "pattern_id must be a text"),
+        (lambda: trackrecord.tag_pattern(5, add=["x"]), "pattern_id must be a string"),
     ],
 )
 def test_a_wrong_argument_is_one_line_that_names_it(call, said) -> None:
@@ -216,15 +220,22 @@ def test_a_moment_that_is_none_is_one_line() -> None:
         trackrecord.recall("x", at="yesterday")
 
 
-def test_an_unknown_project_and_an_ambiguous_id_are_one_line() -> None:
+def test_an_unknown_project_and_an_ambiguous_id_are_one_line(store_url: str) -> None:
     """With the nearest project, and with the ids."""
     add(PORT, "--project", "shop")
-    add("Builds share one cache", "--project", "shop")
+    engine = connect_store(store_url, timeout_s=20.0)
+    with writing(engine) as connection:
+        row = ensure_projects(connection, ["shop"])["shop"]
+        for number in range(2):
+            remember(
+                connection, row, f"Builds share cache {number}", memory_id=f"abcd-{number}",
+                rules=MemoryRules(), now=time.time(), force=True,
+            )  # fmt: skip
+    engine.dispose()
     with pytest.raises(UnknownProject, match="did you mean 'shop'"):
         trackrecord.recall("x", project="shpo")
-    first, _ = trackrecord.list_memories(project="shop")
-    with pytest.raises(AmbiguousId):
-        trackrecord.confirm_memory(first.id[:4], project="shop")
+    with pytest.raises(AmbiguousId, match="abcd-0, abcd-1"):
+        trackrecord.confirm_memory("abcd", project="shop")
 
 
 def test_many_calls_at_once_answer_as_one_by_one() -> None:
@@ -237,7 +248,7 @@ def test_many_calls_at_once_answer_as_one_by_one() -> None:
         for each in done:
             each.result(60)
     (memory,) = trackrecord.list_memories()
-    assert memory.memory.state.confidence == 0.95
+    assert memory.confidence == 0.95
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # of Python 3.12
@@ -256,7 +267,7 @@ def test_a_child_made_by_fork_asks_by_itself() -> None:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     (memory,) = trackrecord.recall("login")
-    assert memory.known.memory.state.confidence == 0.6
+    assert memory.confidence == 0.6
 
 
 @pytest.mark.faults
@@ -282,10 +293,10 @@ def test_a_process_killed_in_a_change_leaves_all_or_nothing(taught, moment) -> N
                 os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         (left,) = trackrecord.list_memories()
-        assert left.memory == memory.memory
+        assert left.state == memory.state
         assert trackrecord.list_patterns(state="proven") == []
         assert trackrecord.list_patterns(tag="ui") == []
-    assert trackrecord.confirm_memory(memory.id).memory.state.confidence == 0.6
+    assert trackrecord.confirm_memory(memory.id).confidence == 0.6
     assert trackrecord.promote_pattern("split-by-component").after == "proven"
 
 

@@ -1,38 +1,41 @@
 """A decision is in the next prompt, whichever surface it came from, without any worker."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 import trackrecord
 from trackrecord.calls.given_store import store_of
-from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.changes.competences import add_competences
 from trackrecord.changes.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence
 from trackrecord.prompt.reading.cache import cached_ages
+from trackrecord.resources.project_store import ProjectStore, given_stores
 
 OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
 
 
 @pytest.fixture
-def learnt(home: Path, redis_server: object) -> Iterator[StoreHere]:
+def learnt(home: Path, redis_server: object) -> Iterator[ProjectStore]:
     """A store in which one outcome is learnt, beside a Redis in which nothing is cached."""
     settings = DaemonSettings(home=home)
-    with store_of(outcomes=[OUTCOME]):
-        store = replace(cast("StoreHere", given_stores.get()), settings=settings)
+    with store_of(outcomes=[OUTCOME], memories=["The tests need a database"]):
+        store = replace(cast("ProjectStore", given_stores.get()), settings=settings)
         with given_stores.within(store):
             yield store
 
 
 PROCEDURE = NewCompetence(triggers=("type_error",), tools=("grep", "edit"))
-CHANGES: dict[str, Callable[[StoreHere], object]] = {
+CHANGES: dict[str, Callable[[ProjectStore], object]] = {
     "deprecate": lambda _: trackrecord.deprecate_pattern("plan", reason="no"),
     "tag": lambda _: trackrecord.tag_pattern("plan", add=["ui"]),
+    "memory confirmed": lambda _: trackrecord.confirm_memory("memory-1"),
+    "memory rejected": lambda _: trackrecord.reject_memory("memory-1"),
+    "memory forgotten": lambda _: trackrecord.forget_memory("memory-1"),
     "feedback": lambda _: trackrecord.give_feedback("helpful", pattern="plan"),
     "hold out": lambda store: hold_out(store.engine, store.settings, "default", 0.5, by="me"),
     "procedure": lambda store: add_competences(

@@ -6,10 +6,11 @@ import pytest
 
 from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.queries.memories import list_memories, whole_memory_id
 from trackrecord.queries.outcomes import known_outcomes
 from trackrecord.queries.project_rows import project_row
 from trackrecord.queries.projects import list_projects
+from trackrecord.resources.memories import list_memories, whole_memory_id
+from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -81,8 +82,9 @@ def test_the_beginning_of_an_id_is_looked_up_in_its_project_only(store, remember
 
 def test_lists_of_unknown_projects_are_refused(store, home):
     """A misspelt name never looks like an empty project."""
-    with pytest.raises(UnknownProject):
-        list_memories(store, load_settings(home=home), "nowhere")
+    here = ProjectStore(store, load_settings(home=home), "default")
+    with given_stores.within(here), pytest.raises(UnknownProject):
+        list_memories(project="nowhere")
 
 
 def test_no_outcome_is_known_before_it_is_learnt(store, remembered):

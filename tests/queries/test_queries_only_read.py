@@ -1,80 +1,60 @@
 """Questions change nothing: what writes is among the changes."""
 
 import ast
+import re
 from pathlib import Path
 
-import sqlalchemy
+import pytest
+from sqlalchemy import event
 
 import trackrecord.queries
-from trackrecord.changes.memories import find_similar_tasks, recall_and_reset
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
-from trackrecord.queries.memories import list_memories, list_similar_tasks, recall_memories
-from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import ensure_projects, learn
-from trackrecord.store.memories.write import remember
-from trackrecord.wire.outcome import decode_outcome, encode_body
+import trackrecord.resources
+from trackrecord.calls.given_store import store_of
+from trackrecord.resources.feedback import give_feedback
+from trackrecord.resources.memories import list_memories, recall
+from trackrecord.resources.project_store import given_stores
+from trackrecord_door.api.endpoint_table import RESOURCES
 
-NOW = 1_780_000_000.0
-SETTINGS = DaemonSettings()
 # What opens a transaction that writes, and what changes a stream.
-WRITES = {"writing", "xadd", "xdel"}
+WRITES = {"writing", "changing", "change_project", "write_project", "xadd", "xdel"}
+CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
+OUTCOME = {"task_id": "t1", "success": True, "instruction": "book a flight to Rome"}
+GIVEN = {"text": "flight to Rome", "memory_id": "memory-1"}
 
 
-def refuse_changes(connection):
-    """Let the database itself refuse them, for this transaction."""
-    is_sqlite = connection.dialect.name == "sqlite"
-    forbid = "PRAGMA query_only = 1" if is_sqlite else "SET TRANSACTION READ ONLY"
-    connection.execute(sqlalchemy.text(forbid))
+@pytest.fixture
+def statements():
+    """What changes a store with a memory and a task that was done."""
+    with store_of(memories=["flights to Rome leave at noon"], outcomes=[OUTCOME]):
+        give_feedback("helpful", memory="memory-1")
+        changed: list[str] = []
+
+        @event.listens_for(given_stores.get().engine, "before_cursor_execute")
+        def note(_connection, _cursor, statement, *_):
+            if CHANGES.match(statement):
+                changed.append(statement)
+
+        yield changed
 
 
-def allow_changes(connection):
-    """SQLite remembers it for the connection, which others get."""
-    if connection.dialect.name == "sqlite":
-        connection.execute(sqlalchemy.text("PRAGMA query_only = 0"))
+def test_what_needs_only_a_token_to_read_changes_nothing(statements):
+    """Each question of each resource; recalling, which is a change, resets the clock."""
+    questions = [
+        each for resource in RESOURCES for each in resource.operations if each.permission == "read"
+    ]
+    for question in questions:
+        assert question.route.startswith("GET ")
+        names = question.call.__wrapped__.__code__.co_varnames
+        assert question.call(**{name: value for name, value in GIVEN.items() if name in names})
+    assert len(questions) >= 4
+    assert statements == []
 
-
-def taught(store):
-    """One memory and one task that was done."""
-    fields = {
-        "outcome_id": "o1", "task_id": "t1", "project": "default", "success": True,
-        "instruction": "book a flight to Rome", "timestamp": NOW,
-    }  # fmt: skip
-    body = encode_body(fields)
-    scored = scorer_of(SETTINGS.rules).score(
-        decode_outcome(body), body, received_at=NOW, outcome_id="none"
-    )
-    with writing(store) as connection:
-        learn(connection, [scored], SETTINGS.rules, now=NOW)
-        remember(
-            connection, ensure_projects(connection, ["default"])["default"],
-            "flights to Rome leave at noon", memory_id="m1", rules=SETTINGS.memories, now=NOW,
-            source=None, force=False,
-        )  # fmt: skip
-
-
-def last_recalled(store):
-    (known,) = list_memories(store, SETTINGS, "default")
-    return known.memory.last_recalled_at
-
-
-def test_a_question_about_memories_and_tasks_changes_nothing(store):
-    """The database refuses every change meanwhile; recalling through a change resets the clock."""
-    taught(store)
-    before = last_recalled(store)
-    with reading(store) as connection:
-        refuse_changes(connection)
-        (recalled,) = recall_memories(connection, SETTINGS, "default", "flights", limit=5)
-        similar = list_similar_tasks(connection, SETTINGS, "default", "book a flight", limit=5)
-        allow_changes(connection)
-    assert (recalled.id, similar) == ("m1", [])
-    assert last_recalled(store) == before
-
-    assert find_similar_tasks(store, SETTINGS, "default", "book a flight", limit=5)
-    recall_and_reset(store, SETTINGS, "default", "flights", limit=5, reset=False)
-    assert last_recalled(store) == before
-    recall_and_reset(store, SETTINGS, "default", "flights", limit=5)
-    assert last_recalled(store) != before
+    assert recall("flights", reset=False)
+    assert statements == []
+    assert list_memories()[0].last_recalled_at is None
+    assert recall("flights")
+    assert statements
+    assert list_memories()[0].last_recalled_at is not None
 
 
 def test_no_module_of_questions_writes():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sqlalchemy import insert
 
 from trackrecord.errors import AmbiguousId, UnknownId
-from trackrecord.queries.memories import whole_memory_id
 from trackrecord.queries.short_ids import (
     ids_near,
     matching,
@@ -18,6 +17,7 @@ from trackrecord.queries.short_ids import (
     shortened,
     whole_id,
 )
+from trackrecord.resources.memories import whole_memory_id
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.tables import memories

@@ -8,9 +8,17 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries import sorting
-from trackrecord.queries.sorting import PATTERNS, Order, Sorting
+from trackrecord.queries.sorting import PATTERNS
+from trackrecord.resources.paging import Order, Sorting
+from trackrecord_door.api.endpoint_table import RESOURCES
 
 EVERY = [each for each in vars(sorting).values() if isinstance(each, Sorting)]
+EVERY += [
+    each.sorting
+    for resource in RESOURCES
+    for each in resource.operations
+    if each.sorting is not None
+]
 
 
 @dataclass(frozen=True)

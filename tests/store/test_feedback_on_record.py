@@ -14,7 +14,8 @@ from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import PatternWording, pattern_line
-from trackrecord.queries.criteria import show_criterion
+from trackrecord.resources.criteria import details_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
@@ -202,27 +203,26 @@ def test_feedback_to_a_criterion_comes_in_pages(store, size):
     )  # fmt: skip
     settings = replace(load_daemon_settings(), criteria=RULES.criteria)
     with reading(store) as connection:
-        whole = show_criterion(connection, settings, "default", "no_bugs", limit=100)
+        it = Transaction(connection, settings, "default")
+        whole = details_of(it, "no_bugs", limit=100)
         assert whole.cursor is None
         pages, cursor = [], None
         while True:
-            page = show_criterion(
-                connection, settings, "default", "no_bugs", limit=size, after=cursor
-            )
+            page = details_of(it, "no_bugs", limit=size, after=cursor)
             pages += page.feedback
             cursor = page.cursor
             if cursor is None:
                 break
             assert len(page.feedback) == size
         assert pages == list(whole.feedback)
-        assert len({each.place for each in pages}) == 13
+        assert len({(each.outcome_id, each.feedback_id) for each in pages}) == 13
         moments = [each.received_at for each in pages]
         assert moments == sorted(moments, reverse=True)
-        past = show_criterion(connection, settings, "default", "no_bugs", at=NOW + 1, limit=100)
+        past = details_of(Transaction(connection, settings, "default", NOW + 1), "no_bugs")
         assert {each.received_at for each in past.feedback} == {NOW, NOW + 1}
         for wrong in ("", "nonsense", "W10", whole.feedback[0].outcome_id or "x"):
             with pytest.raises(InvalidCursor):
-                show_criterion(connection, settings, "default", "no_bugs", after=wrong)
+                details_of(it, "no_bugs", after=wrong)
 
 
 _feedback = st.lists(

@@ -6,8 +6,13 @@ from teaching import DAY, NOW, outcome, teach
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.browse_memories import causes_of_changes, memory_page
-from trackrecord.queries.memories import list_memories, memory_filter, show_memory
-from trackrecord.queries.sorting import MEMORIES, Order
+from trackrecord.resources.memories import MEMORIES, list_memories, show_memory
+from trackrecord.resources.paging import Order
+from trackrecord.resources.project_store import (
+    ProjectStore,
+    Transaction,
+    given_stores,
+)
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -18,6 +23,7 @@ from trackrecord.wire.exposure import ExposureBody
 
 SETTINGS = load_daemon_settings()
 RULES = SETTINGS.memories
+SORTING = MEMORIES.sorting("list")
 TEXTS = ("Zebra ends", "ärger first", "Apple has BIG letters", "ärger again", "_ under", "b", "a")
 
 
@@ -47,14 +53,14 @@ def test_pages_are_parts_of_the_whole_list(store, project, at):
     for key in SORTED_BY:
         for is_descending in (False, True):
             order = Order(key, is_descending)
-            value_of = MEMORIES.keys[key]
-            whole = list_memories(store, SETTINGS, "default", order=order, at=at)
+            value_of = SORTING.keys[key]
+            with given_stores.within(ProjectStore(store, SETTINGS, "default")):
+                whole = SORTING.sorted(list_memories(at=at), order)
             found = []
             with reading(store) as connection:
                 for first in range(0, 9, 3):
-                    page = memory_page(
-                        connection, SETTINGS, "default", order=order, first=first, limit=3, at=at
-                    )
+                    it = Transaction(connection, SETTINGS, "default", at)
+                    page = memory_page(it, order=order, first=first, limit=3)
                     assert page.total == len(TEXTS)
                     found += page.memories
             assert [*map(value_of, found)] == pytest.approx([*map(value_of, whole)]), order
@@ -64,13 +70,10 @@ def test_pages_are_parts_of_the_whole_list(store, project, at):
 def test_memories_are_filtered_and_searched(store, project):
     """Searched whatever the case, of any script, with the number of all that are found."""
     with reading(store) as connection:
+        it = Transaction(connection, SETTINGS, "default")
 
         def ids(content=None, *, limit=9, **fields):
-            given = {"type": None, "source": None, "min_confidence": None} | fields
-            page = memory_page(
-                connection, SETTINGS, "default", wanted=memory_filter(**given),
-                content=content, limit=limit,
-            )  # fmt: skip
+            page = memory_page(it, content=content, limit=limit, **fields)
             return [memory.id for memory in page.memories], page.total
 
         assert ids("ÄRGER") == (["m3", "m1"], 2)
@@ -81,7 +84,9 @@ def test_memories_are_filtered_and_searched(store, project):
         assert ids("b", source="ben", min_confidence=0.3) == ([], 0)
         assert ids(min_confidence=0.55) == (["m0"], 1)
         with pytest.raises(InvalidRequest, match="sorted by 'source'"):
-            memory_page(connection, SETTINGS, "default", order=Order("source"), limit=1)
+            memory_page(it, order=Order("source"), limit=1)
+        with pytest.raises(InvalidRequest, match="type must be one of memory, anti-pattern"):
+            memory_page(it, type="fact", limit=1)
 
 
 def test_what_brought_a_change_about_is_found(store, project):
@@ -94,8 +99,9 @@ def test_what_brought_a_change_about_is_found(store, project):
         note_handed_out(connection, project, handed, rules=RULES)
     used = outcome(1, received=NOW + 21 * DAY, memory_ids=["m6"])
     teach(store, [used], now=NOW + 21 * DAY)
+    with given_stores.within(ProjectStore(store, SETTINGS, "default")):
+        changes = show_memory("m6").history
     with reading(store) as connection:
-        changes = show_memory(connection, SETTINGS, "default", "m6").changes
         causes = causes_of_changes(connection, "default", changes)
     assert [change.action for change in changes] == ["stored", "handed out", "confirmed"]
     assert causes.tasks == {"e1": "t-shown"}

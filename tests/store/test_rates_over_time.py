@@ -13,8 +13,6 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import base_score
-from trackrecord.queries.criteria import list_criteria
-from trackrecord.queries.memories import list_memories
 from trackrecord.queries.patterns import list_patterns
 from trackrecord.queries.rates_over_time import (
     MOST_MOMENTS,
@@ -23,6 +21,9 @@ from trackrecord.queries.rates_over_time import (
     memory_confidences,
     pattern_rates,
 )
+from trackrecord.resources.criteria import criteria_of
+from trackrecord.resources.memories import list_memories
+from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
@@ -58,7 +59,7 @@ def assert_as_of_each_moment(store, moments):
             for slug, evidence in expected.items():
                 low = patterns[slug][number].low
                 assert (low or 0.0) == pytest.approx(base_score(evidence))
-            listed = list_criteria(connection, SETTINGS, "default", at=at)
+            listed = criteria_of(Transaction(connection, SETTINGS, "default", at))
             weighed = {each.name: each.standing.evidence for each in listed}
             _assert_same({name: rates[number] for name, rates in criteria.items()}, weighed)
 
@@ -141,10 +142,8 @@ def test_a_memorys_confidence_is_that_of_each_moment(store):
         found = memory_confidences(connection, SETTINGS, "default", ["m1", "m2", "m3"], moments)
     assert found.keys() == {"m1", "m2"}
     for number, at in enumerate(moments):
-        known = {
-            memory.id: memory.effective_confidence
-            for memory in list_memories(store, SETTINGS, "default", at=at)
-        }
+        with given_stores.within(ProjectStore(store, SETTINGS, "default")):
+            known = {each.id: each.effective_confidence for each in list_memories(at=at)}
         then = {name: rates[number].rate for name, rates in found.items()}
         assert then == {name: known.get(name) for name in found}
 

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import text, update
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.queries.memories import list_memories, show_memory
+from trackrecord.resources.memories import list_memories, show_memory
+from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.wire.subject import Subject
@@ -19,6 +20,11 @@ DAY = 86_400.0
 TEXTS = {"cache": "Clear the build cache first", "port": "Port 5432 is the production database"}
 # The beginning of the day, in UTC.
 TODAY = time.time() // DAY * DAY
+
+
+def listed(engine, settings, *, at=None):
+    with given_stores.within(ProjectStore(engine, settings, "default")):
+        return list_memories(at=at)
 
 
 @pytest.fixture
@@ -34,8 +40,7 @@ def remembered(worker, store_settings, client, engine):
         connection.execute(update(memory_changes).values(at=then))
 
     def clocks(at=None):
-        found = list_memories(engine, store_settings, "default", at=at)
-        return {each.memory.id: each.memory.last_recalled_at for each in found}
+        return {each.id: each.last_recalled_at for each in listed(engine, store_settings, at=at)}
 
     return clocks
 
@@ -58,8 +63,8 @@ def exposure(*names, **more):
 
 
 def actions(engine, settings, name):
-    with reading(engine) as connection:
-        return [each.action for each in show_memory(connection, settings, "default", name).changes]
+    with given_stores.within(ProjectStore(engine, settings, "default")):
+        return [each.action for each in show_memory(name).history]
 
 
 @pytest.mark.parametrize("how", [recall, exposure])
@@ -67,18 +72,14 @@ def test_what_is_handed_out_decays_from_that_day_on(
     worker, store_settings, client, engine, remembered, how
 ):
     """By a task's exposure, and without a task; other memories age on."""
-    before = list_memories(engine, store_settings, "default")
-    assert all(each.effective_confidence < 0.25 for each in before)
+    trust = {each.id: each.effective_confidence for each in listed(engine, store_settings)}
+    assert max(trust.values()) < 0.25
     add(client, store_settings, how("cache"))
     worker.drain.run()
     assert remembered() == {"cache": TODAY, "port": None}
     assert actions(engine, store_settings, "cache") == ["stored", "handed out"]
-    (fresh,) = (
-        each
-        for each in list_memories(engine, store_settings, "default")
-        if each.memory.id == "cache"
-    )
-    assert fresh.effective_confidence > 0.49
+    trust = {each.id: each.effective_confidence for each in listed(engine, store_settings)}
+    assert trust["cache"] > 0.49
     assert client.xlen(store_settings.keys.outcomes) == client.xlen(store_settings.keys.dead) == 0
 
 

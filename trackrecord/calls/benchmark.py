@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import Moment, limit_of, moment_of
-from .here import reading_here, store_here
+from trackrecord.resources.checks import Moment, limit_of, moment_of
+from trackrecord.resources.project_store import open_project, read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.benchmark import BenchmarkRun, Gate
@@ -29,11 +28,11 @@ def benchmark_run(*, since: Moment | None = None, project: str | None = None) ->
         TrackrecordError: the message says in one line what is wrong.
     """
     moment = moment_of(since)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.changes.benchmark import take_snapshot
 
         return take_snapshot(
-            connection, here.settings, here.project, since=moment, warn=_log.warning
+            here.connection, here.settings, here.project, since=moment, warn=_log.warning
         )
 
 
@@ -51,7 +50,7 @@ def benchmark_runs(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), limit_of(limit)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries.benchmark import read_runs
         from trackrecord.queries.project_rows import project_row
         from trackrecord.store.database.engine import reading
@@ -77,7 +76,7 @@ def benchmark_gate(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment = moment_of(at)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries.benchmark import judge_last_run
 
         return judge_last_run(here.settings, here.project, checks, at=moment, warn=_log.warning)

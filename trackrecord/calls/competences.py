@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     choice_of,
     decided_by,
@@ -15,7 +14,7 @@ from .given import (
     moment_of,
     optional_text_of,
 )
-from .here import store_here
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +63,7 @@ def select_competences(
     if choice_of("by", by, _WAYS) != "advice" and runs_of is not None:
         message = "a source tells whose runs vote; by 'seed' records are ranked without votes"
         raise InvalidRequest(message)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries.select_procedures import select_procedures
 
         return select_procedures(
@@ -126,7 +125,7 @@ def add_competence(
         "pinned": pinned,
     }
     actor, why = decided_by(by, reason)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.changes.competences import add_competences
         from trackrecord.learning.competences.new_record import read_new_competence
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.checks import Moment, limit_of, moment_of, optional_text_of, text_of
 
-from .given import Moment, limit_of, moment_of, optional_text_of, text_of
 from .redis_here import redis_here
 
 if TYPE_CHECKING:

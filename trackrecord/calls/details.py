@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import Moment, moment_of, text_of
-from .here import reading_here
+from trackrecord.resources.checks import Moment, moment_of, text_of
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import RecordDetails
     from trackrecord.queries.lessons import LessonDetails
-    from trackrecord.queries.memories import MemoryDetails
     from trackrecord.queries.patterns import PatternDetails
     from trackrecord.queries.runs import RunOnRecord
 
@@ -31,10 +29,12 @@ def show_pattern(
         TrackrecordError: the message says in one line what is wrong.
     """
     pattern_id, moment = text_of("pattern_id", pattern_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import patterns
 
-        return patterns.show_pattern(connection, here.settings, here.project, pattern_id, at=moment)
+        return patterns.show_pattern(
+            here.connection, here.settings, here.project, pattern_id, at=moment
+        )
 
 
 def show_lesson(
@@ -51,10 +51,12 @@ def show_lesson(
         TrackrecordError: the message says in one line what is wrong.
     """
     lesson_id, moment = text_of("lesson_id", lesson_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import lessons
 
-        return lessons.show_lesson(connection, here.settings, here.project, lesson_id, at=moment)
+        return lessons.show_lesson(
+            here.connection, here.settings, here.project, lesson_id, at=moment
+        )
 
 
 def show_competence(
@@ -71,32 +73,12 @@ def show_competence(
         TrackrecordError: the message says in one line what is wrong.
     """
     competence_id, moment = text_of("competence_id", competence_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import competences
 
         return competences.show_competence(
-            connection, here.settings, here.project, competence_id, at=moment
+            here.connection, here.settings, here.project, competence_id, at=moment
         )
-
-
-def show_memory(
-    memory_id: str, *, at: Moment | None = None, project: str | None = None
-) -> MemoryDetails:
-    """Return a memory with its history.
-
-    Args:
-        memory_id: the memory's id, or the beginning of it.
-        at: a past moment to answer for.
-        project: the memory's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    memory_id, moment = text_of("memory_id", memory_id), moment_of(at)
-    with reading_here(project) as (connection, here):
-        from trackrecord.queries import memories
-
-        return memories.show_memory(connection, here.settings, here.project, memory_id, at=moment)
 
 
 def show_run(
@@ -113,14 +95,13 @@ def show_run(
         TrackrecordError: the message says in one line what is wrong.
     """
     outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import runs
 
-        return runs.show_run(connection, here.project, outcome_id, at=moment)
+        return runs.show_run(here.connection, here.project, outcome_id, at=moment)
 
 
 ashow_pattern = awaited(show_pattern)
 ashow_lesson = awaited(show_lesson)
 ashow_competence = awaited(show_competence)
-ashow_memory = awaited(show_memory)
 ashow_run = awaited(show_run)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import Moment, moment_of
-from .here import reading_here
+from trackrecord.resources.checks import Moment, moment_of
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
@@ -24,10 +23,12 @@ def effect(*, at: Moment | None = None, project: str | None = None) -> MeasuredE
         TrackrecordError: the message says in one line what is wrong.
     """
     moment = moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries.effect import measure_effect
 
-        return measure_effect(connection, here.project, setting=here.settings.holdout, at=moment)
+        return measure_effect(
+            here.connection, here.project, setting=here.settings.holdout, at=moment
+        )
 
 
 aeffect = awaited(effect)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
-
-from .given import Moment, moment_of, optional_text_of, text_of
-from .here import reading_here
+from trackrecord.resources.checks import Moment, moment_of, optional_text_of, text_of
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.explain import Explained
@@ -27,10 +26,10 @@ def explain(some_id: str, *, at: Moment | None = None, project: str | None = Non
         TrackrecordError: the message says in one line what is wrong.
     """
     some_id, moment = text_of("some_id", some_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import explain as questions
 
-        return questions.explain(connection, here.settings, here.project, some_id, at=moment)
+        return questions.explain(here.connection, here.settings, here.project, some_id, at=moment)
 
 
 def explain_procedure(
@@ -55,11 +54,11 @@ def explain_procedure(
     if not tools.strip(" +"):
         message = "tools names no tool: join the names of the procedure's tools with +"
         raise InvalidRequest(message)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import explain as questions
 
         return questions.explain_procedure(
-            connection, here.settings, here.project, tools, task=task, at=moment
+            here.connection, here.settings, here.project, tools, task=task, at=moment
         )
 
 
@@ -79,10 +78,12 @@ def explain_run(
         TrackrecordError: the message says in one line what is wrong.
     """
     outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import explain_run as questions
 
-        return questions.explain_run(connection, here.settings, here.project, outcome_id, at=moment)
+        return questions.explain_run(
+            here.connection, here.settings, here.project, outcome_id, at=moment
+        )
 
 
 aexplain = awaited(explain)

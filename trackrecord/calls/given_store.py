@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from trackrecord.project_names import DEFAULT_PROJECT
-
-from .here import StoreHere, given_stores, imported
+from trackrecord.resources.project_store import ProjectStore, given_stores, imported
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -56,7 +55,7 @@ def store_of(
             yield
 
 
-def _new_store(folder: Path, project: str) -> StoreHere:
+def _new_store(folder: Path, project: str) -> ProjectStore:
     from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.store.database.migrate import open_store
 
@@ -65,13 +64,14 @@ def _new_store(folder: Path, project: str) -> StoreHere:
     engine = open_store(
         settings.effective_database_url, timeout_s=_PATIENCE_S, keeps_connections=False
     )
-    return StoreHere(engine, settings, project)
+    return ProjectStore(engine, settings, project)
 
 
 def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[str, Any]]) -> None:
     from trackrecord.factories import scorer_of
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.intake import ensure_projects, learn
+    from trackrecord.store.memories.past_tasks import index_past_tasks
     from trackrecord.wire.outcome import decode_outcome, encode_body
 
     scorer, now = scorer_of(settings.rules), time.time()
@@ -84,6 +84,7 @@ def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[
     with writing(engine) as connection:
         ensure_projects(connection, [settings.project])
         learn(connection, scored, settings.rules, now=now)
+    index_past_tasks(engine)
 
 
 def _remember(engine: Engine, settings: DaemonSettings, texts: Iterable[str]) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import decided_by, text_of
-from .here import store_here
+from trackrecord.resources.checks import decided_by, text_of
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from trackrecord.changes.lessons import Action, LessonDecided
@@ -52,7 +51,7 @@ def _decide(
 ) -> LessonDecided:
     lesson_id = text_of("lesson_id", lesson_id)
     actor, given_reason = decided_by(by, reason)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.changes.lessons import decide_about_lesson
 
         return decide_about_lesson(

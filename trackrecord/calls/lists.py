@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     moment_of,
     optional_choice_of,
@@ -14,48 +13,16 @@ from .given import (
     optional_limit_of,
     optional_text_of,
 )
-from .here import reading_here, store_here
+from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import CompetenceRecord
-    from trackrecord.queries.criteria import Criterion
-    from trackrecord.queries.estimates import KindOfTask
     from trackrecord.queries.lessons import KnownLesson
     from trackrecord.queries.runs import RunOnRecord
 
-_KINDS = (
-    "fails",
-    "never-succeeds",
-    "needs-first",
-    "loops",
-    "goes-with-success",
-    "then-works",
-)
-_STATES = ("seen", "established", "faded")
 _VERDICTS = ("success", "failure", "none")
 _ORDERS = ("ended", "-ended")
 _USUAL_RUNS = 20
-
-
-def list_criteria(
-    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
-) -> list[Criterion]:
-    """Return the criteria of a project with their weights, by name.
-
-    Args:
-        at: a past moment to answer for.
-        limit: the maximum number of criteria to return; all when not given.
-        project: the criteria's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
-        from trackrecord.queries import criteria
-
-        found = criteria.list_criteria(connection, here.settings, here.project, at=moment)
-    return found[:limit]
 
 
 def list_competences(
@@ -72,10 +39,12 @@ def list_competences(
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
+    with read_project(project) as here:
         from trackrecord.queries import competences
 
-        found = competences.list_competences(connection, here.settings, here.project, at=moment)
+        found = competences.list_competences(
+            here.connection, here.settings, here.project, at=moment
+        )
     return found[:limit]
 
 
@@ -104,18 +73,14 @@ def list_lessons(
         TrackrecordError: the message says in one line what is wrong.
     """
     tool = optional_text_of("tool", tool)
-    kind = optional_choice_of("kind", kind, _KINDS)
-    state = optional_choice_of("state", state, _STATES)
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with read_project(project) as here:
         from trackrecord.queries import lessons
-        from trackrecord.store.database.engine import reading
 
         wanted = lessons.lesson_filter(tool=tool, kind=kind, state=state, everything=everything)
-        with reading(here.engine) as connection:
-            found = lessons.list_lessons(
-                connection, here.settings, here.project, at=moment, wanted=wanted
-            )
+        found = lessons.list_lessons(
+            here.connection, here.settings, here.project, at=moment, wanted=wanted
+        )
     return found[:limit]
 
 
@@ -159,10 +124,9 @@ def list_runs(
     commit = optional_commit_of("commit", commit)
     optional_choice_of("verdict", verdict, _VERDICTS)
     sort = optional_choice_of("sort", sort, _ORDERS)  # type: ignore[assignment] # one of these
-    with store_here(project) as here:
+    with read_project(project) as here:
         from trackrecord.queries import runs
         from trackrecord.queries.sorting import RUNS
-        from trackrecord.store.database.engine import reading
 
         wanted = runs.RunFilter(
             source=source,
@@ -173,43 +137,17 @@ def list_runs(
             task_id=task_id,
             commit=commit,
         )
-        with reading(here.engine) as connection:
-            return runs.list_runs(
-                connection,
-                here.project,
-                at=moment,
-                wanted=wanted,
-                limit=limit,
-                order=None if sort is None else RUNS.order(sort),
-                after=after,
-            )
+        return runs.list_runs(
+            here.connection,
+            here.project,
+            at=moment,
+            wanted=wanted,
+            limit=limit,
+            order=None if sort is None else RUNS.order(sort),
+            after=after,
+        )
 
 
-def list_kinds(
-    *, at: Moment | None = None, limit: int | None = None, project: str | None = None
-) -> list[KindOfTask]:
-    """Return the kinds of task that a project's runs are of, the commonest first.
-
-    A kind is a trigger, a cluster of instructions with the same rare words, or a repository.
-
-    Args:
-        at: a past moment to answer for.
-        limit: the maximum number of kinds to return; all when not given.
-        project: the project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    moment, limit = moment_of(at), optional_limit_of(limit)
-    with reading_here(project) as (connection, here):
-        from trackrecord.queries import estimates
-
-        found = estimates.list_kinds(connection, here.settings, here.project, at=moment)
-    return found[:limit]
-
-
-alist_criteria = awaited(list_criteria)
 alist_competences = awaited(list_competences)
 alist_lessons = awaited(list_lessons)
 alist_runs = awaited(list_runs)
-alist_kinds = awaited(list_kinds)

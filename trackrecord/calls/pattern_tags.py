@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import text_of
-from .here import store_here
+from trackrecord.resources.checks import text_of
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,7 +33,7 @@ def tag_pattern(
         TrackrecordError: the message says in one line what is wrong.
     """
     pattern_id = text_of("pattern_id", pattern_id)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.changes import pattern_tags
 
         return pattern_tags.tag_pattern(

@@ -6,23 +6,19 @@ from typing import TYPE_CHECKING, Literal
 
 from trackrecord.beside import awaited
 from trackrecord.learning.text.language import Language, known_language
-
-from .given import (
+from trackrecord.resources.checks import (
     Moment,
     decided_by,
     moment_of,
-    optional_choice_of,
     optional_limit_of,
     optional_text_of,
     text_of,
 )
-from .here import store_here
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from trackrecord.changes.patterns import Action, PatternDecision
     from trackrecord.queries.patterns import Pattern
-
-_STATES = ("candidate", "established", "proven", "deprecated")
 
 
 def list_patterns(
@@ -51,17 +47,14 @@ def list_patterns(
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
-    state_wanted = optional_choice_of("state", state, _STATES)
     tag, content = optional_text_of("tag", tag), optional_text_of("content", content)
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.queries import patterns
         from trackrecord.queries.estimates import read_estimates
         from trackrecord.store.database.engine import reading
 
-        wanted = patterns.pattern_filter(
-            state=state_wanted, tag=tag, content=content, only_anti=only_anti
-        )
+        wanted = patterns.pattern_filter(state=state, tag=tag, content=content, only_anti=only_anti)
         with reading(here.engine) as connection:
             estimates = read_estimates(connection, here.settings, here.project, at=moment)
             found = patterns.list_patterns(
@@ -125,7 +118,7 @@ def _decide(
 ) -> PatternDecision:
     pattern_id = text_of("pattern_id", pattern_id)
     actor, given_reason = decided_by(by, reason)
-    with store_here(project) as here:
+    with open_project(project) as here:
         from trackrecord.changes.patterns import decide_about_pattern
 
         return decide_about_pattern(

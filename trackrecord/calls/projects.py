@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-
-from .given import Moment, moment_of, optional_limit_of
-from .here import store_here
+from trackrecord.resources.checks import Moment, moment_of, optional_limit_of
+from trackrecord.resources.project_store import open_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.projects import Project
@@ -24,7 +23,7 @@ def list_projects(*, at: Moment | None = None, limit: int | None = None) -> list
         TrackrecordError: the message says in one line what is wrong.
     """
     moment, limit = moment_of(at), optional_limit_of(limit)
-    with store_here(None) as here:
+    with open_project(None) as here:
         from trackrecord.queries import projects
         from trackrecord.store.database.engine import reading
 

@@ -1,21 +1,20 @@
 """Memories in pages, and what brought the changes of one about."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.memories.rules import MemoryType
+from trackrecord.resources.checks import AgentName, Choice, Share, checking
+from trackrecord.resources.memories import Memory, MemoryChange, memory_filter
+from trackrecord.resources.paging import Order
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.causes import CausingRun, runs_named, tasks_of_exposures
 from trackrecord.store.memories.browse import SORTED_BY, browse_memories
-from trackrecord.store.memories.read import MemoryChange
-from trackrecord.store.memories.write import MemoryFilter
 
-from .memories import EVERY, KnownMemory
 from .project_rows import project_row
-from .sorting import Order
 
 
 @dataclass(frozen=True)
@@ -27,58 +26,55 @@ class MemoryPage:
         total: how many there are.
     """
 
-    memories: tuple[KnownMemory, ...]
+    memories: tuple[Memory, ...]
     total: int
 
 
+@checking
 def memory_page(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
+    it: Transaction,
     *,
-    wanted: MemoryFilter = EVERY,
+    type: Choice[MemoryType] | None = None,  # noqa: A002 - what the rules call it
+    source: AgentName | None = None,
+    min_confidence: Share | None = None,
     content: str | None = None,
     order: Order | None = None,
     first: int = 0,
     limit: int,
-    at: float | None = None,
 ) -> MemoryPage:
-    """Return some memories of a project: newest first, or in an order of `sorting.MEMORIES`.
+    """Return some memories of a project: newest first, or in an order of `list_memories`.
 
     Args:
-        connection: a reading transaction.
-        settings: the rules.
-        project: whose memories.
-        wanted: which of them.
+        it: a reading transaction.
+        type: only memories of this type.
+        source: only memories that this agent stored.
+        min_confidence: only memories with at least this stored confidence.
         content: only those that hold this text, whatever its case.
         order: by any key but the source.
         first: how many to skip.
         limit: the maximum number to return.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
-        InvalidRequest: pages cannot be sorted so.
+        InvalidRequest: an argument is wrong, or pages cannot be sorted so.
     """
     order = order or Order("created", is_descending=True)
     if order.key not in SORTED_BY:
         message = f"pages of memories cannot be sorted by {order.key!r}"
         raise InvalidRequest(message)
     found, total = browse_memories(
-        connection,
-        project_row(connection, project),
-        wanted,
-        settings.memories,
+        it.connection,
+        it.project_id,
+        memory_filter(type, source, min_confidence),
+        it.settings.memories,
         content=content,
         key=order.key,
         is_descending=order.is_descending,
         first=first,
         limit=limit,
-        at=at,
+        at=it.at,
     )
-    moment = time.time() if at is None else at
-    known = (KnownMemory.at(settings.memories, memory, moment) for memory in found)
-    return MemoryPage(tuple(known), total)
+    return MemoryPage(tuple(Memory.of(it, each) for each in found), total)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ import redis
 from trackrecord.dead_letter_stream import CUT
 from trackrecord.errors import InvalidCursor, UnknownId
 from trackrecord.redis_keys import Keys
+from trackrecord.resources.paging import Order, cursor_of
 from trackrecord.times import iso
 
-from .cursors import cursor_of
 from .short_ids import matching, whole_id
-from .sorting import Order
 
 _PAGE: Final = 500
 # A letter comes with its body, which may have a megabyte.

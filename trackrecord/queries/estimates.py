@@ -1,14 +1,13 @@
 """Estimates as a reader is shown them: of patterns, records, procedures and kinds of task."""
 
 import time
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, estimate
-from trackrecord.learning.advice.estimates.wording import rate_in_words, sentence
+from trackrecord.learning.advice.estimates.wording import sentence
 from trackrecord.store.advice.runs import read_runs
 
 from .kept import KeptAnswers
@@ -16,39 +15,6 @@ from .project_rows import project_row
 
 # Those of a large project take megabytes.
 _kept: Final = KeptAnswers[Estimates](2)
-
-
-@dataclass(frozen=True)
-class KindOfTask:
-    """A kind of task.
-
-    Attributes:
-        name: what people call it.
-        estimate: how often such tasks succeed.
-    """
-
-    name: str
-    estimate: Estimate
-
-    @property
-    def words(self) -> str:
-        """How often such tasks succeed, in words."""
-        return rate_in_words(self.estimate.posterior, self.estimate.tally)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the kind as a JSON object."""
-        low, high = self.estimate.posterior.interval
-        tally = self.estimate.tally
-        return {
-            "name": self.name,
-            "words": self.words,
-            "rate": self.estimate.posterior.mean,
-            "low": low,
-            "high": high,
-            "runs": tally.runs,
-            "tasks": tally.tasks,
-            "successes": tally.successes,
-        }
 
 
 def read_estimates(
@@ -67,23 +33,6 @@ def read_estimates(
         return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
 
     return _kept.answer(connection, project_id, (most, half_life, at), count)
-
-
-def list_kinds(
-    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
-) -> list[KindOfTask]:
-    """Return the kinds of task that a project's runs are of, the commonest first.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    estimates = read_estimates(connection, settings, project, at=at)
-    found = [
-        KindOfTask(name, estimates.kind(position))
-        for position, name in enumerate(estimates.kinds.names)
-        if position in estimates.counts.by_kind
-    ]
-    return sorted(found, key=lambda kind: (-kind.estimate.tally.runs, kind.name))
 
 
 def estimate_document(estimate: Estimate) -> dict[str, Any]:

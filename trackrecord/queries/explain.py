@@ -1,6 +1,5 @@
 """Explanations: why a pattern, a criterion, a memory or a record stands where it stands."""
 
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,17 +21,19 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
+from trackrecord.resources.criteria import criteria_of, find_criterion
+from trackrecord.resources.memories import details_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
 from .competences import find_competence, record_ids, record_ids_near
-from .criteria import find_criterion, list_criteria
 from .estimates import estimate_document, read_estimates
-from .memories import memory_ids, memory_ids_near, show_memory
 from .patterns import find_pattern, pattern_slugs, pattern_slugs_near
 from .project_rows import project_row
-from .short_ids import nearest_id, only_match
+from .short_ids import ids_beginning_with, ids_near, nearest_id, only_match
 
 _CRITERION = "criterion:"
 
@@ -188,6 +189,7 @@ class _Subject:
         self._project = project
         self._project_id = project_row(connection, project)
         self._at = at
+        self._it = Transaction(connection, settings, project, at)
         self._kind = kind
         self._explanations = {
             "pattern": self._pattern,
@@ -221,14 +223,18 @@ class _Subject:
     def _candidates(self, some_id: str) -> list[tuple[str, str]]:
         row, connection = self._project_id, self._connection
         name = some_id.removeprefix(_CRITERION)
-        criteria = list_criteria(connection, self._settings, self._project, at=self._at)
+        criteria = criteria_of(self._it)
         named = [("criterion", name) for each in criteria if each.standing.criterion == name]
         if some_id.startswith(_CRITERION):
             return named
+        ids, of_project = memories.c.memory_id, memories.c.project_id == row
         return [
             *(("pattern", slug) for slug in pattern_slugs(connection, row, some_id)),
             *named,
-            *(("memory", each) for each in memory_ids(connection, row, some_id)),
+            *(
+                ("memory", each)
+                for each in ids_beginning_with(connection, ids, of_project, some_id)
+            ),
             *(("record", each) for each in record_ids(connection, row, some_id)),
         ]
 
@@ -240,16 +246,14 @@ class _Subject:
 
     def _criterion(self, name: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
-        criterion = find_criterion(self._connection, settings, self._project, name, at=self._at)
+        criterion = find_criterion(self._it, name)
         return criterion.to_document(), explain_criterion(settings.criteria, criterion.standing)
 
     def _memory(self, memory_id: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
-        details = show_memory(self._connection, settings, self._project, memory_id, at=self._at)
-        moment = time.time() if self._at is None else self._at
-        return details.to_document(), explain_memory(
-            settings.memories, details.known.memory.state, now=moment
-        )
+        details = details_of(self._it, memory_id)
+        explanation = explain_memory(settings.memories, details.state, now=self._it.moment)
+        return details.to_document(), explanation
 
     def _record(self, competence_id: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
@@ -270,7 +274,7 @@ class _Subject:
         )
 
     def _nearest(self, some_id: str) -> str | None:
-        criteria = list_criteria(self._connection, self._settings, self._project, at=self._at)
+        criteria = criteria_of(self._it)
         names = [each.name for each in criteria]
         if not some_id.startswith(_CRITERION):
             return nearest_id(some_id, (*names, *self._near(some_id)))
@@ -280,7 +284,7 @@ class _Subject:
     def _near(self, some_id: str) -> Iterator[str]:
         row, connection = self._project_id, self._connection
         yield from pattern_slugs_near(connection, row, some_id)
-        yield from memory_ids_near(connection, row, some_id)
+        yield from ids_near(connection, memories.c.memory_id, memories.c.project_id == row, some_id)
         yield from record_ids_near(connection, row, some_id)
 
 

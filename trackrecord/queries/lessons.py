@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
+from trackrecord.resources.checks import optional_member_of
 from trackrecord.store.advice.lesson_decisions import (
     LessonDecision,
     dismissed_lessons,
@@ -68,11 +69,15 @@ def lesson_filter(
     source: str | None = None,
     content: str | None = None,
 ) -> LessonFilter:
-    """Return the filter for lessons about a tool, of a kind, in a state, of an agent's runs."""
+    """Return the filter for lessons about a tool, of a kind, in a state, of an agent's runs.
+
+    Raises:
+        InvalidRequest: there is no such kind, or no such state.
+    """
     return LessonFilter(
         tool,
-        LessonKind(kind) if kind else None,
-        LessonState(state) if state else None,
+        optional_member_of("kind", kind, LessonKind),
+        optional_member_of("state", state, LessonState),
         everything,
         source,
         content,

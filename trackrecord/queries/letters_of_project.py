@@ -8,9 +8,9 @@ import redis
 
 from trackrecord.project_names import DEFAULT_PROJECT
 from trackrecord.redis_keys import Keys
+from trackrecord.resources.paging import place_of
 from trackrecord.wire.kinds import KINDS
 
-from .cursors import place_of
 from .dead_letters import DeadLetter, letters_after
 from .short_ids import matching, whole_id
 

@@ -20,6 +20,7 @@ from trackrecord.learning.text.language import Language
 from trackrecord.prompt.documents.labels import in_language, shown
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankedPattern
+from trackrecord.resources.checks import optional_member_of
 from trackrecord.store.advice.runs import patterns_of_source
 from trackrecord.store.patterns.read import (
     EVERY,
@@ -129,9 +130,13 @@ def _change_document(change: PatternChange) -> dict[str, Any]:
 def pattern_filter(
     *, state: str | None, tag: str | None, content: str | None, only_anti: bool
 ) -> PatternFilter:
-    """Return the filter for patterns in a state, with a tag, or whose content holds a text."""
+    """Return the filter for patterns in a state, with a tag, or whose content holds a text.
+
+    Raises:
+        InvalidRequest: there is no such state.
+    """
     return PatternFilter(
-        Maturity(state) if state else None,
+        optional_member_of("state", state, Maturity),
         None if tag is None else plain_tag(tag),
         content,
         only_anti,

@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.documents.presentation import present_memory
 from trackrecord.prompt.documents.rankings_document import RankedMemory
-from trackrecord.store.memories.read import Memory, count_memories, strongest_memories
+from trackrecord.store.memories.read import StoredMemory, count_memories, strongest_memories
 from trackrecord.store.memories.write import list_memories
 
 
@@ -38,7 +38,7 @@ def ranked_memories(
 
 def _standing(
     connection: Connection, project_id: int, rules: MemoryRules, at: float | None
-) -> list[Memory]:
+) -> list[StoredMemory]:
     if at is None:
         return strongest_memories(connection, project_id, limit=rules.max_ranked)
     then = list_memories(connection, project_id, at=at)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.resources.paging import cursor_of, place_of
 from trackrecord.store.advice.found_runs import (
     FoundRun,
     FoundRunPlace,
@@ -17,7 +18,6 @@ from trackrecord.store.advice.found_runs import (
 )
 from trackrecord.times import iso
 
-from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .runs import RunVerdict, verdict_of
 from .tasks import check_task

@@ -8,6 +8,7 @@ import msgspec
 from sqlalchemy import Connection, Row, Select, and_, false, func, or_, select, tuple_
 
 from trackrecord.errors import UnknownId
+from trackrecord.resources.paging import Order, cursor_of, place_of
 from trackrecord.store.advice.tables import runs
 from trackrecord.store.outcomes.commits import outcomes_of_commit
 from trackrecord.store.outcomes.entries import entries_of
@@ -17,10 +18,8 @@ from trackrecord.times import iso
 from trackrecord.wire.join import OutcomeEntry
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 
-from .cursors import cursor_of, place_of
 from .project_rows import project_row
 from .short_ids import ids_next_to, whole_stored_id
-from .sorting import Order
 from .tasks import check_task, is_known_task
 
 RunVerdict = Literal["success", "failure", "none"]

@@ -1,110 +1,36 @@
 """The keys that lists can be sorted by: the same for the command line, HTTP and the page.
 
-An order is written as the name of a key, `rate` for the smallest first, with a minus before it for
-the largest first: `-last-seen`. Nothing is imported here but what an order needs: options name the
-keys in their help.
+Nothing is imported here but what an order needs: options name the keys in their help. The keys of
+a list that is declared in `trackrecord.resources` are declared with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from trackrecord.errors import InvalidRequest
-from trackrecord.learning.text.spelling import closest
+from trackrecord.resources.paging import Sorting
 
 if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
     from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.learning.advice.effect.entries import EntryEffect
+    from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
-    from trackrecord.store.criteria.feedback import Feedback
-    from trackrecord.store.memories.past_tasks import PastTask
 
     from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
-    from .criteria import Criterion
     from .dead_letters import DeadLetter
-    from .estimates import KindOfTask
-    from .feedback import KnownFeedback
     from .lessons import KnownLesson
-    from .memories import KnownMemory, RecalledMemory
     from .news import News
     from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
     from .tokens import KnownToken
 
-Entry = TypeVar("Entry")
-Value = str | float | None
-
 # From the least to the most trusted.
 _STATES: Final = ("deprecated", "candidate", "established", "proven")
 _LESSON_STATES: Final = ("faded", "seen", "established")
 _ANTI_PATTERN: Final = -1
-
-
-@dataclass(frozen=True)
-class Order:
-    """An order that was asked for.
-
-    Attributes:
-        key: what is compared.
-        is_descending: whether the largest comes first.
-    """
-
-    key: str
-    is_descending: bool = False
-
-    def __str__(self) -> str:
-        return f"-{self.key}" if self.is_descending else self.key
-
-
-@dataclass(frozen=True)
-class Sorting(Generic[Entry]):
-    """The keys that entries of one kind can be sorted by.
-
-    Attributes:
-        things: what the entries are called, in the plural.
-        id_of: returns what decides between entries that are equal otherwise.
-        keys: by name, what returns the value to be compared.
-    """
-
-    things: str
-    id_of: Callable[[Entry], str]
-    keys: Mapping[str, Callable[[Entry], Value]]
-
-    def order(self, text: str) -> Order:
-        """Return the order that a text such as `-last-seen` asks for; underscores are hyphens.
-
-        Raises:
-            InvalidRequest: there is no such key; the message names the nearest one, or all.
-        """
-        key = text.removeprefix("-").replace("_", "-")
-        if key in self.keys:
-            return Order(key, is_descending=text.startswith("-"))
-        nearest = closest(key, self.keys)
-        hint = f"the keys are {', '.join(self.keys)}"
-        if nearest is not None:
-            hint = f"did you mean {nearest!r}?"
-        message = f"{self.things} cannot be sorted by {key!r}; {hint}"
-        raise InvalidRequest(message)
-
-    def sorted(self, entries: Iterable[Entry], order: Order | None) -> list[Entry]:
-        """Return the entries in an order; as they come if none is asked for.
-
-        Entries without a value come last in both directions, equal ones in the order of their ids.
-        """
-        found = list(entries)
-        if order is None:
-            return found
-        value_of = self.keys[order.key]
-        values = [(value_of(entry), entry) for entry in sorted(found, key=self.id_of)]
-        # One key has values of one type.
-        known = [pair for pair in values if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=order.is_descending)  # type: ignore[arg-type,return-value]
-        return [entry for _, entry in known] + [entry for value, entry in values if value is None]
 
 
 def _pattern_state(pattern: Pattern) -> int:
@@ -145,20 +71,7 @@ LESSONS: Final[Sorting[KnownLesson]] = Sorting(
         "last-seen": lambda each: each.lesson.last_seen,
     },
 )
-CRITERIA: Final[Sorting[Criterion]] = Sorting(
-    "criteria",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "weight": lambda each: each.standing.weight,
-        "evidence": lambda each: each.standing.evidence.decayed_total,
-        "helpful": lambda each: each.standing.evidence.helpful,
-        "neutral": lambda each: each.standing.evidence.neutral,
-        "harmful": lambda each: each.standing.evidence.harmful,
-        "last-seen": lambda each: each.standing.evidence.last_validated,
-    },
-)
-CRITERION_FEEDBACK: Final[Sorting[Feedback]] = Sorting(
+CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
     "entries",
     lambda each: f"{each.criterion} {each.outcome_id or each.feedback_id}",
     {
@@ -197,41 +110,6 @@ RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(
         "version": lambda each: each.version,
     },
 )
-MEMORIES: Final[Sorting[KnownMemory]] = Sorting(
-    "memories",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.text,
-        "type": lambda each: each.memory.state.type.value,
-        "confidence": lambda each: each.memory.state.confidence,
-        "effective-confidence": lambda each: each.effective_confidence,
-        "source": lambda each: each.memory.sources[0] if each.memory.sources else None,
-        "created": lambda each: each.memory.created_at,
-        "last-seen": lambda each: each.memory.last_recalled_at,
-    },
-)
-RECALLED: Final[Sorting[RecalledMemory]] = Sorting(
-    "memories",
-    lambda each: each.id,
-    {
-        "score": lambda each: each.score,
-        "relevance": lambda each: each.relevance,
-        "confidence": lambda each: each.known.memory.state.confidence,
-        "effective-confidence": lambda each: each.known.effective_confidence,
-        "created": lambda each: each.known.memory.created_at,
-    },
-)
-PAST_TASKS: Final[Sorting[PastTask]] = Sorting(
-    "tasks",
-    lambda each: each.outcome_id,
-    {
-        "relevance": lambda each: each.relevance,
-        "task": lambda each: each.task_id,
-        "score": lambda each: each.raw_score,
-        "ended": lambda each: each.ended_at,
-    },
-)
 RUNS: Final[Sorting[RunOnRecord]] = Sorting(
     "runs", lambda each: each.outcome_id, {"ended": lambda each: each.ended_at}
 )
@@ -248,16 +126,6 @@ PROJECTS: Final[Sorting[Project]] = Sorting(
         "last-seen": lambda each: each.last_outcome,
     },
 )
-KINDS: Final[Sorting[KindOfTask]] = Sorting(
-    "kinds",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "rate": lambda each: each.estimate.posterior.mean,
-        "runs": lambda each: each.estimate.tally.runs,
-        "tasks": lambda each: each.estimate.tally.tasks,
-    },
-)
 ERRORS: Final[Sorting[TaskError]] = Sorting(
     "errors",
     lambda each: each.id,
@@ -267,20 +135,6 @@ ERRORS: Final[Sorting[TaskError]] = Sorting(
         "type": lambda each: each.type,
         "tool": lambda each: each.tool_name or None,
         "at": lambda each: each.at,
-    },
-)
-FEEDBACK: Final[Sorting[KnownFeedback]] = Sorting(
-    "verdicts",
-    lambda each: each.feedback.feedback_id,
-    {
-        "id": lambda each: each.feedback.feedback_id,
-        "subject": lambda each: each.feedback.subject,
-        "name": lambda each: each.feedback.name,
-        "verdict": lambda each: each.feedback.verdict.value,
-        "task": lambda each: each.feedback.task_id,
-        "source": lambda each: each.feedback.source,
-        "given": lambda each: each.feedback.given_at,
-        "received": lambda each: each.feedback.received_at,
     },
 )
 DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(

@@ -29,6 +29,7 @@ _log = structlog.get_logger(__name__)
 def learn_waiting(stages: Services) -> None:
     """Learn the entries that are waiting in the stream, and write what retries read."""
     stages.drain.run()
+    index_past_tasks(stages.engine)
     stages.retry_texts.refresh()
 
 

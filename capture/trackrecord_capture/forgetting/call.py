@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trackrecord.beside import awaited
-from trackrecord.calls.given import decided_by, optional_text_of
-from trackrecord.calls.here import store_here
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.checks import decided_by, optional_text_of
+from trackrecord.resources.project_store import open_project
 from trackrecord.wire.subject import MAX_NAME, Subject
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def forget(
     source = optional_text_of("source", source, most=MAX_NAME)
     task = optional_text_of("task", task, most=MAX_NAME)
     actor, _ = decided_by(by, None)
-    with store_here(project) as here:
+    with open_project(project) as here:
         default = here.settings.project
         subject = subject_of(source=source, task=task, project=project, default=default)
         with opened(here.engine, here.settings, subject) as forgetter:

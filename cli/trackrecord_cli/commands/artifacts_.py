@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import ARTIFACTS, Order
+from trackrecord.queries.sorting import ARTIFACTS
+from trackrecord.resources.paging import Order
 
 from ..access import check_project, settings_for
 from ..completing import complete
@@ -53,13 +54,13 @@ def _parsed(unit: Unit, text: str) -> Range:
 @click.option(
     "--task",
     "task_id",
-    type=Read("id", name_of("task_id", 256)),
+    type=Read("id", name_of(256)),
     metavar="TASK_ID",
     help="Note the task that the output came up in.",
 )
 @click.option(
     "--tool",
-    type=Read("name", name_of("tool", 128)),
+    type=Read("name", name_of(128)),
     metavar="NAME",
     help="Note the tool whose output it is.",
 )
@@ -168,7 +169,7 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
 @click.option(
     "--task",
     "task_id",
-    type=Read("id", name_of("task_id", 256)),
+    type=Read("id", name_of(256)),
     metavar="TASK_ID",
     help="Show only what was stored for this task.",
 )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.sorting import BENCHMARK_RUNS, Order
+from trackrecord.queries.sorting import BENCHMARK_RUNS
+from trackrecord.resources.paging import Order
 
 from ..access import check_project, read_store, settings_for
 from ..drawing import sparkline

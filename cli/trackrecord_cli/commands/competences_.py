@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES, Order
+from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES
+from trackrecord.resources.paging import Order
 
 from ..access import read_store
 from ..completing import complete

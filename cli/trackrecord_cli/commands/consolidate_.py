@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.queries.sorting import CONSOLIDATION_RUNS, Order
+from trackrecord.queries.sorting import CONSOLIDATION_RUNS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..options import json_option, project_option, sort_option

@@ -54,7 +54,7 @@ def command() -> None:
 @click.option("--task", help="Rank what is learnt by this text of the task at hand.")
 @click.option(
     "--task-id",
-    type=Read("id", name_of("task_id", 256)),
+    type=Read("id", name_of(256)),
     help="Let the unresolved errors and the stored outputs of this task compete, too.",
 )
 @asked_conditions_option

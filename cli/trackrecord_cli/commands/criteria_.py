@@ -3,89 +3,40 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import CRITERIA, CRITERION_FEEDBACK, Order
+from trackrecord.queries.sorting import CRITERION_FEEDBACK
+from trackrecord.resources.criteria import CRITERIA, Criterion, feedback_of
+from trackrecord.resources.paging import Order
+from trackrecord.resources.project_store import read_project
 
-from ..access import read_store
+from ..access import own_store
 from ..completing import complete
-from ..group import CommandGroup
 from ..options import Read, at_option, json_option, list_options, project_option
 from ..outcome_ids import outcome_ids
-from ..screen import console, for_people, print_details, print_json, print_table, say_more
+from ..resource_commands import group_of
+from ..screen import console, print_details, print_json, print_table, say_more
 from ..trends import criterion_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
-    from trackrecord.queries.criteria import Criterion
 
 
 _MOST = 10_000
 
 
-@click.group("criteria", cls=CommandGroup)
-def command() -> None:
-    """Show how far single criteria can be relied on."""
+def _trends(criteria: Sequence[Criterion], project: str, at: float | None) -> list[str]:
+    verdicts = {each.name: each.verdicts for each in criteria}
+    with read_project(project) as it:
+        drawn = criterion_trends(it.connection, it.settings, project, verdicts, at)
+    return [drawn.get(each.name, "") for each in criteria]
 
 
-@command.command("list")
-@list_options(CRITERIA)
-def list_criteria(
-    project: str | None,
-    at: float | None,
-    limit: int | None,
-    order: Order | None,
-    *,
-    as_json: bool,
-) -> None:
-    """List the criteria with their weights, by name."""
-    from trackrecord.queries import criteria
-
-    with read_store(project) as (connection, settings, name):
-        found = criteria.list_criteria(connection, settings, name, at=at)
-        found = CRITERIA.sorted(found, order)
-        shown = found[:limit]
-        verdicts = {} if as_json else dict(map(_verdicts, shown))
-        trends = criterion_trends(connection, settings, name, verdicts, at)
-    if as_json:
-        print_json([criterion.to_document() for criterion in shown])
-    elif not shown:
-        click.echo(f"no criteria in project {name!r}")
-    else:
-        print_table(
-            (
-                "criterion",
-                "weight",
-                "helpful",
-                "neutral",
-                "harmful",
-                "evidence",
-                *for_people("trend"),
-                "note",
-            ),
-            (
-                (
-                    criterion.standing.criterion,
-                    criterion.standing.weight,
-                    criterion.standing.evidence.helpful,
-                    criterion.standing.evidence.neutral,
-                    criterion.standing.evidence.harmful,
-                    criterion.standing.evidence.decayed_total,
-                    *for_people(trends.get(criterion.name, "")),
-                    criterion.note,
-                )
-                for criterion in shown
-            ),
-        )
-        say_more(len(found) - len(shown), "criteria")
-
-
-def _verdicts(criterion: Criterion) -> tuple[str, int]:
-    evidence = criterion.standing.evidence
-    return criterion.name, evidence.helpful + evidence.neutral + evidence.harmful
+command = group_of(CRITERIA, drawn={"trend": _trends})
 
 
 @command.command("show")
@@ -114,18 +65,15 @@ def show_criterion(
     as_json: bool,
 ) -> None:
     """Show one criterion: its numbers, and its feedback, newest first."""
-    from trackrecord.queries import criteria
+    from trackrecord.resources.criteria import show_criterion as show
 
-    with read_store(project) as (connection, settings, name):
-        details = criteria.show_criterion(
-            connection, settings, name, criterion, at=at, limit=limit, after=after
-        )
-        verdicts = {} if as_json else dict([_verdicts(details.criterion)])
-        trends = criterion_trends(connection, settings, name, verdicts, at)
+    with own_store(project) as name:
+        details = show(criterion, limit=limit, after=after, at=at, project=name)
+        drawn = "" if as_json else _trends([details], name, at)[0]
     if as_json:
         print_json(details.to_document())
     else:
-        print_details(details.to_document() | trend(trends.get(criterion)))
+        print_details(details.to_document() | trend(drawn))
 
 
 @command.command("feedback")
@@ -141,15 +89,14 @@ def show_feedback(
     as_json: bool,
 ) -> None:
     """Show what the outcomes of one task said about criteria, newest first."""
-    from trackrecord.queries import criteria
     from trackrecord.times import iso
 
-    with read_store(project) as (connection, settings, name):
-        found = criteria.list_feedback(connection, settings, name, task_id, at=at)
+    with own_store(project) as name, read_project(name, at) as it:
+        found = feedback_of(it, task_id)
         shown = CRITERION_FEEDBACK.sorted(found, order)[:limit]
-        ids = outcome_ids(connection, name, [said.outcome_id or "" for said in shown])
+        ids = outcome_ids(it.connection, name, [said.outcome_id or "" for said in shown])
     if as_json:
-        print_json([criteria.feedback_document(feedback) for feedback in shown])
+        print_json([feedback.to_document() for feedback in shown])
         return
     print_table(
         ("criterion", "verdict", "value", "outcome", "ended at"),
@@ -199,14 +146,14 @@ def weigh_scores(
     The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
     FILE or on standard input. A deprecated criterion has no say.
     """
-    from trackrecord.queries import criteria
+    from trackrecord.resources import criteria
     from trackrecord.times import iso
 
     from ..criterion_scores_input import all_scores
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
-    with read_store(project) as (connection, settings, name):
-        weighed = criteria.weigh_scores(connection, settings, name, scores, at=at)
+    with own_store(project) as name, read_project(name, at) as it:
+        weighed = criteria.weigh_scores(it, scores)
     if as_json:
         print_json({"project": name, "as_of": iso(at), **asdict(weighed)})
     else:

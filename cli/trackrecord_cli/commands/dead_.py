@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.queries.sorting import DEAD_LETTERS, Order
+from trackrecord.queries.sorting import DEAD_LETTERS
+from trackrecord.resources.paging import Order
 
 from ..access import open_redis, settings_for
 from ..completing import complete

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from trackrecord.learning.text.inert import one_line
-from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS, Order
+from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
-_ENTRY = Read("id", name_of("entry's id", 256))
+_ENTRY = Read("id", name_of(256))
 
 
 @click.command("effect")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.sorting import ERRORS, Order
+from trackrecord.inflight.errors import ErrorType
+from trackrecord.queries.sorting import ERRORS
+from trackrecord.resources.paging import Order
 
 from ..access import check_project, open_redis, settings_for
 from ..completing import complete
@@ -21,11 +23,9 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.inflight.errors import ErrorType, TaskInFlight
+    from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.learning.text.language import Language
-
-_TYPES = ("validation", "timeout", "conflict", "tool_failure", "unknown")
 
 
 @click.group("errors", cls=CommandGroup)
@@ -90,7 +90,7 @@ def _name_unknown(
 @click.option(
     "--type",
     "kind",
-    type=OneOf(_TYPES),
+    type=OneOf(get_args(ErrorType)),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
@@ -132,7 +132,11 @@ def record_error(
 @click.option("--task", "task_id", metavar="TASK_ID", help="List only the errors of this task.")
 @click.option("--unresolved", is_flag=True, help="List only errors that nobody has dealt with.")
 @click.option(
-    "--category", "--type", "category", type=OneOf(_TYPES), help="List only errors of this type."
+    "--category",
+    "--type",
+    "category",
+    type=OneOf(get_args(ErrorType)),
+    help="List only errors of this type.",
 )
 def list_errors(
     project: str | None,

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from trackrecord_capture.forgetting.forget import Forgetting
 
 _MAX_NAME = 256
-_SOURCE = Read("name", name_of("source's name", _MAX_NAME))
+_SOURCE = Read("name", name_of(_MAX_NAME))
 _LEFT = (
     "a part may be forgotten already, and the rest is not: run the same command again to finish it"
 )
-_TASK = Read("id", name_of("task's id", _MAX_NAME))
+_TASK = Read("id", name_of(_MAX_NAME))
 
 
 @click.command("forget")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.queries.sorting import LESSONS, Order
+from trackrecord.queries.sorting import LESSONS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import signed
@@ -39,7 +40,7 @@ _KINDS = (
 )
 _STATES = ("seen", "established", "faded")
 _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim"}
-_TOOL = Read("name", name_of("tool's name", 128))
+_TOOL = Read("name", name_of(128))
 
 
 @click.group("lessons", cls=CommandGroup, invoke_without_command=True)

@@ -6,7 +6,8 @@ import time
 
 import click
 
-from trackrecord.queries.sorting import NEWS, Order
+from trackrecord.queries.sorting import NEWS
+from trackrecord.resources.paging import Order
 
 from ..access import open_redis, open_store, settings_for
 from ..options import MOMENT, list_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.queries.sorting import PATTERNS
 
 from ..access import read_store
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.documents.rankings_document import RankedPattern
     from trackrecord.queries.patterns import Pattern
-    from trackrecord.queries.sorting import Order
+    from trackrecord.resources.paging import Order
 
-_STATES = ("candidate", "established", "proven", "deprecated")
 _COLOURS = {"proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red"}
 
 
@@ -59,7 +59,9 @@ for each_command in (*COMMANDS, tag_command):
 @click.option(
     "--anti", "only_anti", is_flag=True, help="Show only patterns that have become anti-patterns."
 )
-@click.option("--state", type=OneOf(_STATES), help="Show only patterns in this maturity state.")
+@click.option(
+    "--state", type=OneOf([*map(str, Maturity)]), help="Show only patterns in this maturity state."
+)
 @click.option(
     "--tag", help="Show only patterns with this tag, or of this kind: `strategy` or `named`."
 )

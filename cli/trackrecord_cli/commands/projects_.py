@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.queries.sorting import PROJECTS, Order
+from trackrecord.queries.sorting import PROJECTS
+from trackrecord.resources.paging import Order
 
 from ..access import read_store
 from ..drawing import bar

@@ -26,7 +26,7 @@ from ..screen import Coloured, on_terminal, print_details, print_json, print_tab
 
 if TYPE_CHECKING:
     from trackrecord.queries.runs import RunOnRecord
-    from trackrecord.queries.sorting import Order
+    from trackrecord.resources.paging import Order
 
 _VERDICTS = ("success", "failure", "none")
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
@@ -43,18 +43,18 @@ def command() -> None:
 @list_options(RUNS, default=_DEFAULT_LIMIT)
 @click.option(
     "--source",
-    type=Read("name", name_of("source", 256)),
+    type=Read("name", name_of(256)),
     help="Show only runs that this agent reported.",
 )
 @click.option("--verdict", type=OneOf(_VERDICTS), help="Show only runs with this verdict.")
 @click.option(
     "--ground",
-    type=Read("kind", name_of("kind of evidence", 256)),
+    type=Read("kind", name_of(256)),
     help="Show only runs whose verdict rests on this kind of evidence, such as interrupted.",
 )
 @click.option(
     "--tool",
-    type=Read("name", name_of("tool's name", 256)),
+    type=Read("name", name_of(256)),
     help="Show only runs that called this tool.",
 )
 @click.option(
@@ -65,7 +65,7 @@ def command() -> None:
 @click.option(
     "--task",
     "task_id",
-    type=Read("id", name_of("task's id", 256)),
+    type=Read("id", name_of(256)),
     shell_complete=complete("task"),
     help="Show only runs of the task with this id.",
 )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trackrecord.queries.sorting import TOKENS, Order
+from trackrecord.queries.sorting import TOKENS
+from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
 from ..completing import complete

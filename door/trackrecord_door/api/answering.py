@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from hashlib import blake2b
+from inspect import signature
 from typing import Any, Final
 
 import msgspec
@@ -39,8 +40,7 @@ class Answerer:
         self._bodies = bodies
         self._reader = Reader(endpoint)
         self._beside = floor.ask if endpoint.needs_store else floor.run
-        taken = endpoint.call.__code__.co_varnames[: _argument_count(endpoint)]
-        self._takes = frozenset(taken) & {"floor", "caller", "project"}
+        self._takes = {*signature(endpoint.call).parameters} & {"floor", "caller", "project"}
         signed = endpoint.parameters.get("by")
         self._is_signed = signed is not None and signed.place == "body"
 
@@ -139,8 +139,3 @@ def _has(given: str, tag: str) -> bool:
     """Return whether an `If-None-Match` names an answer."""
     names = {each.strip().removeprefix("W/") for each in given.split(",")}
     return "*" in names or tag.removeprefix("W/") in names
-
-
-def _argument_count(endpoint: Endpoint) -> int:
-    code = endpoint.call.__code__
-    return code.co_argcount + code.co_kwonlyargcount

@@ -7,8 +7,8 @@ from binascii import Error as NotBase64
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from trackrecord.calls.given import Moment, moment_of
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.kept_outputs import KeptOutput

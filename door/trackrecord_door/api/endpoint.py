@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from inspect import signature
+from typing import Any, Final, Literal, cast
 
-from trackrecord.queries.sorting import Sorting
+from trackrecord.resources.paging import Sorting
+from trackrecord.resources.resource import Operation, Resource, schema_name
 
 from ..callers import Permission
 from .documents import document_of
@@ -96,3 +98,25 @@ class Endpoint:
             if self.paging.sorting is not None:
                 names.append("sort")
         return names
+
+
+def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
+    """Return the endpoints that the calls of a resource are noted with."""
+    return tuple(_endpoint_of(each) for each in resource.operations)
+
+
+def _endpoint_of(operation: Operation) -> Endpoint:
+    method, path = operation.route.split()
+    by_call = "after" in signature(operation.call).parameters
+    return Endpoint(
+        cast("Literal['GET', 'POST']", method),
+        path,
+        operation.call,
+        schema_name(operation.answer),
+        permission=Permission[operation.permission.upper()],
+        paging=Paging(operation.sorting, by_call=by_call) if operation.in_pages else None,
+        is_list=operation.is_list and not operation.in_pages,
+        leaves_out=frozenset({"sort"}),
+        status=operation.status,
+        document=operation.document_of,
+    )

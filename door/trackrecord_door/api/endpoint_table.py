@@ -1,6 +1,7 @@
 """The table of endpoints: all that HTTP offers, beside the outcomes that are posted.
 
-A new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that
+A resource of `trackrecord/resources` notes its own endpoints. Of what is no such resource yet, a
+new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that
 `trackrecord/__init__.py` exports, a shape of its answer in `shapes`, and a row here; a new change
 has its function in `trackrecord/changes`. Only what the Python API lacks or does otherwise is a
 function in one of the `*_calls` modules. The OpenAPI document follows from all of them.
@@ -10,6 +11,10 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.memories import MEMORIES
 
 from ..callers import Permission
 from . import (
@@ -17,12 +22,11 @@ from . import (
     benchmark_calls,
     criterion_calls,
     error_calls,
-    memory_calls,
     prompt_calls,
     server_calls,
     strategy_calls,
 )
-from .endpoint import Endpoint, Paging
+from .endpoint import Endpoint, Paging, endpoints_of
 
 _WRITE: Final = Permission.WRITE
 _ADMIN: Final = Permission.ADMIN
@@ -97,15 +101,11 @@ LESSONS: Final = (
     ),
 )  # fmt: skip
 
-CRITERIA: Final = (
-    Endpoint(
-        "GET", "/criteria", trackrecord.list_criteria, "Criterion", paging=Paging(sorting.CRITERIA)
-    ),
-    Endpoint("GET", "/criteria/{name:path}", trackrecord.show_criterion, "CriterionDetails"),
+WEIGHING: Final = (
     Endpoint(
         "POST", "/criteria/weigh", criterion_calls.weigh_scores, "Weighing", document=_as_it_is
     ),
-)  # fmt: skip
+)
 
 COMPETENCES: Final = (
     Endpoint(
@@ -120,38 +120,6 @@ COMPETENCES: Final = (
     Endpoint(
         "POST", "/competences", trackrecord.add_competence, "Competence",
         permission=_ADMIN, status=201,
-    ),
-)  # fmt: skip
-
-MEMORIES: Final = (
-    Endpoint(
-        "GET", "/memories", trackrecord.list_memories, "Memory",
-        paging=Paging(sorting.MEMORIES, by_call=True),
-    ),
-    Endpoint("GET", "/recall", memory_calls.find_memories, "RecalledMemory", is_list=True),
-    Endpoint(
-        "POST", "/recall", trackrecord.recall, "RecalledMemory",
-        is_list=True, permission=_WRITE,
-    ),
-    Endpoint("GET", "/memories/{memory_id:path}", trackrecord.show_memory, "MemoryDetails"),
-    Endpoint(
-        "POST", "/memories", trackrecord.add_memory, "AddedMemory", permission=_WRITE, status=201
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/confirm", trackrecord.confirm_memory, "Memory",
-        permission=_WRITE,
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/reject", trackrecord.reject_memory, "Memory",
-        permission=_WRITE,
-    ),
-    Endpoint(
-        "POST", "/memories/{memory_id:path}/forget", memory_calls.forget_memory, "ForgottenMemory",
-        permission=_ADMIN, document=_as_it_is,
-    ),
-    Endpoint(
-        "GET", "/tasks/similar", trackrecord.similar_tasks, "PastTask",
-        is_list=True, document=memory_calls.task_document,
     ),
 )  # fmt: skip
 
@@ -179,16 +147,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-FEEDBACK: Final = (
-    Endpoint(
-        "GET", "/feedback", trackrecord.list_feedback, "Feedback",
-        paging=Paging(sorting.FEEDBACK, by_call=True),
-    ),
-    Endpoint(
-        "POST", "/feedback", trackrecord.give_feedback, "GivenFeedback",
-        permission=_WRITE, status=201,
-    ),
-)  # fmt: skip
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -196,7 +155,6 @@ RUNS: Final = (
         "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
     ),
     Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
-    Endpoint("GET", "/kinds", trackrecord.list_kinds, "KindOfTask", paging=Paging(sorting.KINDS)),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
     Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
     Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
@@ -259,6 +217,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *CRITERIA, *COMPETENCES, *MEMORIES, *ERRORS, *FEEDBACK, *RUNS,
+    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
+    *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

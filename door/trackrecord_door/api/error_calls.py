@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.calls.given import Moment, moment_of
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
+from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError

@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 
 import trackrecord
+from trackrecord.resources.docstrings import read_docstring
 
 from ..answers import JSON
 from ..problems import API, PROBLEM
-from .docstrings import read_docstring
 from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
 from .endpoint_table import ENDPOINTS
 from .outcomes import TYPES, document_of_taken

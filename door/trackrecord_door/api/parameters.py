@@ -13,20 +13,18 @@ import msgspec
 from msgspec import Meta
 
 from trackrecord.prompt.question.section_names import NAMES
-
-from .docstrings import read_docstring
+from trackrecord.resources.checks import Argument, Share, Text
+from trackrecord.resources.docstrings import read_docstring
 
 Place = Literal["path", "query", "body"]
 
 _IN_PATH: Final = re.compile(r"\{(\w+)(?::path)?\}")
-_MOST_CHARS: Final = 65_536
 _MOST_ITEMS: Final = 1000
 
 # The head of a request has at most 64 KiB; a character may take twelve bytes of it.
-ShortText = Annotated[str, Meta(min_length=1, max_length=4096)]
-Text = Annotated[str, Meta(min_length=1, max_length=_MOST_CHARS)]
+_MOST_IN_QUERY: Final = 4096
+ShortText = Annotated[str, Meta(min_length=1, max_length=_MOST_IN_QUERY)]
 Name = Annotated[str, Meta(min_length=1, max_length=1024)]
-Share = Annotated[float, Meta(ge=0, le=1)]
 Amount = Annotated[float, Meta(ge=0, le=1e9)]
 Moment = Annotated[
     str,
@@ -138,12 +136,13 @@ def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.
 
 def _hints(call: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of arguments; what is imported for type checkers alone is any object."""
+    call = inspect.unwrap(call)
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
     found: dict[str, Any] = {}
     for name, hint in getattr(call, "__annotations__", {}).items():
-        if name not in _NEVER_GIVEN and (name not in _KNOWN or "Literal" in hint):
+        if name not in _NEVER_GIVEN and (name not in _KNOWN or "Literal" in str(hint)):
             holder = types.SimpleNamespace(__annotations__={name: hint})
-            found |= typing.get_type_hints(holder, globalns=names)
+            found |= typing.get_type_hints(holder, globalns=names, include_extras=True)
     return found
 
 
@@ -154,6 +153,12 @@ def _kind(name: str, hint: Any, place: Place) -> Any:  # noqa: ANN401 - a type o
     options = [each for each in typing.get_args(hint) if each is not types.NoneType]
     if typing.get_origin(hint) in (Union, types.UnionType) and len(options) == 1:
         hint = options[0]
+    argument = Argument.of(hint)
+    if argument.choices:
+        return Literal[argument.choices]
+    if typing.get_origin(hint) is Annotated:
+        is_too_long = (argument.bounds.max_length or 0) > _MOST_IN_QUERY
+        return ShortText if is_too_long and place == "query" else hint
     if hint is str:
         if place == "path" or name.endswith("id"):
             return Name

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.calls.given import Moment, moment_of
 from trackrecord.errors import InvalidRequest, SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
+from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.context_answer import Context

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import MAX_CHARS, ProjectName
+from trackrecord.resources.checks import Argument
 
 from ..answers import JSON, RequestRefused, media_type
 from .endpoint import Endpoint
@@ -65,6 +66,7 @@ class Reader:
         try:
             question = msgspec.convert(given, self._query, strict=False)
         except msgspec.ValidationError as error:
+            self._check(given, self._queried, are_texts=True)
             raise InvalidRequest(_said(error)) from None
         return _as_given(question), common
 
@@ -80,6 +82,7 @@ class Reader:
         try:
             question = self._body.decode(data or b"{}")
         except msgspec.ValidationError as error:
+            self._check(msgspec.json.decode(data), self._of_place("body"))
             raise InvalidRequest(self._said_of_body(error)) from None
         except (msgspec.DecodeError, UnicodeError):
             raise RequestRefused(_UNREADABLE, "the body is not JSON") from None
@@ -89,6 +92,20 @@ class Reader:
         if b"\\u0000" in data:
             _check_storable(arguments)
         return arguments
+
+    def _check(
+        self, given: object, known: Mapping[str, Parameter], *, are_texts: bool = False
+    ) -> None:
+        """Refuse a value in the words of the other surfaces.
+
+        Raises:
+            InvalidRequest: a value is none that its argument may have.
+        """
+        for name, value in given.items() if isinstance(given, dict) else ():
+            if name in known:
+                argument = Argument.of(known[name].kind)
+                is_typed = are_texts and isinstance(value, str)
+                argument.check(name, argument.from_text(value) if is_typed else value)
 
     def _said_of_body(self, error: msgspec.ValidationError) -> str:
         _, is_unknown, name = str(error).partition("unknown field `")

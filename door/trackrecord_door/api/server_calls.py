@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.calls.given import Moment, moment_of
+from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.queries.dead_letters import DeadLetter

@@ -3,12 +3,14 @@
 import dataclasses
 import typing
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Annotated, Any, Union
 
 import msgspec
 from msgspec import Meta
 
-from .docstrings import read_docstring
+from trackrecord.resources.docstrings import read_docstring
+from trackrecord.resources.resource import Answer, answer_fields, is_instant, schema_name
 
 Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
@@ -44,6 +46,31 @@ def shape(
     for each, kind in (maybe or {}).items():
         told.append((each, Union[kind, msgspec.UnsetType], msgspec.UNSET))  # noqa: UP007 - of a value
     return msgspec.defstruct(name, told, kw_only=True, forbid_unknown_fields=True)
+
+
+@cache
+def shape_of(answer: type) -> type[msgspec.Struct]:
+    """Return the shape of a class of answers: its fields, with what the docstring says of them."""
+    said: dict[str, str] = {}
+    for base in reversed(answer.__mro__):
+        said |= read_docstring(base).names
+    told = [
+        (name, Annotated[_json_type(hint), Meta(description=said[name])])
+        for name, hint in answer_fields(answer).items()
+    ]
+    namespace = {"__doc__": read_docstring(answer).summary}
+    return msgspec.defstruct(
+        schema_name(answer), told, kw_only=True, forbid_unknown_fields=True, namespace=namespace
+    )
+
+
+def _json_type(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
+    if is_instant(hint):
+        return Iso | None if type(None) in typing.get_args(hint) else Iso
+    if typing.get_origin(hint) is tuple:
+        entry, _ = typing.get_args(hint)
+        return listed(shape_of(entry) if issubclass(entry, Answer) else entry)
+    return hint
 
 
 def listed(kind: Any) -> Any:  # noqa: ANN401 - a type that is made here

@@ -34,15 +34,12 @@ from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
 from trackrecord.store.advice.lesson_runs import LessonRun
-from trackrecord.store.criteria.feedback import Feedback as CriterionFeedback
-from trackrecord.store.memories.past_tasks import PastTask
-from trackrecord.store.memories.read import MemoryChange
-from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
-from .shape import Iso, listed, shape
+from .endpoint_table import RESOURCES
+from .shape import Iso, listed, shape, shape_of
 
 Shape = type[msgspec.Struct]
 Object = dict[str, Any]
@@ -98,23 +95,6 @@ LESSON_DETAILS: Final = shape(
     },
 )  # fmt: skip
 
-# Criteria.
-CRITERION: Final = shape(
-    "Criterion",
-    more={
-        "criterion": str, "weight": float, "formula_weight": float, "helpful_count": int,
-        "neutral_count": int, "harmful_count": int, "evidence": float, "little_evidence": bool,
-        "last_validated": Iso | None, "half_life_days": float, "deprecated": bool,
-    },
-)  # fmt: skip
-CRITERION_FEEDBACK: Final = shape(
-    "CriterionFeedback", CriterionFeedback, moments=["received_at", "ended_at"]
-)
-CRITERION_DETAILS: Final = shape(
-    "CriterionDetails", CRITERION,
-    more={"feedback": listed(CRITERION_FEEDBACK), "cursor": str | None},
-)  # fmt: skip
-
 # Competence records.
 _PERFORMANCE: Final = shape(
     "Performance",
@@ -150,20 +130,6 @@ SELECTED: Final = shape(
     maybe={"by": str, "tools": list[str] | None, "similar_tasks": int},
 )  # fmt: skip
 
-# Memories.
-MEMORY: Final = shape(
-    "Memory",
-    more={
-        "id": str, "text": str, "type": str, "source": str | None, "sources": list[str],
-        "confidence": float, "effective_confidence": float, "created_at": Iso,
-        "last_recalled_at": Iso | None, "superseded_by": str | None, "supersedes": list[str],
-    },
-)  # fmt: skip
-MEMORY_DETAILS: Final = shape(
-    "MemoryDetails", MEMORY,
-    more={"history": listed(shape("MemoryChange", MemoryChange, moments=["at"]))},
-)  # fmt: skip
-
 # Runs, and what is known of tasks.
 CALL: Final = shape(
     "Call",
@@ -181,13 +147,6 @@ RUN: Final = shape(
         "failure_mode": str | None, "commits": list[str], "received_at": Iso,
         "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
         "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
-    },
-)  # fmt: skip
-KIND: Final = shape(
-    "KindOfTask",
-    more={
-        "name": str, "words": str, "rate": float, "low": float, "high": float, "runs": int,
-        "tasks": int, "successes": int,
     },
 )  # fmt: skip
 EXPLANATION: Final = shape(
@@ -271,11 +230,6 @@ ERROR_CONTEXT: Final = shape(
     more={"task_id": str, "context": str, "strikes": int, "errors": listed(ERROR)},
 )
 
-# Feedback.
-FEEDBACK: Final = shape(
-    "Feedback", GivenFeedback, moments=["given_at", "received_at"], more={"is_waiting": bool}
-)
-
 # Stored outputs.
 ARTIFACT: Final = shape(
     "Artifact", KeptOutput, moments=["stored_at", "kept_until"],
@@ -295,26 +249,25 @@ GATE: Final = shape(
     },
 )  # fmt: skip
 
+_ANSWERS: Final[list[type]] = [
+    operation.answer for resource in RESOURCES for operation in resource.operations
+]
 SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
-        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS, CRITERION,
-        CRITERION_DETAILS, COMPETENCE, COMPETENCE_DETAILS, SELECTED, MEMORY, MEMORY_DETAILS, RUN,
-        KIND, EXPLANATION, EFFECT, ERROR_CONTEXT, FEEDBACK, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        *map(shape_of, _ANSWERS),
+        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
+        COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
+        EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
         shape("LessonDecision", LessonDecided),
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),
-        shape("RecalledMemory", MEMORY, more={"relevance": float, "score": float}),
-        shape("AddedMemory", MEMORY, more={"is_new": bool, "similarity": float | None}),
-        shape("ForgottenMemory", more={"id": str, "forgotten": Literal[True]}),
-        shape("PastTask", PastTask, moments=["ended_at"]),
         shape("RecordedError", more={"id": str, "task_id": str, "type": ErrorType}),
         shape("ErrorStats", ErrorStats, without=["problem"]),
         shape("ResolvedError", more={"id": str, "resolved": Literal[True]}),
-        shape("GivenFeedback", FEEDBACK, more={"is_new": bool}),
         shape(
             "ArtifactPage",
             more={

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
-from trackrecord.calls.given import optional_text_of, text_of
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.checks import optional_text_of, text_of
 from trackrecord_door.answers import RequestRefused, media_type
 
 MOST_BYTES: Final = 256 * 1024

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from trackrecord.errors import InvalidCursor
-from trackrecord.queries.sorting import Sorting
+from trackrecord.resources.paging import Sorting
 
 from .asked import PageRequest
 

@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from trackrecord.calls.given import user_name
 from trackrecord.errors import ServerUnavailable, TrackrecordError
+from trackrecord.resources.checks import user_name
 from trackrecord_door.answers import RequestRefused
 from trackrecord_door.callers import caller_of
 from trackrecord_door.statuses import status_of

@@ -14,11 +14,11 @@ from sqlalchemy import Engine
 
 import trackrecord
 from trackrecord.artifacts.client import store_output
-from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
+from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -56,7 +56,7 @@ class ServedStore:
     @contextmanager
     def calls(self, project: str = OURS) -> Iterator[None]:
         """Within it, the calls of `trackrecord` ask this store."""
-        with given_stores.within(StoreHere(self.engine, self.settings, project)):
+        with given_stores.within(ProjectStore(self.engine, self.settings, project)):
             yield
 
     def learn(self, project: str, outcomes: list[dict[str, Any]]) -> None:

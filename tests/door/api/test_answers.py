@@ -205,6 +205,13 @@ def test_what_is_unknown_is_named_with_the_nearest(http):
         (400, http.get("/patterns?lmit=3"), "'limit'"),
         (400, http.get("/patterns?limit=3&limit=4"), "twice"),
         (422, http.post("/memories", json={"txt": "a"}), "'text'"),
+        (422, http.post("/memories", json={"text": 3}), "text must be a string, not int"),
+        (422, http.get("/memories?type=memry"), "did you mean 'memory'?"),
+        (
+            422,
+            http.get("/memories?min_confidence=2"),
+            "min_confidence must be a number from 0 to 1, not 2.0",
+        ),
         (404, http.get("/patterns/quokka-splt"), "'quokka-split'"),
         (404, http.get("/runs", params={"project": "ous"}), "'ours'"),
         (404, http.get("/nothing"), "openapi.json"),

@@ -15,11 +15,11 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.calls.here import StoreHere, given_stores
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.queries.competences import list_competences
 from trackrecord.queries.run_lines import list_run_lines
+from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -54,7 +54,7 @@ class ShownStore:
 
     def calls(self, project: str) -> Any:
         """Within it, the calls of `trackrecord` ask this store."""
-        return given_stores.within(StoreHere(self.engine, self.settings, project))
+        return given_stores.within(ProjectStore(self.engine, self.settings, project))
 
     def teach(self, project: str, outcomes: Iterable[Mapping[str, Any]]) -> None:
         """Learn outcomes as a worker does; each is the body of the wire format."""

@@ -82,6 +82,24 @@ def test_bad_forms_are_refused_in_one_sentence(http, given, status):
     assert 'class="problem"' in answer.text
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("/memories?type=fact", "type must be one of memory, anti-pattern"),
+        ("/memories?min_confidence=7", "min_confidence must be a number from 0 to 1"),
+        ("/lessons?kind=falls", "kind must be one of fails"),
+        ("/lessons?state=sean", "did you mean"),
+        ("/patterns?state=provn", "did you mean"),
+    ],
+)
+def test_a_filter_that_there_is_not_is_refused_in_one_sentence(http, query, says):
+    """As on the command line and over HTTP, and never as an error of ours."""
+    path, _, filters = query.partition("?")
+    answer = http.get(f"{path}?project={FLEET}&{filters}", headers=BROWSER)
+    assert answer.status_code == 422
+    assert says in answer.text
+
+
 def test_the_past_cannot_be_changed(http):
     """Not even by a form that is posted by hand."""
     answer = http.post(

@@ -9,7 +9,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.decay import DAY
 
 from ..database.engine import dialect_of
-from .read import Memory, complete
+from .read import StoredMemory, complete
 from .tables import memories
 from .write import MemoryFilter, wanted_memories
 
@@ -50,7 +50,7 @@ def browse_memories(
     first: int = 0,
     limit: int,
     at: float | None = None,
-) -> tuple[list[Memory], int]:
+) -> tuple[list[StoredMemory], int]:
     """Return some memories of a project, and how many there are.
 
     Args:

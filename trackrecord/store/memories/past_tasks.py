@@ -1,7 +1,7 @@
 """Past tasks: found again by the text of their instruction, with how they ended.
 
 The intake only notes which outcomes have an instruction. Their words are indexed afterwards, in
-transactions of their own, by whoever comes first: a worker, or the next question.
+transactions of their own: by a worker, or at the end of an import.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ DEFAULT_LIMIT = 5
 
 
 @dataclass(frozen=True)
-class PastTask:
+class StoredTask:
     """A task of the past, and how it ended.
 
     Attributes:
@@ -116,7 +116,7 @@ def similar_tasks(
     most: int,
     limit: int = DEFAULT_LIMIT,
     at: float | None = None,
-) -> list[PastTask]:
+) -> list[StoredTask]:
     """The past tasks whose instruction fits a text best, the best first; each task once.
 
     Of several outcomes of one task the one that ended last says how it ended.
@@ -139,7 +139,7 @@ def similar_tasks(
             past_tasks.c.outcome.in_(rows[start : start + CHUNK]),
         )
         found += connection.execute(query).all()
-    last: dict[str, PastTask] = {}
+    last: dict[str, StoredTask] = {}
     for row in found:
         task = _task_of(row, relevance[row.outcome])
         known = last.get(task.task_id)
@@ -150,8 +150,8 @@ def similar_tasks(
     return [replace(each, relevance=each.relevance / best) for each in ranked[:limit]]
 
 
-def _task_of(row: Row[Any], relevance: float = 1.0) -> PastTask:
-    return PastTask(
+def _task_of(row: Row[Any], relevance: float = 1.0) -> StoredTask:
+    return StoredTask(
         row.outcome_id,
         row.task_id,
         row.instruction,
@@ -163,7 +163,7 @@ def _task_of(row: Row[Any], relevance: float = 1.0) -> PastTask:
     )
 
 
-def _ended(task: PastTask) -> tuple[float, str]:
+def _ended(task: StoredTask) -> tuple[float, str]:
     return task.ended_at, task.outcome_id
 
 

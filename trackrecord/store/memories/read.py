@@ -36,7 +36,7 @@ CHUNK = 500
 
 
 @dataclass(frozen=True)
-class Memory:
+class StoredMemory:
     """A memory on record.
 
     Attributes:
@@ -63,7 +63,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class MemoryChange:
+class StoredMemoryChange:
     """One recorded change of a memory, and how it then stood.
 
     Attributes:
@@ -128,12 +128,12 @@ def numbers_as_of(at: float | None) -> Select[Any]:
 
 def complete(
     connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
-) -> list[Memory]:
+) -> list[StoredMemory]:
     """Memories from their rows, with their sources and what they supersede, in the same order."""
     sources = _sources_of(connection, [row.id for row in rows], at)
     superseded = _superseded_by(connection, rows, at)
     return [
-        Memory(
+        StoredMemory(
             row=row.id,
             id=row.memory_id,
             text=shown_text(MemoryType(row.type), row.text),
@@ -190,7 +190,9 @@ def _superseded_by(
     return found
 
 
-def strongest_memories(connection: Connection, project_id: int, *, limit: int) -> list[Memory]:
+def strongest_memories(
+    connection: Connection, project_id: int, *, limit: int
+) -> list[StoredMemory]:
     """Return the memories with the highest effective confidence that no other has superseded."""
     query = as_of(None).where(
         memories.c.project_id == project_id, memories.c.superseded_by.is_(None)
@@ -201,7 +203,7 @@ def strongest_memories(connection: Connection, project_id: int, *, limit: int) -
 
 def find_memory(
     connection: Connection, project_id: int, memory_id: str, *, at: float | None = None
-) -> Memory:
+) -> StoredMemory:
     """One memory.
 
     Raises:
@@ -234,14 +236,16 @@ def _one(connection: Connection, query: Select[Any], memory_id: str) -> Row[Any]
     return row
 
 
-def changes_of(connection: Connection, row: int, *, at: float | None = None) -> list[MemoryChange]:
+def changes_of(
+    connection: Connection, row: int, *, at: float | None = None
+) -> list[StoredMemoryChange]:
     """What happened to a memory, oldest first."""
     then = memory_changes.c
     query = select(then.at, then.action, then.because_of, then.type, then.confidence)
     query = query.where(then.memory == row)
     if at is not None:
         query = query.where(then.at <= at)
-    return [MemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
+    return [StoredMemoryChange(*each) for each in connection.execute(query.order_by(then.number))]
 
 
 @dataclass(frozen=True)

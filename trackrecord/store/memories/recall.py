@@ -14,8 +14,8 @@ from ..database.full_text import MEMORY_WORDS, Hit
 from ..database.row_locks import for_update
 from .read import (
     CHUNK,
-    Memory,
     StateChange,
+    StoredMemory,
     as_of,
     complete,
     memory_state,
@@ -39,7 +39,7 @@ class RecalledRow:
         rank: what it is ranked by.
     """
 
-    memory: Memory
+    memory: StoredMemory
     relevance: float
     effective_confidence: float
     rank: float

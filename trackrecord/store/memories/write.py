@@ -37,8 +37,8 @@ from ..outcomes.tables import projects
 from .feedback import judge_by_feedback
 from .judging import Judge, record_judgement
 from .read import (
-    Memory,
     StateChange,
+    StoredMemory,
     as_of,
     complete,
     find_memory,
@@ -60,7 +60,7 @@ class RememberedMemory:
         similarity: how alike the text and the one that was there are; None for a new one.
     """
 
-    memory: Memory
+    memory: StoredMemory
     is_new: bool
     similarity: float | None = None
 
@@ -206,7 +206,7 @@ def _supersede(
 
 def confirm(
     connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
-) -> Memory:
+) -> StoredMemory:
     """Note by hand that a memory was right; answers it as it then is.
 
     Raises:
@@ -217,7 +217,7 @@ def confirm(
 
 def reject(
     connection: Connection, project_id: int, memory_id: str, *, rules: MemoryRules, now: float
-) -> Memory:
+) -> StoredMemory:
     """Note by hand that a memory was wrong; answers it as it then is.
 
     Raises:
@@ -233,7 +233,7 @@ def _judge(
     judge: Judge,
     rules: MemoryRules,
     now: float,
-) -> Memory:
+) -> StoredMemory:
     row = held_row(connection, project_id, memory_id)
     record_judgement(connection, row, judge, rules, now=now)
     _note_change(connection, project_id, now)
@@ -303,7 +303,7 @@ def list_memories(
     at: float | None = None,
     limit: int | None = None,
     after: tuple[float, int] | None = None,
-) -> list[Memory]:
+) -> list[StoredMemory]:
     """Memories of a project, newest first; as they stood at a moment if one is given.
 
     With `after`, the time and the row of one of them, only those that follow it.

@@ -2,10 +2,10 @@
 
 from trackrecord.learning.criteria.weights import CriterionEvidence
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.queries.criteria import list_criteria, show_criterion
 from trackrecord.queries.explain import explain
 from trackrecord.queries.rates_over_time import criterion_rate_over_time
-from trackrecord.queries.sorting import CRITERIA
+from trackrecord.resources.criteria import CRITERIA, details_of, list_criteria
+from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Shown
@@ -18,10 +18,10 @@ _FEEDBACK_SHOWN = 25
 
 def shown(asked: PageRequest) -> Shown:
     """Show the criteria of a project."""
-    with asked.reading() as connection:
-        found = list_criteria(connection, asked.floor.settings, asked.project, at=asked.at)
+    found = list_criteria(project=asked.project, at=asked.at)
+    keys = CRITERIA.sorting("list").keys
     values = {
-        "listing": listed(asked, found, keys=CRITERIA.keys, text=lambda each: each.name),
+        "listing": listed(asked, found, keys=keys, text=lambda each: each.name),
         "share_of": share_of,
     }
     return Shown("criteria.html", "Criteria", values)
@@ -29,18 +29,15 @@ def shown(asked: PageRequest) -> Shown:
 
 def entry(asked: PageRequest) -> Shown:
     """Show one criterion."""
-    settings, project, at = asked.floor.settings, asked.project, asked.at
     name = asked.named["criterion"]
-    with asked.reading() as connection:
-        details = show_criterion(
-            connection, settings, project, name,
-            at=at, limit=_FEEDBACK_SHOWN, after=asked.text("cursor"),
-        )  # fmt: skip
+    with read_project(asked.project, asked.at) as it:
+        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+        details = details_of(it, name, limit=_FEEDBACK_SHOWN, after=asked.text("cursor"))
         explained = explain(connection, settings, project, name, kind="criterion", at=at)
         rates = criterion_rate_over_time(connection, settings, project, name, at=at)
-    standing = details.criterion.standing
+    standing = details.standing
     values = {
-        "criterion": details.criterion,
+        "criterion": details,
         "standing": standing,
         "share": share_of(standing.evidence),
         "why": why(explained),

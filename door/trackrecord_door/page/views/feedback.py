@@ -1,9 +1,9 @@
 """Feedback by a person on one pattern or criterion alone."""
 
-from trackrecord.calls.given import choice_of
-from trackrecord.changes.feedback import give_feedback
 from trackrecord.errors import InvalidRequest
-from trackrecord.wire.feedback import FeedbackBody, Verdict
+from trackrecord.resources.checks import choice_of
+from trackrecord.resources.feedback import give_feedback
+from trackrecord.wire.feedback import Verdict
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed
@@ -25,13 +25,11 @@ def give(asked: PageRequest, form: Form) -> Deed:
     feedback_id = form.optional("feedback_id") or new_id()
 
     def do(by: str, _reason: str | None) -> str:
-        body = FeedbackBody(
-            verdict=verdict, pattern=pattern, criterion=criterion, source=by, project=asked.project
-        )
         given = give_feedback(
-            asked.floor.engine, asked.floor.settings, asked.project, body, feedback_id=feedback_id
-        )
-        said = given.feedback.feedback_id
+            verdict, pattern=pattern, criterion=criterion, source=by, feedback_id=feedback_id,
+            project=asked.project,
+        )  # fmt: skip
+        said = given.feedback_id
         return f"{said}: {verdict}" if given.is_new else f"{said}: counted already"
 
     question = f"Say that {name} was {verdict}? It counts as the verdict of one more outcome would."

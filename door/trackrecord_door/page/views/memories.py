@@ -1,13 +1,20 @@
 """Memories: all of a project in pages, one with its history, and what can be done with them."""
 
-from trackrecord.changes import memories as changes
-from trackrecord.errors import InvalidRequest
 from trackrecord.queries.browse_memories import Causes, causes_of_changes, memory_page
 from trackrecord.queries.explain import explain
-from trackrecord.queries.memories import KnownMemory, memory_filter, show_memory
 from trackrecord.queries.rates_over_time import memory_confidence_over_time
-from trackrecord.queries.sorting import MEMORIES
-from trackrecord.store.memories.read import MemoryChange
+from trackrecord.resources.checks import Argument, Share
+from trackrecord.resources.memories import (
+    MEMORIES,
+    Memory,
+    MemoryChange,
+    add_memory,
+    confirm_memory,
+    details_of,
+    forget_memory,
+    reject_memory,
+)
+from trackrecord.resources.project_store import read_project
 
 from ..answering import Deed, Shown
 from ..asked import PageRequest
@@ -23,23 +30,17 @@ _MOST_CHANGES = 200
 
 def shown(asked: PageRequest) -> Shown:
     """Show the memories of a project."""
-    sort = asked.text("sort")
-    wanted = memory_filter(
-        type=asked.text("type"),
-        source=asked.text("source"),
-        min_confidence=_share(asked.text("min_confidence")),
-    )
-    with asked.reading() as connection:
+    sort, least = asked.text("sort"), asked.text("min_confidence")
+    with read_project(asked.project, asked.at) as it:
         found = memory_page(
-            connection,
-            asked.floor.settings,
-            asked.project,
-            wanted=wanted,
+            it,
+            type=asked.text("type"),
+            source=asked.text("source"),
+            min_confidence=None if least is None else Argument.of(Share).from_text(least),
             content=asked.text("q"),
-            order=None if sort is None else MEMORIES.order(sort),
+            order=None if sort is None else MEMORIES.sorting("list").order(sort),
             first=start_of(asked),
             limit=ROWS,
-            at=asked.at,
         )
     values = {
         "listing": page_of(asked, found.memories, found.total),
@@ -49,44 +50,31 @@ def shown(asked: PageRequest) -> Shown:
     return Shown("memories.html", "Memories", values)
 
 
-def _share(given: str | None) -> float | None:
-    if given is None:
-        return None
-    try:
-        return float(given)
-    except ValueError:
-        message = f"min_confidence must be a number from 0 to 1, not {given!r:.80}"
-        raise InvalidRequest(message) from None
-
-
 def entry(asked: PageRequest) -> Shown:
     """Show one memory."""
-    settings, project, at = asked.floor.settings, asked.project, asked.at
-    with asked.reading() as connection:
-        details = show_memory(connection, settings, project, asked.named["memory"], at=at)
-        known = details.known
-        explained = explain(connection, settings, project, known.id, kind="memory", at=at)
-        rates = memory_confidence_over_time(connection, settings, project, known.memory, at=at)
-        changed = details.changes[-_MOST_CHANGES:]
+    with read_project(asked.project, asked.at) as it:
+        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+        memory = details_of(it, asked.named["memory"])
+        explained = explain(connection, settings, project, memory.id, kind="memory", at=at)
+        rates = memory_confidence_over_time(connection, settings, project, memory, at=at)
+        changed = memory.history[-_MOST_CHANGES:]
         causes = causes_of_changes(connection, project, changed, at=at)
     values = {
-        "known": known,
-        "memory": known.memory,
-        "state": state_of(known),
+        "memory": memory,
+        "state": state_of(memory),
         "why": why(explained),
         "rates": points(rates),
         "history": [happening(change, causes) for change in reversed(changed)],
         "runs": runs_behind(changed, causes),
     }
-    return Shown("memory.html", known.text, values)
+    return Shown("memory.html", memory.text, values)
 
 
-def state_of(known: KnownMemory) -> str:
+def state_of(memory: Memory) -> str:
     """Return what a memory is in a few words."""
-    memory = known.memory
     if memory.superseded_by is not None:
         return "superseded"
-    return _PITFALL if memory.state.type.value == "anti-pattern" else "memory"
+    return _PITFALL if memory.type.value == "anti-pattern" else "memory"
 
 
 def happening(change: MemoryChange, causes: Causes) -> Happening:
@@ -114,18 +102,14 @@ def runs_behind(changed: tuple[MemoryChange, ...], causes: Causes) -> list[RunBe
 
 def add(asked: PageRequest, form: Form) -> Deed:
     """Store a memory."""
-    settings = asked.floor.settings
-    text = form.text("text", most=settings.memories.max_text_chars)
+    text = form.text("text", most=asked.floor.settings.memories.max_text_chars)
     source, force = form.optional("source", most=256), form.optional("force") is not None
 
     def do(_by: str, _reason: str | None) -> str:
-        added = changes.add_memory(
-            asked.floor.engine, settings, asked.project, text, source=source, force=force
-        )
+        added = add_memory(text, source=source, force=force, project=asked.project)
         if not added.is_new:
             return f"{added.id}: known already"
-        older = added.known.memory.supersedes
-        return added.id + "".join(f"; supersedes {each}" for each in older)
+        return added.id + "".join(f"; supersedes {each}" for each in added.supersedes)
 
     question = (
         f"Remember this in project {asked.project!r}? Agents are handed it with tasks that it "
@@ -139,10 +123,7 @@ def confirm(asked: PageRequest, form: Form) -> Deed:
     memory_id = form.text("id")
 
     def do(_by: str, _reason: str | None) -> str:
-        known = changes.confirm_memory(
-            asked.floor.engine, asked.floor.settings, asked.project, memory_id
-        )
-        return _said(known)
+        return _said(confirm_memory(memory_id, project=asked.project))
 
     question = "Confirm this memory? Its confidence rises."
     return Deed(question, "Confirm it", do, asked.link_to(_PATH, memory_id), reason="none")
@@ -153,10 +134,7 @@ def reject(asked: PageRequest, form: Form) -> Deed:
     memory_id = form.text("id")
 
     def do(_by: str, _reason: str | None) -> str:
-        known = changes.reject_memory(
-            asked.floor.engine, asked.floor.settings, asked.project, memory_id
-        )
-        return _said(known)
+        return _said(reject_memory(memory_id, project=asked.project))
 
     question = (
         "Reject this memory? Its confidence falls; one that is rejected often becomes a known "
@@ -170,7 +148,7 @@ def forget(asked: PageRequest, form: Form) -> Deed:
     memory_id = form.text("id")
 
     def do(_by: str, _reason: str | None) -> str:
-        whole = changes.forget_memory(asked.floor.engine, asked.project, memory_id)
+        whole = forget_memory(memory_id, project=asked.project)
         return f"{whole}: forgotten"
 
     return Deed(
@@ -184,6 +162,5 @@ def forget(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def _said(known: KnownMemory) -> str:
-    state = known.memory.state
-    return f"{known.id}: {state.type.value}, {state.confidence:g}"
+def _said(memory: Memory) -> str:
+    return f"{memory.id}: {memory.type.value}, {memory.confidence:g}"

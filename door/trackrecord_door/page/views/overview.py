@@ -6,7 +6,6 @@ from typing import Final
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.calls.given import choice_of
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
@@ -15,6 +14,7 @@ from trackrecord.queries.effect import measure_effect
 from trackrecord.queries.letters_of_project import count_letters_of
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
+from trackrecord.resources.checks import choice_of
 from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from trackrecord.calls.given import optional_text_of
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.question.question import LONGEST_TASK_ID, asked_for, usual_question
 from trackrecord.queries.handed_out import kind_of
 from trackrecord.queries.past_rankings import answer_at
 from trackrecord.queries.project_rows import project_row
+from trackrecord.resources.checks import optional_text_of
 
 from ..answering import Shown
 from ..asked import PageRequest

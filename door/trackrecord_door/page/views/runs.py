@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.calls.given import optional_choice_of
 from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
@@ -17,6 +16,7 @@ from trackrecord.queries.handed_out import HandedEntry
 from trackrecord.queries.run_details import RunDetails, run_details
 from trackrecord.queries.run_lines import LineFilter, list_run_lines
 from trackrecord.queries.runs import verdict_of
+from trackrecord.resources.checks import optional_choice_of
 from trackrecord.wire.outcome import Outcome
 
 from ..answering import Shown

@@ -1,0 +1,236 @@
+"""The commands of a resource, from what its calls are noted with: options, JSON and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any, Final
+
+import click
+
+from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
+from trackrecord.resources.docstrings import read_docstring
+from trackrecord.resources.paging import Order, Sorting
+from trackrecord.resources.resource import Answer, Operation, Resource
+
+from .access import own_store
+from .completing import complete
+from .group import CommandGroup
+from .options import (
+    OneOf,
+    Read,
+    at_option,
+    json_option,
+    limit_option,
+    project_option,
+    sort_option,
+)
+from .screen import on_terminal, print_json, print_table, say_more, shown_ids
+from .text_input import text_or_input
+
+# Returns what is drawn beside each of the answers about a project, as of a moment.
+Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
+
+_COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+
+
+def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) -> click.Group:
+    """Return the group of commands that the calls of a resource are noted with.
+
+    Args:
+        resource: whose commands.
+        drawn: by column, what draws its cells; only people are shown such columns.
+    """
+    return _ResourceGroup(resource, drawn or {})
+
+
+class _ResourceGroup(CommandGroup):
+    """Makes each command when it is called; commands written by hand may stand beside them."""
+
+    def __init__(self, resource: Resource, drawn: Mapping[str, Drawn]) -> None:
+        super().__init__(resource.name, help=resource.help)
+        self._resource, self._drawn = resource, drawn
+        self._operations = {each.command: each for each in resource.operations if each.command}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self._operations, *super().list_commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        operation = self._operations.get(cmd_name)
+        if operation is None:
+            return super().get_command(ctx, cmd_name)
+        return command_of(self._resource, operation, self._drawn)
+
+
+def command_of(
+    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
+) -> click.Command:
+    """Return the command of one call of a resource; see `group_of`."""
+    said = read_docstring(operation.call)
+
+    def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
+        _run(resource, operation, drawn, **given)
+
+    command = click.Command(
+        operation.command,
+        params=[*_arguments(operation)],
+        callback=callback,
+        help=f"{said.summary}\n\n{said.text}".strip(),
+    )
+    for option in _common_options(operation):
+        command = option(command)
+    command.params += _own_options(operation)
+    return command
+
+
+def _common_options(operation: Operation) -> list[Callable[[click.Command], click.Command]]:
+    takes = signature(operation.call).parameters
+    options: list[Callable[[Any], Any]] = [project_option]
+    if "at" in takes:
+        options.append(at_option)
+    if operation.sorting is not None:
+        options.append(sort_option(operation.sorting))
+        limit = arguments_of(operation.call)["limit"]
+        default = takes["limit"].default
+        most = None if operation.in_pages else int(limit.bounds.le or 0)
+        options.append(limit_option(operation.sorting.things, default=default, most=most))
+    return [*options, json_option]
+
+
+def _arguments(operation: Operation) -> Iterator[click.Parameter]:
+    known = arguments_of(operation.call)
+    for name, each in signature(operation.call).parameters.items():
+        if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
+            id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
+            metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
+            if choices := known[name].choices:
+                yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
+            else:
+                completer = complete(id_of.thing) if id_of else None
+                yield click.Argument([name], metavar=metavar, shell_complete=completer)
+
+
+def _own_options(operation: Operation) -> Iterator[click.Parameter]:
+    known, said = arguments_of(operation.call), read_docstring(operation.call).names
+    for name, each in signature(operation.call).parameters.items():
+        if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
+            continue
+        text = operation.option_help.get(name) or _help(said[name])
+        option = operation.option_names.get(name, name).replace("_", "-")
+        if known[name].kind is bool:
+            flag = f"--no-{option}" if each.default else f"--{option}"
+            yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
+                               default=each.default, help=text)  # fmt: skip
+        else:
+            kind = _kind(known[name])
+            yield click.Option([f"--{option}", name], type=kind, default=each.default, help=text)
+
+
+def _help(description: str) -> str:
+    """Return the help of an option: "The least age" sets it, "Only old ones" shows these."""
+    verb = "Show" if description.startswith("Only ") else "Set"
+    return f"{verb} {description[:1].lower()}{description[1:]}"
+
+
+def _kind(argument: Argument) -> click.ParamType[Any]:
+    if argument.choices:
+        return OneOf(argument.choices)
+
+    def read(text: str) -> object:
+        value = argument.from_text(text)
+        problem = argument.problem_with(value)
+        if problem is not None:
+            raise ValueError(problem)
+        return value
+
+    return Read("name" if argument.kind is str else "number", read)
+
+
+def _run(
+    resource: Resource,
+    operation: Operation,
+    drawn: Mapping[str, Drawn],
+    *,
+    project: str | None,
+    as_json: bool,
+    order: Order | None = None,
+    **given: Any,  # noqa: ANN401 - what the call takes
+) -> None:
+    for name, argument in arguments_of(operation.call).items():
+        if (typed := argument.mark(FromInput)) is not None:
+            given[name] = text_or_input(given[name], typed.noun)
+    with own_store(project) as name:
+        if not operation.is_list:
+            answer = operation.call(**given, project=name)
+            if as_json:
+                print_json(operation.document_of(answer))
+            else:
+                click.echo(operation.in_words(answer))
+            return
+        assert operation.sorting is not None  # noqa: S101 - it is a list
+        found, beyond = _listed(operation, operation.sorting, name, order, given)
+        if as_json:
+            print_json([each.to_document() for each in found])
+        elif not found:
+            click.echo(operation.nothing.format(project=name))
+        else:
+            columns = {
+                each: draw(found, name, given.get("at"))
+                for each, draw in drawn.items()
+                if each in operation.columns and on_terminal()
+            }
+            _print(resource, operation, found, name, columns, [*drawn])
+            say_more(beyond, operation.sorting.things)
+
+
+def _listed(
+    operation: Operation,
+    sorting: Sorting[Any],
+    project: str,
+    order: Order | None,
+    given: dict[str, Any],
+) -> tuple[list[Any], int]:
+    """Return what a list holds within its limit, and how much it holds beyond."""
+    call = partial(operation.call, **given, project=project)
+    if not operation.in_pages:
+        return sorting.sorted(call(), order), 0
+    limit = given["limit"]
+    if "sort" in signature(operation.call).parameters:
+        found = call(sort=order and str(order))
+    else:
+        reads_all = order is not None or operation.total is None
+        found = sorting.sorted(call(limit=None) if reads_all else call(), order)
+    if operation.total is None or limit is None or len(found) < limit:
+        total = len(found)
+    else:
+        wanted = {name: value for name, value in given.items() if name != "limit"}
+        total = operation.total(**wanted, project=project)
+    return found[:limit], total - len(found[:limit])
+
+
+def _print(
+    resource: Resource,
+    operation: Operation,
+    found: list[Any],
+    project: str,
+    drawn: Mapping[str, Sequence[str]],
+    for_people: Sequence[str],
+) -> None:
+    columns = [name for name in operation.columns if name in drawn or name not in for_people]
+    ids: Mapping[str, str] = {}
+    if "id" in columns:
+        shown = [each.id for each in found]
+        ids = shown_ids(shown, resource.other_ids(project, shown) if on_terminal() else ())
+
+    def row(place: int, answer: Answer) -> Iterator[object]:
+        document = answer.to_document()
+        for column in columns:
+            if column in drawn:
+                yield drawn[column][place]
+            elif column in operation.cells:
+                yield operation.cells[column](answer)
+            else:
+                yield ids[document["id"]] if column == "id" else document[column]
+
+    print_table(columns, ([*row(place, each)] for place, each in enumerate(found)))

@@ -1,0 +1,198 @@
+"""Declare a question or a change once, for Python, HTTP and the command line.
+
+A resource notes how each of its calls is offered: under which path and which command, with which
+order and which columns. The calls stay ordinary functions, which callers import; the surfaces read
+the notes. What a call may be given stands in its signature, what it answers in a class of answers.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from enum import Enum
+from functools import cache
+from inspect import unwrap
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
+
+from msgspec import Struct, field
+
+from trackrecord.times import iso
+
+from .checks import checking
+
+if typing.TYPE_CHECKING:
+    from .paging import Sorting
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class _Marked:
+    """Marks a number that is a moment."""
+
+
+MOMENT: Final = _Marked()
+# Seconds since the epoch; ISO 8601 in JSON.
+Instant = Annotated[float, MOMENT]
+
+
+_AS_IT_IS: Final = frozenset({str, int, float, bool, NoneType})
+
+
+class Answer(Struct, frozen=True):
+    """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
+
+    Fields that begin with an underscore are the call's own. In the HTTP schema the class has its
+    name without an "Answer" at the end.
+    """
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the answer as a JSON object."""
+        kind: type[Struct] = type(self)
+        return {
+            name: getattr(self, name) if write is None else write(getattr(self, name))
+            for name, write in _writers(kind)
+        }
+
+
+def schema_name(answer: type) -> str:
+    """Return what a class of answers is called in the HTTP schema."""
+    return answer.__name__.removesuffix("Answer")
+
+
+@cache
+def answer_fields(kind: type[Struct]) -> Mapping[str, Any]:
+    """Return the types of an answer's fields, by name."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    own: tuple[str, ...] = kind.__struct_fields__
+    return {name: hints[name] for name in own if not name.startswith("_")}
+
+
+def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
+    """Return whether a field is a moment, or may be one."""
+    return any(
+        MOMENT in getattr(each, "__metadata__", ()) for each in (hint, *typing.get_args(hint))
+    )
+
+
+@cache
+def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    """Return the fields of a document, and what writes each; None where it is written as it is."""
+    return tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+
+
+def _writer(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type of any form
+    if is_instant(hint):
+        return iso
+    options = typing.get_args(hint) or (hint,)
+    return None if all(each in _AS_IT_IS for each in options) else _written
+
+
+def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
+    if isinstance(value, Answer):
+        return value.to_document()
+    if isinstance(value, tuple):
+        return [_written(each) for each in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+class Operation(Struct, frozen=True):
+    """A question or a change, as the surfaces offer it.
+
+    Attributes:
+        call: does it.
+        route: the method and the path of HTTP, below /api/v1.
+        command: the name of its command; None for none.
+        answers: the class of its answer, where the call returns less than that.
+        permission: what a caller over HTTP needs.
+        status: of HTTP.
+        sorting: what its list can be sorted by.
+        in_pages: whether its list has a limit for people and is answered in pages over HTTP.
+        total: counts what such a list holds without a limit; where it is missing, all is read.
+        columns: of its table: names of fields, or of `cells`.
+        cells: by column, what returns the cell of an answer.
+        nothing: what a command says of an empty list; it may hold `{project}`.
+        in_words: returns what a command says of an answer that is no list.
+        option_help: the help of an option that the docstring describes for another surface.
+        option_names: the names of options that are not those of the arguments.
+    """
+
+    call: Callable[..., Any]
+    route: str
+    command: str | None = None
+    answers: type[Answer] | None = None
+    permission: Literal["read", "write", "admin"] = "read"
+    status: int = 200
+    sorting: Sorting[Any] | None = None
+    in_pages: bool = False
+    total: Callable[..., int] | None = None
+    columns: tuple[str, ...] = ()
+    cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
+    nothing: str = ""
+    in_words: Callable[[Any], str] = str
+    option_help: Mapping[str, str] = field(default_factory=dict)
+    option_names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def _returns(self) -> Any:  # noqa: ANN401 - a type of any form
+        call = unwrap(self.call)
+        holder = type("Holder", (), {"__annotations__": {"it": call.__annotations__["return"]}})
+        return typing.get_type_hints(holder, globalns=call.__globals__)["it"]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it answers a list."""
+        return typing.get_origin(self._returns) is list
+
+    @property
+    def answer(self) -> type[Answer]:
+        """The class of its answer, or of each entry of its list."""
+        found: type[Answer] = typing.get_args(self._returns)[0] if self.is_list else self._returns
+        return self.answers or found
+
+    def document_of(self, found: Any) -> dict[str, Any]:  # noqa: ANN401 - what the call returns
+        """Return what the call returned, or one entry of it, as a JSON object."""
+        make: Callable[[Any], Answer] = self.answer
+        return (found if isinstance(found, Answer) else make(found)).to_document()
+
+
+def _no_other_ids(_project: str, _ids: list[str]) -> list[str]:
+    return []
+
+
+class Resource(Struct, frozen=True):
+    """What is on record of one kind, with all that can be asked about it and done with it.
+
+    Attributes:
+        name: of the group of commands, in the plural.
+        help: what the group is for.
+        other_ids: returns the ids that short ids of those shown must not stand for.
+        operations: in the order in which they were declared.
+    """
+
+    name: str
+    help: str
+    other_ids: Callable[[str, list[str]], list[str]] = _no_other_ids
+    operations: list[Operation] = field(default_factory=list)
+
+    def sorting(self, command: str) -> Sorting[Any]:
+        """Return what the list that a command shows can be sorted by."""
+        (found,) = (each.sorting for each in self.operations if each.command == command)
+        assert found is not None  # noqa: S101 - it is a list
+        return found
+
+    def offers(self, route: str, **notes: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:  # noqa: ANN401 - fields of `Operation`
+        """Note how a call is offered; the call checks its arguments by their types from then on.
+
+        Args:
+            route: the method and the path of HTTP.
+            notes: the other fields of `Operation`.
+        """
+
+        def note(call: Callable[_P, _R]) -> Callable[_P, _R]:
+            checked = checking(call)
+            self.operations.append(Operation(checked, route, **notes))
+            return checked
+
+        return note
