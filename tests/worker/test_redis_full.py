@@ -19,6 +19,8 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publishing.publisher import Publisher
+from trackrecord_worker.app import create_app
+from trackrecord_worker.schedule import DRAIN_TASK
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -120,7 +122,7 @@ def test_a_worker_that_starts_makes_room(
 def test_a_worker_that_runs_goes_on(
     client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
 ) -> None:
-    """Without wake-ups: Redis refuses them, too."""
+    """Redis refuses new wake-ups, too, and to note who has taken those that it holds."""
     log = tmp_path / "log"
     with process(worker_command(settings), settings, log) as worker:
         with process(beat_command(settings), settings, log):
@@ -129,6 +131,9 @@ def test_a_worker_that_runs_goes_on(
         # No beat, as if Redis refused all that it sends. Nothing is learnt while Redis is filled:
         # the filler would take the room.
         os.killpg(worker.pid, signal.SIGSTOP)
+        with create_app(settings) as app:
+            for _ in range(3):
+                app.send_task(DRAIN_TASK, queue=DRAIN_TASK)
         taken = fill(client, settings)
         os.killpg(worker.pid, signal.SIGCONT)
         until(lambda: recorded_ids(engine) >= taken)

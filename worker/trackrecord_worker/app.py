@@ -50,6 +50,8 @@ def create_app(settings: Settings) -> TrackrecordApp:
         broker_transport_options=options,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # A full Redis refuses to note who has taken a wake-up: no reason for a worker to end.
+        broker_channel_error_retry=True,
         # Each task has a queue of its name: no wake-up waits behind those for other work.
         task_queues=[Queue(task) for task in TASKS],
         task_routes={task: {"queue": task} for task in TASKS},
