@@ -2,6 +2,7 @@
 
 import ast
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,11 @@ from trackrecord_door.api.endpoint_table import RESOURCES
 # What opens a transaction that writes, and what changes a stream.
 WRITES = {"writing", "changing", "change_project", "write_project", "xadd", "xdel"}
 CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
-OUTCOME = {"task_id": "t1", "success": True, "instruction": "book a flight to Rome"}
-GIVEN = {"text": "flight to Rome", "memory_id": "memory-1"}
+OUTCOME = {
+    "task_id": "t1", "success": True, "instruction": "book a flight to Rome",
+    "criteria": {"readable": "helpful"},
+}  # fmt: skip
+GIVEN = {"text": "flight to Rome", "memory_id": "memory-1", "name": "readable"}
 
 
 @pytest.fixture
@@ -44,7 +48,7 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     ]
     for question in questions:
         assert question.route.startswith("GET ")
-        names = question.call.__wrapped__.__code__.co_varnames
+        names = signature(question.call).parameters
         assert question.call(**{name: value for name, value in GIVEN.items() if name in names})
     assert len(questions) >= 4
     assert statements == []

@@ -12,6 +12,7 @@ from trackrecord.factories import scorer_of
 from trackrecord.queries.runs import RunOnRecord, verdict_of
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 Evidence = Literal["evaluator", "explicit", "tests", "heuristic"]
@@ -74,7 +75,10 @@ def amend_runs(
         "judged_by": by,
     }
     with writing(engine) as connection:
-        return [_amend(connection, settings, run, said) for run in amended]
+        found = [_amend(connection, settings, run, said) for run in amended]
+    # A run whose outcome was not known before may be a past task now.
+    index_past_tasks(engine)
+    return found
 
 
 def _amend(

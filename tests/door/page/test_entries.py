@@ -256,7 +256,7 @@ def test_a_criterion_with_any_name_is_judged(window, shown_store, entries):
     assert "1 · 0 · 8" in look.text("main")
     with shown_store.calls(entries):
         details = trackrecord.show_criterion("a/b?c#d %25")
-    assert details.criterion.standing.evidence.helpful == 1
+    assert details.standing.evidence.helpful == 1
     assert look.take_wrong() == []
 
 
