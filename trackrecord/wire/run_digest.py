@@ -108,6 +108,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
     calls = tuple(in_order(graph))
     # What a check found is no failure of the call.
     found = {id(graph[place]) for place in outcome.deciding_calls}
+    decided_by = sorted({name[:_LONGEST_TOOL] for name in outcome.decided_by}) if found else ()
     if len(calls) > MAX_STEPS:
         calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
     return _encoder.encode(
@@ -126,7 +127,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             if cost is None or (cost.tokens_in is None and cost.tokens_out is None)
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
-            tuple(sorted({name[:_LONGEST_TOOL] for name in outcome.decided_by})),
+            tuple(decided_by),
         )
     )
 
