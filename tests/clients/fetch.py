@@ -24,6 +24,8 @@ PACKAGES: Final = {
     "codex": f"@openai/codex@0.169.0-{_HERE}",
     "opencode": f"opencode-{_HERE}@1.18.33",
 }
+# What opencode installs by itself, slowly, when a home first has a plugin.
+OPENCODE_PLUGIN: Final = f"@opencode-ai/plugin@{PACKAGES['opencode'].rpartition('@')[2]}"
 FRAMEWORKS: Final = {
     "pydantic-ai": ("pydantic-ai-slim",),
     "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
@@ -44,6 +46,7 @@ def main() -> None:
         sys.exit("make clients needs npm on the PATH: the agents are packages of npm")
     for name, package in PACKAGES.items():
         _fetch(package, folder / name)
+    _install_from_npm(OPENCODE_PLUGIN, folder / "opencode" / "config")
     for name, packages in FRAMEWORKS.items():
         _install((*packages, *_EXPORTING), folder / "frameworks" / name)
 
@@ -64,6 +67,18 @@ def _fetch(package: str, target: Path) -> None:
         with tarfile.open(archive) as opened:
             opened.extractall(target, filter="data")
     stamp.write_text(package)
+
+
+def _install_from_npm(package: str, target: Path) -> None:
+    """Install a package of npm with what it needs into a folder, unless it is there."""
+    if (target / "node_modules").is_dir():
+        return
+    print(f"installing {package} ...")
+    target.mkdir(parents=True, exist_ok=True)
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", package]
+    if subprocess.run(command, cwd=target, check=False).returncode:
+        shutil.rmtree(target)
+        sys.exit(f"make clients: npm cannot install {package}; its reason is above")
 
 
 def _install(packages: tuple[str, ...], target: Path) -> None:

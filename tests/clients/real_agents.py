@@ -188,7 +188,11 @@ class Opencode:
         return CLIENTS / "opencode" / "package" / "bin" / "opencode"
 
     def configure(self, home: Path) -> None:
-        (home / ".config" / "opencode").mkdir(parents=True, exist_ok=True)
+        folder = home / ".config" / "opencode"
+        folder.mkdir(parents=True, exist_ok=True)
+        # It would install this for every home, for half a minute each.
+        for installed in (CLIENTS / "opencode" / "config").iterdir():
+            (folder / installed.name).symlink_to(installed)
 
     def variables(self, workplace: Workplace) -> dict[str, str]:
         served = {
