@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, select, text
+from sqlalchemy import Engine, event, select, text
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord_worker.jobs import learn_waiting
 from trackrecord_worker.learning.drain import _log_changes
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
@@ -45,6 +47,20 @@ def test_what_is_learnt_is_gone_from_the_stream(
 def test_an_empty_stream_is_no_error(worker: Services, client: redis.Redis) -> None:
     """The drain waits as long as it is told and ends."""
     assert worker.drain.run()["batches"] == 0
+
+
+def test_the_database_is_asked_only_where_something_was_learnt(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """A wake-up every second costs it nothing; the task that was learnt is found at once."""
+    asked: list[str] = []
+    event.listen(worker.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    learn_waiting(worker)
+    assert asked == []
+    publish(client, store_settings, body(instruction="Book a flight to Rome"))
+    learn_waiting(worker)
+    with reading(worker.engine) as connection:
+        assert list(connection.execute(select(past_tasks.c.is_indexed)).scalars()) == [True]
 
 
 def test_the_same_outcome_twice(

@@ -27,10 +27,11 @@ _log = structlog.get_logger(__name__)
 
 
 def learn_waiting(stages: Services) -> None:
-    """Learn the entries that are waiting in the stream, and write what retries read."""
-    stages.drain.run()
-    index_past_tasks(stages.engine)
+    """Learn the entries that are waiting in the stream, and let retries and searches find them."""
+    done = stages.drain.run()
     stages.retry_texts.refresh()
+    if done["batches"]:
+        index_past_tasks(stages.engine)
 
 
 def take_over_pending(stages: Services) -> None:
