@@ -18,6 +18,8 @@ from .project_store import Transaction, change_project, read_project, write_proj
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
     from trackrecord.store.memories.read import StoredMemory
@@ -402,10 +404,7 @@ def confirm_memory(memory_id: MemoryId, *, project: str | None = None) -> Memory
     with change_project(project) as it:
         from trackrecord.store.memories.write import confirm
 
-        whole, rules = whole_memory_id(it.connection, it.project, memory_id), it.settings.memories
-        return Memory.of(
-            it, confirm(it.connection, it.project_id, whole, rules=rules, now=it.moment)
-        )
+        return _judged(it, memory_id, confirm)
 
 
 @MEMORIES.offers(
@@ -427,10 +426,12 @@ def reject_memory(memory_id: MemoryId, *, project: str | None = None) -> Memory:
     with change_project(project) as it:
         from trackrecord.store.memories.write import reject
 
-        whole, rules = whole_memory_id(it.connection, it.project, memory_id), it.settings.memories
-        return Memory.of(
-            it, reject(it.connection, it.project_id, whole, rules=rules, now=it.moment)
-        )
+        return _judged(it, memory_id, reject)
+
+
+def _judged(it: Transaction, memory_id: str, judge: Callable[..., StoredMemory]) -> Memory:
+    whole, rules = whole_memory_id(it.connection, it.project, memory_id), it.settings.memories
+    return Memory.of(it, judge(it.connection, it.project_id, whole, rules=rules, now=it.moment))
 
 
 @MEMORIES.offers(
