@@ -96,11 +96,9 @@ if TYPE_CHECKING:
     )
     from .calls.details import (
         ashow_competence,
-        ashow_lesson,
         ashow_pattern,
         ashow_run,
         show_competence,
-        show_lesson,
         show_pattern,
         show_run,
     )
@@ -113,18 +111,10 @@ if TYPE_CHECKING:
         explain_procedure,
         explain_run,
     )
-    from .calls.lesson_decisions import (
-        adismiss_lesson,
-        arestore_lesson,
-        dismiss_lesson,
-        restore_lesson,
-    )
     from .calls.lists import (
         alist_competences,
-        alist_lessons,
         alist_runs,
         list_competences,
-        list_lessons,
         list_runs,
     )
     from .calls.pattern_tags import atag_pattern, tag_pattern
@@ -147,6 +137,7 @@ if TYPE_CHECKING:
     from .resources.criteria import list_criteria, show_criterion
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
+    from .resources.lessons import dismiss_lesson, list_lessons, restore_lesson, show_lesson
     from .resources.memories import (
         add_memory,
         confirm_memory,
@@ -163,6 +154,10 @@ if TYPE_CHECKING:
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
+    adismiss_lesson = awaited(dismiss_lesson)
+    alist_lessons = awaited(list_lessons)
+    arestore_lesson = awaited(restore_lesson)
+    ashow_lesson = awaited(show_lesson)
     aadd_memory = awaited(add_memory)
     aconfirm_memory = awaited(confirm_memory)
     aforget_memory = awaited(forget_memory)
@@ -332,7 +327,6 @@ _HOMES = {
     "add_memory": "trackrecord.resources.memories",
     "adeprecate_pattern": "trackrecord.calls.patterns",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
-    "adismiss_lesson": "trackrecord.calls.lesson_decisions",
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
@@ -345,7 +339,6 @@ _HOMES = {
     "alist_competences": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_lessons": "trackrecord.calls.lists",
     "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
@@ -355,11 +348,9 @@ _HOMES = {
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
-    "arestore_lesson": "trackrecord.calls.lesson_decisions",
     "artifact": "trackrecord.artifacts.client",
     "aselect_competences": "trackrecord.calls.competences",
     "ashow_competence": "trackrecord.calls.details",
-    "ashow_lesson": "trackrecord.calls.details",
     "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
@@ -378,7 +369,7 @@ _HOMES = {
     "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.calls.patterns",
     "discard_dead_letters": "trackrecord.calls.dead_letters",
-    "dismiss_lesson": "trackrecord.calls.lesson_decisions",
+    "dismiss_lesson": "trackrecord.resources.lessons",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
     "effect": "trackrecord.calls.effect",
@@ -399,7 +390,7 @@ _HOMES = {
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
     "list_feedback": "trackrecord.resources.feedback",
     "list_kinds": "trackrecord.resources.kinds",
-    "list_lessons": "trackrecord.calls.lists",
+    "list_lessons": "trackrecord.resources.lessons",
     "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",
     "list_projects": "trackrecord.calls.projects",
@@ -415,12 +406,12 @@ _HOMES = {
     "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.calls.patterns",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
-    "restore_lesson": "trackrecord.calls.lesson_decisions",
+    "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.calls.competences",
     "show_competence": "trackrecord.calls.details",
     "show_criterion": "trackrecord.resources.criteria",
-    "show_lesson": "trackrecord.calls.details",
+    "show_lesson": "trackrecord.resources.lessons",
     "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.calls.details",
     "show_run": "trackrecord.calls.details",

@@ -8,6 +8,7 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 import click
+from msgspec.structs import replace
 
 from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
@@ -26,31 +27,59 @@ from .options import (
     project_option,
     sort_option,
 )
-from .screen import on_terminal, print_json, print_table, say_more, shown_ids
+from .screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
 from .text_input import text_or_input
+from .trends import trend
 
 # Returns what is drawn beside each of the answers about a project, as of a moment.
 Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
+# Returns the cell of an answer as the command line shows it, with its colour.
+Cell = Callable[[Any], object]
 
 _COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+# The help of options that name who decides, and why.
+_SIGNED: Final[Mapping[str, str]] = {
+    "by": "Name the person who decides.  [default: the user's name]",
+    "reason": "Give the reason; the history keeps it.",
+}
 
 
-def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) -> click.Group:
+def group_of(
+    resource: Resource,
+    *,
+    drawn: Mapping[str, Drawn] | None = None,
+    cells: Mapping[str, Cell] | None = None,
+    alone: click.Command | None = None,
+) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
     Args:
         resource: whose commands.
         drawn: by column, what draws its cells; only people are shown such columns.
+        cells: by column, what returns its cells where the command line has them otherwise.
+        alone: what the group does without a command.
     """
-    return _ResourceGroup(resource, drawn or {})
+    return _ResourceGroup(resource, drawn or {}, cells or {}, alone)
 
 
 class _ResourceGroup(CommandGroup):
     """Makes each command when it is called; commands written by hand may stand beside them."""
 
-    def __init__(self, resource: Resource, drawn: Mapping[str, Drawn]) -> None:
-        super().__init__(resource.name, help=resource.help)
-        self._resource, self._drawn = resource, drawn
+    def __init__(
+        self,
+        resource: Resource,
+        drawn: Mapping[str, Drawn],
+        cells: Mapping[str, Cell],
+        alone: click.Command | None,
+    ) -> None:
+        super().__init__(
+            resource.name,
+            help=resource.help,
+            params=alone and [*alone.params],
+            callback=alone and alone.callback,
+            invoke_without_command=alone is not None,
+        )
+        self._resource, self._drawn, self._cells = resource, drawn, cells
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -60,14 +89,18 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        return command_of(self._resource, operation, self._drawn)
+        return command_of(self._resource, operation, self._drawn, self._cells)
 
 
 def command_of(
-    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
+    resource: Resource,
+    operation: Operation,
+    drawn: Mapping[str, Drawn],
+    cells: Mapping[str, Cell] | None = None,
 ) -> click.Command:
     """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
+    operation = replace(operation, cells={**operation.cells, **(cells or {})})
 
     def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
         _run(resource, operation, drawn, **given)
@@ -116,15 +149,18 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
-        text = operation.option_help.get(name) or _help(said[name])
+        text = operation.option_help.get(name) or _SIGNED.get(name) or _help(said[name])
         option = operation.option_names.get(name, name).replace("_", "-")
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
                                default=each.default, help=text)  # fmt: skip
         else:
-            kind = _kind(known[name])
-            yield click.Option([f"--{option}", name], type=kind, default=each.default, help=text)
+            kind = _kind(known[name], "text" if name in _SIGNED else "name")
+            required = each.default is Parameter.empty
+            default = None if required else each.default
+            yield click.Option([f"--{option}", name], type=kind, default=default,
+                               required=required, help=text)  # fmt: skip
 
 
 def _help(description: str) -> str:
@@ -133,7 +169,7 @@ def _help(description: str) -> str:
     return f"{verb} {description[:1].lower()}{description[1:]}"
 
 
-def _kind(argument: Argument) -> click.ParamType[Any]:
+def _kind(argument: Argument, noun: str) -> click.ParamType[Any]:
     if argument.choices:
         return OneOf(argument.choices)
 
@@ -144,7 +180,7 @@ def _kind(argument: Argument) -> click.ParamType[Any]:
             raise ValueError(problem)
         return value
 
-    return Read("name" if argument.kind is str else "number", read)
+    return Read(noun if argument.kind is str else "number", read)
 
 
 def _run(
@@ -165,23 +201,29 @@ def _run(
             answer = operation.call(**given, project=name)
             if as_json:
                 print_json(operation.document_of(answer))
-            else:
+            elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
+            else:
+                drawn_of = drawn.get("trend") if "trend" in operation.columns else None
+                line = drawn_of([answer], name, given.get("at"))[0] if drawn_of else None
+                print_details(operation.document_of(answer) | trend(line))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
-        found, beyond = _listed(operation, operation.sorting, name, order, given)
+        found, total = _listed(operation, operation.sorting, name, order, given)
+        limit = given["limit"]
+        shown, rest = found[:limit], [] if limit is None else found[limit:]
         if as_json:
-            print_json([each.to_document() for each in found])
-        elif not found:
+            print_json([each.to_document() for each in shown])
+        elif not shown:
             click.echo(operation.nothing.format(project=name))
         else:
             columns = {
-                each: draw(found, name, given.get("at"))
+                each: draw(shown, name, given.get("at"))
                 for each, draw in drawn.items()
                 if each in operation.columns and on_terminal()
             }
-            _print(resource, operation, found, name, columns, [*drawn])
-            say_more(beyond, operation.sorting.things)
+            _print(resource, operation, shown, rest, name, columns, [*drawn])
+            say_more(total - len(shown), operation.sorting.things)
 
 
 def _listed(
@@ -191,10 +233,11 @@ def _listed(
     order: Order | None,
     given: dict[str, Any],
 ) -> tuple[list[Any], int]:
-    """Return what a list holds within its limit, and how much it holds beyond."""
+    """Return what a list holds, within its limit at least, and how many that is of all."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
-        return sorting.sorted(call(), order), 0
+        found = sorting.sorted(call(), order)
+        return found, len(found)
     limit = given["limit"]
     if "sort" in signature(operation.call).parameters:
         found = call(sort=order and str(order))
@@ -202,17 +245,16 @@ def _listed(
         reads_all = order is not None or operation.total is None
         found = sorting.sorted(call(limit=None) if reads_all else call(), order)
     if operation.total is None or limit is None or len(found) < limit:
-        total = len(found)
-    else:
-        wanted = {name: value for name, value in given.items() if name != "limit"}
-        total = operation.total(**wanted, project=project)
-    return found[:limit], total - len(found[:limit])
+        return found, len(found)
+    wanted = {name: value for name, value in given.items() if name != "limit"}
+    return found, operation.total(**wanted, project=project)
 
 
 def _print(
     resource: Resource,
     operation: Operation,
     found: list[Any],
+    rest: list[Any],
     project: str,
     drawn: Mapping[str, Sequence[str]],
     for_people: Sequence[str],
@@ -220,8 +262,9 @@ def _print(
     columns = [name for name in operation.columns if name in drawn or name not in for_people]
     ids: Mapping[str, str] = {}
     if "id" in columns:
-        shown = [each.id for each in found]
-        ids = shown_ids(shown, resource.other_ids(project, shown) if on_terminal() else ())
+        shown, beyond = [each.id for each in found], [each.id for each in rest]
+        others = resource.other_ids(project, shown) if on_terminal() else []
+        ids = shown_ids(shown, [*beyond, *others])
 
     def row(place: int, answer: Answer) -> Iterator[object]:
         document = answer.to_document()

@@ -14,13 +14,14 @@ from trackrecord.queries import sorting
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
     ("patterns", "list"): sorting.PATTERNS,
-    ("lessons", "list"): sorting.LESSONS,
+    ("lessons", "list"): LESSONS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
     ("competences", "list"): sorting.COMPETENCES,

@@ -15,9 +15,10 @@ from trackrecord.queries.estimates import read_estimates
 from trackrecord.queries.explain import explain
 from trackrecord.queries.found_lessons import lesson_strength_over_time
 from trackrecord.queries.kept import KeptAnswers
-from trackrecord.queries.lessons import lesson_filter, list_lessons
 from trackrecord.queries.news import changes_between
 from trackrecord.queries.patterns import list_patterns
+from trackrecord.resources.lessons import lessons_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.patterns.read import PatternFilter
@@ -70,51 +71,42 @@ def test_an_agents_patterns_and_lessons(store):
         assert patterns("ben") == {"x", "y"}
         assert patterns("ben", NOW - 25 * DAY) == {"y"}
         assert patterns("nobody") == set()
-        (lesson,) = list_lessons(connection, SETTINGS, "default")
-        assert lesson.sources == ("ana",)
+        it = Transaction(connection, SETTINGS, "default")
+        (lesson,) = lessons_of(it)
+        assert lesson.agents == ("ana",)
         for source, content, count in (("ana", "PAY", 1), ("ben", None, 0), ("ana", "pray", 0)):
-            wanted = lesson_filter(
-                tool=None, kind=None, state=None, everything=False, source=source, content=content
-            )
-            assert len(list_lessons(connection, SETTINGS, "default", wanted=wanted)) == count
+            assert len(lessons_of(it, source=source, content=content)) == count
 
 
 def test_a_lessons_strength_over_time_is_that_of_each_moment(store):
     """As the list for that moment gives it; nothing before it was found."""
     teach(store, *(run(4 * n, "ana", tool_graph=FAILING) for n in range(8)))
     with reading(store) as connection:
-        (lesson,) = list_lessons(connection, SETTINGS, "default")
+        (lesson,) = lessons_of(Transaction(connection, SETTINGS, "default"))
         rates = lesson_strength_over_time(connection, SETTINGS, "default", lesson.id)
         for rate in rates[:-1]:
-            then = {
-                each.id: each.lesson.strength
-                for each in list_lessons(
-                    connection,
-                    SETTINGS,
-                    "default",
-                    at=rate.at,
-                    wanted=lesson_filter(tool=None, kind=None, state=None, everything=True),
-                )
-            }
+            it = Transaction(connection, SETTINGS, "default", rate.at)
+            then = {each.id: each.strength for each in lessons_of(it, everything=True)}
             assert then.get(lesson.id) == rate.rate
     assert rates[0].rate is None
-    assert rates[-1].rate == pytest.approx(lesson.lesson.strength, rel=1e-3)
+    assert rates[-1].rate == pytest.approx(lesson.strength, rel=1e-3)
 
 
 def test_kept_answers_end_with_a_change(store):
     """Lessons and estimates follow an outcome at once, though they are kept."""
     teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6)))
     with reading(store) as connection:
-        before = list_lessons(connection, SETTINGS, "default")
+        it = Transaction(connection, SETTINGS, "default")
+        before = lessons_of(it)
         assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 6
-        again = list_lessons(connection, SETTINGS, "default")
+        again = lessons_of(it)
         assert again[0].lesson is before[0].lesson
         other = replace(SETTINGS, lessons=replace(SETTINGS.lessons, max_lessons=0))
-        assert list_lessons(connection, other, "default") == []
+        assert lessons_of(Transaction(connection, other, "default")) == []
     teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6, 12)))
     with reading(store) as connection:
-        after = list_lessons(connection, SETTINGS, "default")
-        assert after[0].lesson.tasks > before[0].lesson.tasks
+        after = lessons_of(Transaction(connection, SETTINGS, "default"))
+        assert after[0].tasks > before[0].tasks
         assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 12
 
 

@@ -10,7 +10,6 @@ from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import RecordDetails
-    from trackrecord.queries.lessons import LessonDetails
     from trackrecord.queries.patterns import PatternDetails
     from trackrecord.queries.runs import RunOnRecord
 
@@ -34,28 +33,6 @@ def show_pattern(
 
         return patterns.show_pattern(
             here.connection, here.settings, here.project, pattern_id, at=moment
-        )
-
-
-def show_lesson(
-    lesson_id: str, *, at: Moment | None = None, project: str | None = None
-) -> LessonDetails:
-    """Return a lesson with its newest runs, and the decisions about it.
-
-    Args:
-        lesson_id: the lesson's id, or the beginning of it.
-        at: a past moment to answer for.
-        project: the lesson's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    lesson_id, moment = text_of("lesson_id", lesson_id), moment_of(at)
-    with read_project(project) as here:
-        from trackrecord.queries import lessons
-
-        return lessons.show_lesson(
-            here.connection, here.settings, here.project, lesson_id, at=moment
         )
 
 
@@ -102,6 +79,5 @@ def show_run(
 
 
 ashow_pattern = awaited(show_pattern)
-ashow_lesson = awaited(show_lesson)
 ashow_competence = awaited(show_competence)
 ashow_run = awaited(show_run)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
     from .dead_letters import DeadLetter
-    from .lessons import KnownLesson
     from .news import News
     from .patterns import Pattern
     from .projects import Project
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 # From the least to the most trusted.
 _STATES: Final = ("deprecated", "candidate", "established", "proven")
-_LESSON_STATES: Final = ("faded", "seen", "established")
 _ANTI_PATTERN: Final = -1
 
 
@@ -52,23 +50,6 @@ PATTERNS: Final[Sorting[Pattern]] = Sorting(
         "neutral": lambda each: each.standing.evidence.neutral,
         "harmful": lambda each: each.standing.evidence.harmful,
         "last-seen": lambda each: each.standing.facts.last_validated,
-    },
-)
-LESSONS: Final[Sorting[KnownLesson]] = Sorting(
-    "lessons",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.text,
-        "kind": lambda each: each.lesson.kind.value,
-        "state": lambda each: _LESSON_STATES.index(each.lesson.state.value),
-        "tool": lambda each: each.lesson.tools[0],
-        "strength": lambda each: each.lesson.strength,
-        "effect": lambda each: each.lesson.effect,
-        "tasks": lambda each: each.lesson.tasks,
-        "runs": lambda each: each.lesson.runs,
-        "calls": lambda each: each.lesson.calls,
-        "last-seen": lambda each: each.lesson.last_seen,
     },
 )
 CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(

@@ -62,7 +62,9 @@ AgentName = Label
 PatternName = Annotated[str, Meta(min_length=1, max_length=1024)]
 Few = Annotated[int, Meta(ge=1, le=1000)]
 Limit = Annotated[int, Meta(ge=1, le=_MOST)]
+Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
+LessonId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("lesson")]
 
 
 class Argument(Struct, frozen=True):

@@ -80,7 +80,8 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "changes.patterns", "daemon_settings", "queries.competences", "queries.explain",
-    "queries.lessons", "queries.runs", "store.database.migrate", "store.intake.feedback",
+    "queries.found_lessons", "queries.runs", "store.advice.lesson_decisions",
+    "store.advice.lesson_runs", "store.database.migrate", "store.intake.feedback",
     "store.memories.past_tasks", "store.memories.recall", "store.memories.write",
     "store.outcomes.feedback_list",
 )  # fmt: skip

@@ -113,7 +113,8 @@ class Operation(Struct, frozen=True):
         columns: of its table: names of fields, or of `cells`.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
-        in_words: returns what a command says of an answer that is no list.
+        in_words: returns what a command says of an answer that is no list; where it is missing,
+            the answer's fields are printed.
         option_help: the help of an option that the docstring describes for another surface.
         option_names: the names of options that are not those of the arguments.
     """
@@ -130,7 +131,7 @@ class Operation(Struct, frozen=True):
     columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
-    in_words: Callable[[Any], str] = str
+    in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
     option_names: Mapping[str, str] = field(default_factory=dict)
 

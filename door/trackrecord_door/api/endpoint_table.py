@@ -14,6 +14,7 @@ from trackrecord.queries import sorting
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
 
 from ..callers import Permission
@@ -86,21 +87,6 @@ PATTERNS: Final = (
     ),
 )  # fmt: skip
 
-LESSONS: Final = (
-    Endpoint(
-        "GET", "/lessons", trackrecord.list_lessons, "Lesson", paging=Paging(sorting.LESSONS)
-    ),
-    Endpoint("GET", "/lessons/{lesson_id}", trackrecord.show_lesson, "LessonDetails"),
-    Endpoint(
-        "POST", "/lessons/{lesson_id}/dismiss", trackrecord.dismiss_lesson, "LessonDecision",
-        permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/lessons/{lesson_id}/restore", trackrecord.restore_lesson, "LessonDecision",
-        permission=_ADMIN,
-    ),
-)  # fmt: skip
-
 WEIGHING: Final = (
     Endpoint(
         "POST", "/criteria/weigh", criterion_calls.weigh_scores, "Weighing", document=_as_it_is
@@ -147,7 +133,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -217,7 +203,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *PATTERNS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

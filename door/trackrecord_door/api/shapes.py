@@ -7,11 +7,9 @@ import msgspec
 
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
-from trackrecord.changes.lessons import LessonDecided
 from trackrecord.changes.pattern_tags import TaggedPattern
 from trackrecord.changes.patterns import PatternDecision
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
-from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
@@ -33,7 +31,6 @@ from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
-from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
@@ -76,24 +73,6 @@ PATTERN_DETAILS: Final = shape(
     maybe={"estimate": ESTIMATE},
 )  # fmt: skip
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
-
-# Lessons.
-LESSON: Final = shape(
-    "Lesson", Lesson, without=("outcomes", "also", "lines"), moments=["last_seen"],
-    more={"text": str, "dismissed": bool},
-)  # fmt: skip
-_LESSON_CHANGE: Final = shape(
-    "LessonChange", more={"at": Iso, "action": str, "by": str, "reason": str}
-)
-LESSON_DETAILS: Final = shape(
-    "LessonDetails", LESSON,
-    more={
-        "lines": dict[str, str],
-        "also": list[str],
-        "outcomes": listed(shape("LessonRun", LessonRun, moments=["ended_at"])),
-        "history": listed(_LESSON_CHANGE),
-    },
-)  # fmt: skip
 
 # Competence records.
 _PERFORMANCE: Final = shape(
@@ -256,12 +235,11 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
+        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY,
         COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
         EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
-        shape("LessonDecision", LessonDecided),
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),
