@@ -96,10 +96,8 @@ if TYPE_CHECKING:
     )
     from .calls.details import (
         ashow_competence,
-        ashow_pattern,
         ashow_run,
         show_competence,
-        show_pattern,
         show_run,
     )
     from .calls.effect import aeffect, effect
@@ -118,16 +116,6 @@ if TYPE_CHECKING:
         list_runs,
     )
     from .calls.pattern_tags import atag_pattern, tag_pattern
-    from .calls.patterns import (
-        adeprecate_pattern,
-        alist_patterns,
-        apromote_pattern,
-        areset_pattern,
-        deprecate_pattern,
-        list_patterns,
-        promote_pattern,
-        reset_pattern,
-    )
     from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
@@ -148,6 +136,13 @@ if TYPE_CHECKING:
         show_memory,
         similar_tasks,
     )
+    from .resources.patterns import (
+        deprecate_pattern,
+        list_patterns,
+        promote_pattern,
+        reset_pattern,
+        show_pattern,
+    )
 
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
@@ -166,6 +161,11 @@ if TYPE_CHECKING:
     areject_memory = awaited(reject_memory)
     ashow_memory = awaited(show_memory)
     asimilar_tasks = awaited(similar_tasks)
+    adeprecate_pattern = awaited(deprecate_pattern)
+    alist_patterns = awaited(list_patterns)
+    apromote_pattern = awaited(promote_pattern)
+    areset_pattern = awaited(reset_pattern)
+    ashow_pattern = awaited(show_pattern)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -325,7 +325,6 @@ _HOMES = {
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.calls.competences",
     "add_memory": "trackrecord.resources.memories",
-    "adeprecate_pattern": "trackrecord.calls.patterns",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
@@ -339,19 +338,15 @@ _HOMES = {
     "alist_competences": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
-    "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
     "arecord_error": "trackrecord_producers.awaitable",
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
-    "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
     "aselect_competences": "trackrecord.calls.competences",
     "ashow_competence": "trackrecord.calls.details",
-    "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
@@ -367,7 +362,7 @@ _HOMES = {
     "confirm_memory": "trackrecord.resources.memories",
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
-    "deprecate_pattern": "trackrecord.calls.patterns",
+    "deprecate_pattern": "trackrecord.resources.patterns",
     "discard_dead_letters": "trackrecord.calls.dead_letters",
     "dismiss_lesson": "trackrecord.resources.lessons",
     "dropped": "trackrecord_producers.publishing.publish",
@@ -392,10 +387,10 @@ _HOMES = {
     "list_kinds": "trackrecord.resources.kinds",
     "list_lessons": "trackrecord.resources.lessons",
     "list_memories": "trackrecord.resources.memories",
-    "list_patterns": "trackrecord.calls.patterns",
+    "list_patterns": "trackrecord.resources.patterns",
     "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
-    "promote_pattern": "trackrecord.calls.patterns",
+    "promote_pattern": "trackrecord.resources.patterns",
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.prompting.rankings_call",
@@ -404,7 +399,7 @@ _HOMES = {
     "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.publishing.remembering",
     "replay_dead_letters": "trackrecord.calls.dead_letters",
-    "reset_pattern": "trackrecord.calls.patterns",
+    "reset_pattern": "trackrecord.resources.patterns",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
     "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
@@ -413,7 +408,7 @@ _HOMES = {
     "show_criterion": "trackrecord.resources.criteria",
     "show_lesson": "trackrecord.resources.lessons",
     "show_memory": "trackrecord.resources.memories",
-    "show_pattern": "trackrecord.calls.details",
+    "show_pattern": "trackrecord.resources.patterns",
     "show_run": "trackrecord.calls.details",
     "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",

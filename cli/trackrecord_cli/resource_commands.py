@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
 from trackrecord.resources.paging import Order, Sorting
-from trackrecord.resources.resource import Answer, Operation, Resource
+from trackrecord.resources.resource import Operation, Resource
 
 from .access import own_store
 from .completing import complete
@@ -35,8 +35,11 @@ from .trends import trend
 Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
 # Returns the cell of an answer as the command line shows it, with its colour.
 Cell = Callable[[Any], object]
+# Makes a command of another one.
+More = Callable[[click.Command], click.Command]
 
 _COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+_LONGEST_NAME: Final = 1024
 # The help of options that name who decides, and why.
 _SIGNED: Final[Mapping[str, str]] = {
     "by": "Name the person who decides.  [default: the user's name]",
@@ -50,6 +53,7 @@ def group_of(
     drawn: Mapping[str, Drawn] | None = None,
     cells: Mapping[str, Cell] | None = None,
     alone: click.Command | None = None,
+    more: Mapping[str, More] | None = None,
 ) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
@@ -58,8 +62,9 @@ def group_of(
         drawn: by column, what draws its cells; only people are shown such columns.
         cells: by column, what returns its cells where the command line has them otherwise.
         alone: what the group does without a command.
+        more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {}, cells or {}, alone)
+    return _ResourceGroup(resource, drawn or {}, cells or {}, alone, more or {})
 
 
 class _ResourceGroup(CommandGroup):
@@ -71,6 +76,7 @@ class _ResourceGroup(CommandGroup):
         drawn: Mapping[str, Drawn],
         cells: Mapping[str, Cell],
         alone: click.Command | None,
+        more: Mapping[str, More],
     ) -> None:
         super().__init__(
             resource.name,
@@ -79,7 +85,7 @@ class _ResourceGroup(CommandGroup):
             callback=alone and alone.callback,
             invoke_without_command=alone is not None,
         )
-        self._resource, self._drawn, self._cells = resource, drawn, cells
+        self._resource, self._drawn, self._cells, self._more = resource, drawn, cells, more
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -89,7 +95,9 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        return command_of(self._resource, operation, self._drawn, self._cells)
+        command = command_of(self._resource, operation, self._drawn, self._cells)
+        more = self._more.get(cmd_name)
+        return command if more is None else more(command)
 
 
 def command_of(
@@ -156,11 +164,13 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
                                default=each.default, help=text)  # fmt: skip
         else:
-            kind = _kind(known[name], "text" if name in _SIGNED else "name")
+            is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
+            kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
             required = each.default is Parameter.empty
             default = None if required else each.default
+            told = bool(known[name].choices) and default is not None
             yield click.Option([f"--{option}", name], type=kind, default=default,
-                               required=required, help=text)  # fmt: skip
+                               required=required, show_default=told, help=text)  # fmt: skip
 
 
 def _help(description: str) -> str:
@@ -213,7 +223,7 @@ def _run(
         limit = given["limit"]
         shown, rest = found[:limit], [] if limit is None else found[limit:]
         if as_json:
-            print_json([each.to_document() for each in shown])
+            print_json([operation.document_of(each) for each in shown])
         elif not shown:
             click.echo(operation.nothing.format(project=name))
         else:
@@ -266,8 +276,8 @@ def _print(
         others = resource.other_ids(project, shown) if on_terminal() else []
         ids = shown_ids(shown, [*beyond, *others])
 
-    def row(place: int, answer: Answer) -> Iterator[object]:
-        document = answer.to_document()
+    def row(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
+        document = operation.document_of(answer)
         for column in columns:
             if column in drawn:
                 yield drawn[column][place]

@@ -16,11 +16,12 @@ from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.patterns import PATTERNS
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
-    ("patterns", "list"): sorting.PATTERNS,
+    ("patterns", "list"): PATTERNS.sorting("list"),
     ("lessons", "list"): LESSONS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,

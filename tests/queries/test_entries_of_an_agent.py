@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from trackrecord.changes.patterns import decide_about_pattern
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
@@ -16,12 +15,11 @@ from trackrecord.queries.explain import explain
 from trackrecord.queries.found_lessons import lesson_strength_over_time
 from trackrecord.queries.kept import KeptAnswers
 from trackrecord.queries.news import changes_between
-from trackrecord.queries.patterns import list_patterns
 from trackrecord.resources.lessons import lessons_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.patterns import deprecate_pattern, patterns_of
+from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.patterns.read import PatternFilter
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_worker.notify.message import encode_message
 
@@ -63,8 +61,8 @@ def test_an_agents_patterns_and_lessons(store):
     teach(store, run(9, "ben", patterns=["y"]), run(20, "ben", patterns=["x"]))
 
     def patterns(source, at=None):
-        found = list_patterns(connection, SETTINGS, "default", source=source, at=at)
-        return {pattern.standing.facts.slug for pattern in found}
+        found = patterns_of(Transaction(connection, SETTINGS, "default", at), source=source)
+        return {pattern.slug for pattern in found}
 
     with reading(store) as connection:
         assert patterns("ana") == {"x"}
@@ -151,19 +149,20 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
 
     event.listen(store, "before_cursor_execute", note)
 
-    def patterns(**wanted):
+    def patterns(at=None, **wanted):
         read.clear()
         with reading(store) as connection:
-            found = list_patterns(connection, SETTINGS, "default", **wanted)
+            found = patterns_of(Transaction(connection, SETTINGS, "default", at), **wanted)
         return found, any("FROM patterns" in statement for statement in read)
 
     everything, has_read = patterns()
     assert (len(everything), has_read) == (9, True)
     assert patterns() == (everything, False)
-    assert patterns(wanted=PatternFilter(content="P3")) == ([everything[3]], False)
+    assert patterns(content="P3") == ([everything[3]], False)
     assert patterns(at=NOW - 20 * DAY)[1]
     first = everything[0].id
-    decide_about_pattern(store, SETTINGS, "default", first, "deprecate", by="Ada", reason="x")
+    with calls_use(ProjectStore(store, SETTINGS, "default")):
+        deprecate_pattern(first, by="Ada", reason="x")
     (changed,) = (each for each in patterns()[0] if each.id == first)
     assert changed.standing.state == "deprecated"
     teach(store, run(31, "ana", patterns=["new"]))

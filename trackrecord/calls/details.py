@@ -10,30 +10,7 @@ from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
     from trackrecord.queries.competences import RecordDetails
-    from trackrecord.queries.patterns import PatternDetails
     from trackrecord.queries.runs import RunOnRecord
-
-
-def show_pattern(
-    pattern_id: str, *, at: Moment | None = None, project: str | None = None
-) -> PatternDetails:
-    """Return a pattern with its estimate, its newest examples and its changes of state.
-
-    Args:
-        pattern_id: the pattern's id, that of its anti-pattern, or the beginning of either.
-        at: a past moment to answer for.
-        project: the pattern's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    pattern_id, moment = text_of("pattern_id", pattern_id), moment_of(at)
-    with read_project(project) as here:
-        from trackrecord.queries import patterns
-
-        return patterns.show_pattern(
-            here.connection, here.settings, here.project, pattern_id, at=moment
-        )
 
 
 def show_competence(
@@ -78,6 +55,5 @@ def show_run(
         return runs.show_run(here.connection, here.project, outcome_id, at=moment)
 
 
-ashow_pattern = awaited(show_pattern)
 ashow_competence = awaited(show_competence)
 ashow_run = awaited(show_run)

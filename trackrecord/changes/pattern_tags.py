@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidTag
 from trackrecord.learning.patterns.tags import checked_tag
-from trackrecord.queries.patterns import pattern_slug
+from trackrecord.queries.pattern_standings import pattern_slug
 from trackrecord.queries.project_rows import project_row
 from trackrecord.store.patterns.tags import change_tags
 

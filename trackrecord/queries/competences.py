@@ -14,6 +14,7 @@ from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import salience_now
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.prompt.documents.presentation import present_competence
+from trackrecord.resources.estimates import EstimateAnswer
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import (
     HistoryEntry,
@@ -25,7 +26,7 @@ from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.outcomes.projects import count_outcomes
 from trackrecord.times import iso
 
-from .estimates import estimate_document, read_estimates
+from .estimates import read_estimates
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
@@ -77,7 +78,7 @@ class CompetenceRecord:
         ):
             part[name] = iso(part[name])
         if self.estimate is not None:
-            document["estimate"] = estimate_document(self.estimate)
+            document["estimate"] = EstimateAnswer.of(self.estimate).to_document()
         return document
 
 

@@ -22,7 +22,9 @@ from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.resources.criteria import criteria_of, find_criterion
+from trackrecord.resources.estimates import EstimateAnswer
 from trackrecord.resources.memories import details_of
+from trackrecord.resources.patterns import find_pattern
 from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.memories.tables import memories
@@ -30,8 +32,8 @@ from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
 from .competences import find_competence, record_ids, record_ids_near
-from .estimates import estimate_document, read_estimates
-from .patterns import find_pattern, pattern_slugs, pattern_slugs_near
+from .estimates import read_estimates
+from .pattern_standings import pattern_slugs, pattern_slugs_near
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, nearest_id, only_match
 
@@ -137,7 +139,7 @@ def explain_procedure(
     kind = None if task is None else estimates.kinds.position_for(task)
     whole = signature_of(tools_of(signature))
     found = estimates.procedure(whole, kind)
-    numbers = estimate_document(found)
+    numbers = EstimateAnswer.of(found).to_document()
     if kind is not None:
         numbers["kind"] = estimates.kinds.names[kind]
     return Explained(
@@ -240,7 +242,7 @@ class _Subject:
 
     def _pattern(self, slug: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
-        pattern = find_pattern(self._connection, settings, self._project, slug, at=self._at)
+        pattern = find_pattern(self._it, slug)
         explanation = explain_pattern(settings.maturity, settings.antipatterns, pattern.standing)
         return pattern.to_document(), _with_estimate(explanation, pattern.estimate)
 

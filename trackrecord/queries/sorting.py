@@ -21,37 +21,10 @@ if TYPE_CHECKING:
     from .competences import CompetenceRecord, RecordChange
     from .dead_letters import DeadLetter
     from .news import News
-    from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
     from .tokens import KnownToken
 
-# From the least to the most trusted.
-_STATES: Final = ("deprecated", "candidate", "established", "proven")
-_ANTI_PATTERN: Final = -1
-
-
-def _pattern_state(pattern: Pattern) -> int:
-    standing = pattern.standing
-    return _ANTI_PATTERN if standing.is_inverted else _STATES.index(standing.state.value)
-
-
-PATTERNS: Final[Sorting[Pattern]] = Sorting(
-    "patterns",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.shown.content,
-        "state": _pattern_state,
-        "score": lambda each: each.score,
-        "rate": lambda each: None if each.estimate is None else each.estimate.posterior.mean,
-        "runs": lambda each: None if each.estimate is None else each.estimate.tally.runs,
-        "helpful": lambda each: each.standing.evidence.helpful,
-        "neutral": lambda each: each.standing.evidence.neutral,
-        "harmful": lambda each: each.standing.evidence.harmful,
-        "last-seen": lambda each: each.standing.facts.last_validated,
-    },
-)
 CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
     "entries",
     lambda each: f"{each.criterion} {each.outcome_id or each.feedback_id}",

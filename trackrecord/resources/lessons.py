@@ -10,7 +10,7 @@ from msgspec.structs import asdict as fields_of
 
 from trackrecord.learning.advice.lessons.lesson import Lesson, LessonKind, LessonState
 
-from .checks import Choice, LessonId, Limit, Moment, Name, Reason, Text, checking, decided_by
+from .checks import Choice, LessonId, Limit, Moment, Name, Reason, ToolName, checking, decided_by
 from .paging import sorting_of
 from .project_store import Transaction, change_project, read_project
 from .resource import Answer, Instant, Resource
@@ -215,7 +215,7 @@ class LessonDecisionAnswer(Answer, frozen=True):
 def lessons_of(
     it: Transaction,
     *,
-    tool: Text | None = None,
+    tool: ToolName | None = None,
     kind: Choice[LessonKind] | None = None,
     state: Choice[LessonState] | None = None,
     everything: bool = False,
@@ -334,7 +334,7 @@ LESSONS = Resource(
 )  # fmt: skip
 def list_lessons(
     *,
-    tool: Text | None = None,
+    tool: ToolName | None = None,
     kind: Choice[LessonKind] | None = None,
     state: Choice[LessonState] | None = None,
     everything: bool = False,

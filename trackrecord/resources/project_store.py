@@ -79,9 +79,10 @@ class NoStore:
 
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
-    "changes.patterns", "daemon_settings", "queries.competences", "queries.explain",
-    "queries.found_lessons", "queries.runs", "store.advice.lesson_decisions",
-    "store.advice.lesson_runs", "store.database.migrate", "store.intake.feedback",
+    "changes.writing", "daemon_settings", "queries.competences", "queries.explain",
+    "queries.found_lessons", "queries.pattern_standings", "queries.runs",
+    "store.advice.lesson_decisions", "store.advice.lesson_runs", "store.database.migrate",
+    "store.intake.feedback", "store.patterns.decide",
     "store.memories.past_tasks", "store.memories.recall", "store.memories.write",
     "store.outcomes.feedback_list",
 )  # fmt: skip

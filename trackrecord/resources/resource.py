@@ -154,8 +154,10 @@ class Operation(Struct, frozen=True):
 
     def document_of(self, found: Any) -> dict[str, Any]:  # noqa: ANN401 - what the call returns
         """Return what the call returned, or one entry of it, as a JSON object."""
+        if hasattr(found, "to_document"):
+            return typing.cast("dict[str, Any]", found.to_document())
         make: Callable[[Any], Answer] = self.answer
-        return (found if isinstance(found, Answer) else make(found)).to_document()
+        return make(found).to_document()
 
 
 def _no_other_ids(_project: str, _ids: list[str]) -> list[str]:

@@ -16,6 +16,7 @@ from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.patterns import PATTERNS
 
 from ..callers import Permission
 from . import (
@@ -59,23 +60,7 @@ PROMPTS: Final = (
     ),
 )  # fmt: skip
 
-PATTERNS: Final = (
-    Endpoint(
-        "GET", "/patterns", trackrecord.list_patterns, "Pattern", paging=Paging(sorting.PATTERNS)
-    ),
-    Endpoint("GET", "/patterns/{pattern_id:path}", trackrecord.show_pattern, "PatternDetails"),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/promote", trackrecord.promote_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/deprecate", trackrecord.deprecate_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/reset", trackrecord.reset_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
+PATTERN_TAGS: Final = (
     Endpoint(
         "POST", "/patterns/{pattern_id:path}/tags", trackrecord.tag_pattern, "TaggedPattern",
         permission=_ADMIN,
@@ -133,7 +118,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -203,7 +188,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *PATTERN_TAGS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

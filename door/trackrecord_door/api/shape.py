@@ -70,7 +70,7 @@ def _json_type(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
     if typing.get_origin(hint) is tuple:
         entry, _ = typing.get_args(hint)
         return listed(shape_of(entry) if issubclass(entry, Answer) else entry)
-    return hint
+    return shape_of(hint) if isinstance(hint, type) and issubclass(hint, Answer) else hint
 
 
 def listed(kind: Any) -> Any:  # noqa: ANN401 - a type that is made here

@@ -8,12 +8,10 @@ import msgspec
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
 from trackrecord.changes.pattern_tags import TaggedPattern
-from trackrecord.changes.patterns import PatternDecision
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
-from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.prompt.answers.context_answer import Considered, Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.answers.why import Why
@@ -31,7 +29,7 @@ from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
-from trackrecord.store.patterns.read import Example
+from trackrecord.resources.estimates import EstimateAnswer
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
@@ -42,36 +40,6 @@ Shape = type[msgspec.Struct]
 Object = dict[str, Any]
 _CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
-ESTIMATE: Final = shape(
-    "Estimate",
-    more={
-        "words": str, "rate": float, "low": float, "high": float, "level": str, "runs": int,
-        "tasks": int, "successes": int, "decayed_runs": float, "decayed_successes": float,
-        "usual": float, "prior": float, "effect": float | None, "effect_low": float | None,
-        "effect_high": float | None, "effect_groups": int, "is_worth_recommending": bool,
-    },
-)  # fmt: skip
-
-# Patterns.
-PATTERN: Final = shape(
-    "Pattern", RankedPattern, without=_CACHED, moments=["last_validated"],
-    maybe={"estimate": ESTIMATE},
-)  # fmt: skip
-PATTERN_CHANGE: Final = shape(
-    "PatternChange", Evidence,
-    more={
-        "at": Iso, "aspect": str, "before": str | None, "after": str, "decision": str | None,
-        "by": str | None, "reason": str | None,
-    },
-)  # fmt: skip
-PATTERN_DETAILS: Final = shape(
-    "PatternDetails", PATTERN,
-    more={
-        "examples": listed(shape("Example", Example, moments=["ended_at"])),
-        "history": listed(PATTERN_CHANGE),
-    },
-    maybe={"estimate": ESTIMATE},
-)  # fmt: skip
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
 
 # Competence records.
@@ -93,12 +61,12 @@ COMPETENCE: Final = shape(
         "lifecycle": Object, "status": str, "relations": list[Object], "tags": list[str],
         "authored_by": str | None, "created_at": Iso, "updated_at": Iso,
     },
-    maybe={"provenance": Object, "estimate": ESTIMATE},
+    maybe={"provenance": Object, "estimate": shape_of(EstimateAnswer)},
 )  # fmt: skip
 COMPETENCE_DETAILS: Final = shape(
     "CompetenceDetails", COMPETENCE,
     more={"history": listed(shape("RecordChange", RecordChange, moments=["at"]))},
-    maybe={"provenance": Object, "estimate": ESTIMATE},
+    maybe={"provenance": Object, "estimate": shape_of(EstimateAnswer)},
 )  # fmt: skip
 SELECTED: Final = shape(
     "SelectedCompetences",
@@ -235,10 +203,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY,
+        RANKINGS, CONTEXT, STRATEGY,
         COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
         EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
-        shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
