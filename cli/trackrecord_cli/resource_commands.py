@@ -166,11 +166,13 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         else:
             is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
-            required = each.default is Parameter.empty
-            default = None if required else each.default
-            told = bool(known[name].choices) and default is not None
-            yield click.Option([f"--{option}", name], type=kind, default=default,
-                               required=required, show_default=told, help=text)  # fmt: skip
+            made = click.Option([f"--{option}", name], type=kind, help=text)
+            if each.default is Parameter.empty:
+                made.required = True
+            else:
+                made.default = each.default
+                made.show_default = bool(known[name].choices) and each.default is not None
+            yield made
 
 
 def _help(description: str) -> str:

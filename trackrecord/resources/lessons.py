@@ -55,7 +55,8 @@ class LessonAnswer(Answer, frozen=True, kw_only=True):
         state: seen, established once enough tasks show it, faded when it has stopped occurring.
         tools: the tools it concerns; the first one is what it is about.
         actor: who calls that tool: "agent", "user" or the name of another agent.
-        example: the line that tells of its newest error; "" without one.
+        example: the line that tells of its newest error, which may name what only that task had:
+            for people of the project, not for prompts; "" without one.
         calls: the calls that were looked at.
         failing_calls: those of them that failed.
         runs: the runs behind it.
