@@ -79,12 +79,6 @@ if TYPE_CHECKING:
         benchmark_run,
         benchmark_runs,
     )
-    from .calls.competences import (
-        aadd_competence,
-        add_competence,
-        aselect_competences,
-        select_competences,
-    )
     from .calls.criteria import aweigh, weigh
     from .calls.dead_letters import (
         adiscard_dead_letters,
@@ -95,9 +89,7 @@ if TYPE_CHECKING:
         replay_dead_letters,
     )
     from .calls.details import (
-        ashow_competence,
         ashow_run,
-        show_competence,
         show_run,
     )
     from .calls.effect import aeffect, effect
@@ -110,9 +102,7 @@ if TYPE_CHECKING:
         explain_run,
     )
     from .calls.lists import (
-        alist_competences,
         alist_runs,
-        list_competences,
         list_runs,
     )
     from .calls.pattern_tags import atag_pattern, tag_pattern
@@ -122,6 +112,12 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.competences import (
+        add_competence,
+        list_competences,
+        select_competences,
+        show_competence,
+    )
     from .resources.criteria import list_criteria, show_criterion
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
@@ -144,6 +140,10 @@ if TYPE_CHECKING:
         show_pattern,
     )
 
+    aadd_competence = awaited(add_competence)
+    alist_competences = awaited(list_competences)
+    aselect_competences = awaited(select_competences)
+    ashow_competence = awaited(show_competence)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     agive_feedback = awaited(give_feedback)
@@ -317,13 +317,12 @@ _HOMES = {
     "Stats": "trackrecord_producers.delivery.stats",
     "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
-    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "abenchmark_gate": "trackrecord.calls.benchmark",
     "abenchmark_run": "trackrecord.calls.benchmark",
     "abenchmark_runs": "trackrecord.calls.benchmark",
     "acontext": "trackrecord_producers.awaitable",
-    "add_competence": "trackrecord.calls.competences",
+    "add_competence": "trackrecord.resources.competences",
     "add_memory": "trackrecord.resources.memories",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "aeffect": "trackrecord.calls.effect",
@@ -335,7 +334,6 @@ _HOMES = {
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
     "alist_artifacts": "trackrecord.calls.artifacts",
-    "alist_competences": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_projects": "trackrecord.calls.projects",
@@ -345,8 +343,6 @@ _HOMES = {
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
-    "aselect_competences": "trackrecord.calls.competences",
-    "ashow_competence": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
@@ -379,7 +375,7 @@ _HOMES = {
     "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
-    "list_competences": "trackrecord.calls.lists",
+    "list_competences": "trackrecord.resources.competences",
     "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.calls.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
@@ -403,8 +399,8 @@ _HOMES = {
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
     "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
-    "select_competences": "trackrecord.calls.competences",
-    "show_competence": "trackrecord.calls.details",
+    "select_competences": "trackrecord.resources.competences",
+    "show_competence": "trackrecord.resources.competences",
     "show_criterion": "trackrecord.resources.criteria",
     "show_lesson": "trackrecord.resources.lessons",
     "show_memory": "trackrecord.resources.memories",

@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
@@ -25,7 +26,7 @@ LISTS = {
     ("lessons", "list"): LESSONS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
-    ("competences", "list"): sorting.COMPETENCES,
+    ("competences", "list"): COMPETENCES.sorting("list"),
     ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),

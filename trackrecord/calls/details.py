@@ -9,30 +9,7 @@ from trackrecord.resources.checks import Moment, moment_of, text_of
 from trackrecord.resources.project_store import read_project
 
 if TYPE_CHECKING:
-    from trackrecord.queries.competences import RecordDetails
     from trackrecord.queries.runs import RunOnRecord
-
-
-def show_competence(
-    competence_id: str, *, at: Moment | None = None, project: str | None = None
-) -> RecordDetails:
-    """Return a competence record with its fallbacks, provenance, estimate and history.
-
-    Args:
-        competence_id: the record's id, or the beginning of it.
-        at: a past moment to answer for.
-        project: the record's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    competence_id, moment = text_of("competence_id", competence_id), moment_of(at)
-    with read_project(project) as here:
-        from trackrecord.queries import competences
-
-        return competences.show_competence(
-            here.connection, here.settings, here.project, competence_id, at=moment
-        )
 
 
 def show_run(
@@ -55,5 +32,4 @@ def show_run(
         return runs.show_run(here.connection, here.project, outcome_id, at=moment)
 
 
-ashow_competence = awaited(show_competence)
 ashow_run = awaited(show_run)

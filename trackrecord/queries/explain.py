@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Column, ColumnElement, Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
@@ -21,17 +21,18 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
+from trackrecord.resources.competences import find_competence
 from trackrecord.resources.criteria import criteria_of, find_criterion
 from trackrecord.resources.estimates import EstimateAnswer
 from trackrecord.resources.memories import details_of
 from trackrecord.resources.patterns import find_pattern
 from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
-from .competences import find_competence, record_ids, record_ids_near
 from .estimates import read_estimates
 from .pattern_standings import pattern_slugs, pattern_slugs_near
 from .project_rows import project_row
@@ -237,7 +238,7 @@ class _Subject:
                 ("memory", each)
                 for each in ids_beginning_with(connection, ids, of_project, some_id)
             ),
-            *(("record", each) for each in record_ids(connection, row, some_id)),
+            *(("record", each) for each in ids_beginning_with(connection, *_records(row), some_id)),
         ]
 
     def _pattern(self, slug: str) -> tuple[dict[str, Any], Explanation]:
@@ -259,9 +260,7 @@ class _Subject:
 
     def _record(self, competence_id: str) -> tuple[dict[str, Any], Explanation]:
         settings = self._settings
-        found = find_competence(
-            self._connection, settings, self._project, competence_id, at=self._at
-        )
+        found = find_competence(self._it, competence_id)
         explanation = explain_competence(settings.competence, found.record, now=found.reading.now)
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
@@ -287,7 +286,13 @@ class _Subject:
         row, connection = self._project_id, self._connection
         yield from pattern_slugs_near(connection, row, some_id)
         yield from ids_near(connection, memories.c.memory_id, memories.c.project_id == row, some_id)
-        yield from record_ids_near(connection, row, some_id)
+        yield from ids_near(connection, *_records(row), some_id)
+
+
+def _records(project_id: int) -> tuple[Column[str], ColumnElement[bool]]:
+    """Return where the ids of a project's records are, present or gone."""
+    table = competence_history.c
+    return table.competence_id, table.project_id == project_id
 
 
 def _with_estimate(explanation: Explanation, estimate: Estimate | None) -> Explanation:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
     from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.learning.advice.effect.entries import EntryEffect
+    from trackrecord.resources.competences import RecordChange
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
 
     from .benchmark import BenchmarkRun
-    from .competences import CompetenceRecord, RecordChange
     from .dead_letters import DeadLetter
     from .news import News
     from .projects import Project
@@ -34,24 +34,6 @@ CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
         "value": lambda each: each.value,
         "ended": lambda each: each.ended_at,
         "received": lambda each: each.received_at,
-    },
-)
-COMPETENCES: Final[Sorting[CompetenceRecord]] = Sorting(
-    "records",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.record.skill_name,
-        "state": lambda each: each.record.status.value,
-        "rate": lambda each: each.record.performance.success_rate,
-        "runs": lambda each: (
-            each.record.performance.success_count + each.record.performance.failure_count
-        ),
-        "salience": lambda each: each.salience_now,
-        "confidence": lambda each: each.record.confidence,
-        "created": lambda each: each.record.created_at,
-        "updated": lambda each: each.record.updated_at,
-        "last-seen": lambda each: each.record.performance.last_used_at,
     },
 )
 RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(

@@ -66,6 +66,7 @@ Limit = Annotated[int, Meta(ge=1, le=_MOST)]
 Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
 PatternId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("pattern")]
+CompetenceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("record")]
 LessonId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("lesson")]
 
 

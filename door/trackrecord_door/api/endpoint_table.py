@@ -11,6 +11,7 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
@@ -78,22 +79,6 @@ WEIGHING: Final = (
     ),
 )
 
-COMPETENCES: Final = (
-    Endpoint(
-        "GET", "/competences", trackrecord.list_competences, "Competence",
-        paging=Paging(sorting.COMPETENCES),
-    ),
-    Endpoint("GET", "/competences/select", trackrecord.select_competences, "SelectedCompetences"),
-    Endpoint(
-        "GET", "/competences/{competence_id:path}", trackrecord.show_competence,
-        "CompetenceDetails",
-    ),
-    Endpoint(
-        "POST", "/competences", trackrecord.add_competence, "Competence",
-        permission=_ADMIN, status=201,
-    ),
-)  # fmt: skip
-
 ERRORS: Final = (
     Endpoint(
         "GET", "/errors", error_calls.list_errors, "TaskError",
@@ -118,7 +103,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -188,7 +173,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERN_TAGS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *PATTERN_TAGS, *WEIGHING, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

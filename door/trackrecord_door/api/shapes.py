@@ -25,11 +25,9 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
-from trackrecord.resources.estimates import EstimateAnswer
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
@@ -41,41 +39,6 @@ Object = dict[str, Any]
 _CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
-
-# Competence records.
-_PERFORMANCE: Final = shape(
-    "Performance",
-    more={
-        "success_count": int, "failure_count": int, "success_rate": float,
-        "avg_latency_ms": float | None, "last_used_at": Iso | None,
-    },
-)  # fmt: skip
-COMPETENCE: Final = shape(
-    "Competence",
-    more={
-        "id": str, "project": str, "skill_name": str, "signature": str, "triggers": list[Object],
-        "recipe": list[Object], "required_tools": list[str], "failure_modes": list[str],
-        "fallbacks": list[str],
-        "performance": _PERFORMANCE,
-        "version": int, "confidence": float, "salience": float, "salience_now": float,
-        "lifecycle": Object, "status": str, "relations": list[Object], "tags": list[str],
-        "authored_by": str | None, "created_at": Iso, "updated_at": Iso,
-    },
-    maybe={"provenance": Object, "estimate": shape_of(EstimateAnswer)},
-)  # fmt: skip
-COMPETENCE_DETAILS: Final = shape(
-    "CompetenceDetails", COMPETENCE,
-    more={"history": listed(shape("RecordChange", RecordChange, moments=["at"]))},
-    maybe={"provenance": Object, "estimate": shape_of(EstimateAnswer)},
-)  # fmt: skip
-SELECTED: Final = shape(
-    "SelectedCompetences",
-    more={
-        "task": str | None, "selected": str | None, "confidence": float, "needs_more": bool,
-        "needs_more_below": float, "count": int, "compared_by": str, "candidates": list[Object],
-    },
-    maybe={"by": str, "tools": list[str] | None, "similar_tasks": int},
-)  # fmt: skip
 
 # Runs, and what is known of tasks.
 CALL: Final = shape(
@@ -204,7 +167,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     for each in (
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, STRATEGY,
-        COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
+        RUN,
         EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("TaggedPattern", TaggedPattern),
         shape(
