@@ -93,14 +93,6 @@ if TYPE_CHECKING:
         show_run,
     )
     from .calls.effect import aeffect, effect
-    from .calls.explaining import (
-        aexplain,
-        aexplain_procedure,
-        aexplain_run,
-        explain,
-        explain_procedure,
-        explain_run,
-    )
     from .calls.lists import (
         alist_runs,
         list_runs,
@@ -119,6 +111,7 @@ if TYPE_CHECKING:
         show_competence,
     )
     from .resources.criteria import list_criteria, show_criterion
+    from .resources.explanations import explain, explain_procedure, explain_run
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
     from .resources.lessons import dismiss_lesson, list_lessons, restore_lesson, show_lesson
@@ -146,6 +139,9 @@ if TYPE_CHECKING:
     ashow_competence = awaited(show_competence)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
+    aexplain = awaited(explain)
+    aexplain_procedure = awaited(explain_procedure)
+    aexplain_run = awaited(explain_run)
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
@@ -328,9 +324,6 @@ _HOMES = {
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
-    "aexplain": "trackrecord.calls.explaining",
-    "aexplain_procedure": "trackrecord.calls.explaining",
-    "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
     "alist_artifacts": "trackrecord.calls.artifacts",
@@ -366,9 +359,9 @@ _HOMES = {
     "effect": "trackrecord.calls.effect",
     "error_context": "trackrecord_producers.attempts.errors_in_flight",
     "error_stats": "trackrecord_producers.attempts.errors_in_flight",
-    "explain": "trackrecord.calls.explaining",
-    "explain_procedure": "trackrecord.calls.explaining",
-    "explain_run": "trackrecord.calls.explaining",
+    "explain": "trackrecord.resources.explanations",
+    "explain_procedure": "trackrecord.resources.explanations",
+    "explain_run": "trackrecord.resources.explanations",
     "feedback": "trackrecord_producers.publishing.giving_feedback",
     "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",

@@ -11,7 +11,7 @@ from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
 from trackrecord.queries.estimates import read_estimates
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.found_lessons import lesson_strength_over_time
 from trackrecord.queries.kept import KeptAnswers
 from trackrecord.queries.news import changes_between
@@ -133,8 +133,8 @@ def test_an_explanation_can_be_asked_for_by_kind(store):
     """Where a pattern and a criterion have one name, each is explained."""
     teach(store, run(1, "ana", patterns=["tone"], criteria={"tone": "helpful"}))
     with reading(store) as connection:
-        pattern = explain(connection, SETTINGS, "default", "tone", kind="pattern")
-        criterion = explain(connection, SETTINGS, "default", "tone", kind="criterion")
+        it = Transaction(connection, SETTINGS, "default")
+        pattern, criterion = (explained(it, "tone", kind=kind) for kind in ("pattern", "criterion"))
     assert "state" in pattern.numbers
     assert "weight" in criterion.numbers
 

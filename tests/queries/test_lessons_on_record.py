@@ -12,7 +12,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.queries.advice import build_advice
-from trackrecord.queries.explain_run import explain_run
+from trackrecord.queries.explain_run import explained_run
 from trackrecord.resources.lessons import (
     details_of,
     dismiss_lesson,
@@ -256,7 +256,10 @@ def _learnt(store):
         advice = build_advice(connection, "default", SETTINGS.rules, now=now)
         shown = lessons_of(Transaction(connection, SETTINGS, "default"), everything=True)
         outcomes = [f"o{number}" for number in range(0, 32, 4)]
-        why = [explain_run(connection, SETTINGS, "default", each).because for each in outcomes]
+        why = [
+            explained_run(Transaction(connection, SETTINGS, "default"), each).because
+            for each in outcomes
+        ]
         orders = {run.order for run in read_runs(connection, 1, limit=99)}
     said = [line for lines in why for line in lines if not line.startswith("because")]
     # How often checks run is known, to tell of those that do not start.

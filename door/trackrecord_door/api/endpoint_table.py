@@ -13,6 +13,7 @@ import trackrecord
 from trackrecord.queries import sorting
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.explanations import EXPLANATIONS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.lessons import LESSONS
@@ -103,17 +104,14 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES)
+RESOURCES: Final = (
+    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, EXPLANATIONS,
+)  # fmt: skip
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
-    Endpoint(
-        "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
-    ),
     Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
-    Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
-    Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
 )  # fmt: skip
 
 ARTIFACTS: Final = (

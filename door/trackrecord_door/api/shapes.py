@@ -59,13 +59,6 @@ RUN: Final = shape(
         "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
     },
 )  # fmt: skip
-EXPLANATION: Final = shape(
-    "Explanation",
-    more={
-        "id": str, "numbers": Object, "because": list[str], "to_change": list[str],
-        "rebuild_due": list[str],
-    },
-)  # fmt: skip
 _COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
 COMPARISON: Final = shape(
     "Comparison",
@@ -168,7 +161,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, STRATEGY,
         RUN,
-        EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("TaggedPattern", TaggedPattern),
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}

@@ -6,7 +6,7 @@ from functools import partial
 from trackrecord.changes.pattern_tags import tag_pattern
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.pattern_standings import pattern_slug
 from trackrecord.queries.rates_over_time import pattern_rate_over_time
 from trackrecord.resources.patterns import (
@@ -58,15 +58,15 @@ def shown(asked: PageRequest) -> Shown:
 def entry(asked: PageRequest) -> Shown:
     """Show one pattern."""
     with read_project(asked.project, asked.at) as it:
-        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+        connection, project, at = it.connection, it.project, it.at
         details = details_of(it, asked.named["pattern"], examples=_RUNS_SHOWN)
         pattern, slug = details.pattern, details.pattern.slug
-        explained = explain(connection, settings, project, slug, kind="pattern", at=at)
+        explanation = explained(it, slug, kind="pattern")
         rates = pattern_rate_over_time(connection, project, slug, at=at)
     values = {
         "pattern": pattern,
         "share": share_of(pattern.standing.evidence),
-        "why": why(explained),
+        "why": why(explanation),
         "rates": points(rates),
         "feedback_id": new_id(),
         "history": [*map(happening, reversed(details.history))],

@@ -11,7 +11,7 @@ from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.record_over_time import RecordMoment, record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
 from trackrecord.resources.competences import (
@@ -72,12 +72,12 @@ def _searched(record: CompetenceRecord) -> str:
 def one(asked: PageRequest) -> Shown:
     """Show one record."""
     with read_project(asked.project, asked.at) as it:
-        connection, settings, project, at = it.connection, it.settings, it.project, it.at
+        connection, project, at = it.connection, it.project, it.at
         details = details_of(it, asked.named["id"])
         record = details.known
         behind = runs_behind_record(connection, project, record.id, at=at)
         over_time = record_over_time(connection, project, record.id, at=at)
-        explained = explain(connection, settings, project, record.id, at=at)
+        explanation = explained(it, record.id)
     estimate, labels = record.estimate, _labels(over_time)
     values = {
         "record": record,
@@ -85,7 +85,7 @@ def one(asked: PageRequest) -> Shown:
         "runs": behind.runs[:_RUNS_SHOWN],
         "picture": picture_of(behind.flow),
         "flow": behind.flow,
-        "explained": explained,
+        "explained": explanation,
         "estimate": None if estimate is None else sentence(estimate),
         "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
         "saliences": [
