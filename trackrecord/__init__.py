@@ -97,7 +97,6 @@ if TYPE_CHECKING:
         alist_runs,
         list_runs,
     )
-    from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
@@ -131,6 +130,7 @@ if TYPE_CHECKING:
         promote_pattern,
         reset_pattern,
         show_pattern,
+        tag_pattern,
     )
 
     aadd_competence = awaited(add_competence)
@@ -162,6 +162,7 @@ if TYPE_CHECKING:
     apromote_pattern = awaited(promote_pattern)
     areset_pattern = awaited(reset_pattern)
     ashow_pattern = awaited(show_pattern)
+    atag_pattern = awaited(tag_pattern)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -340,7 +341,6 @@ _HOMES = {
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
-    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempts.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "benchmark_gate": "trackrecord.calls.benchmark",
@@ -405,7 +405,7 @@ _HOMES = {
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
-    "tag_pattern": "trackrecord.calls.pattern_tags",
+    "tag_pattern": "trackrecord.resources.patterns",
     "weigh": "trackrecord.calls.criteria",
 }
 

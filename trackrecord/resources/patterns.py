@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from trackrecord.errors import UnknownId
+from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 
@@ -28,8 +29,6 @@ from .project_store import Transaction, change_project, read_project
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
     from trackrecord.learning.patterns.standing import Standing
     from trackrecord.prompt.documents.rankings_document import RankedPattern
@@ -291,6 +290,22 @@ class PatternDecision(Answer, frozen=True):
     after: str | None
     by: str
     reason: str | None
+
+
+class TaggedPattern(Answer, frozen=True):
+    """A pattern's tags, and what changed.
+
+    Attributes:
+        id: the pattern.
+        tags: its tags now, its kind apart, in alphabetical order.
+        added: those that it did not have before.
+        removed: those that it had before.
+    """
+
+    id: str
+    tags: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 @checking
@@ -580,6 +595,54 @@ def reset_pattern(
         TrackrecordError: the message says in one line what is wrong.
     """
     return _decide("reset", pattern_id, reason, by, project)
+
+
+@PATTERNS.offers("POST /patterns/{pattern_id:path}/tags", permission="admin")
+def tag_pattern(
+    pattern_id: PatternId,
+    *,
+    add: Iterable[str] = (),
+    remove: Iterable[str] = (),
+    project: str | None = None,
+) -> TaggedPattern:
+    """Add tags to a pattern, or remove them; doing it again changes nothing.
+
+    Args:
+        pattern_id: the pattern's id, that of its anti-pattern, or the beginning of either.
+        add: tags that it gets, each one line of at most 64 characters; letter case does not count.
+        remove: tags that it loses.
+        project: the pattern's project; the settings' project when not given.
+
+    Raises:
+        InvalidTag: a tag is invalid, there are too many, or none is given.
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    added, removed = _checked_tags("add", add), _checked_tags("remove", remove)
+    if not added and not removed:
+        message = "no tag to add or to remove was given"
+        raise InvalidTag(message)
+    with change_project(project) as it:
+        from trackrecord.queries.pattern_standings import pattern_slug
+        from trackrecord.store.patterns.tags import change_tags
+
+        slug = pattern_slug(it.connection, it.project, pattern_id)
+        before, after = change_tags(
+            it.connection, it.project_id, slug, add=added, remove=removed, now=it.moment
+        )
+    return TaggedPattern(
+        slug, tuple(sorted(after)), tuple(sorted(after - before)), tuple(sorted(before - after))
+    )
+
+
+def _checked_tags(name: str, given: Iterable[str]) -> list[str]:
+    from trackrecord.learning.patterns.tags import checked_tag
+
+    if isinstance(given, str):  # one tag, and not its letters
+        given = (given,)
+    if not isinstance(given, Iterable):
+        message = f"{name} must be tags, not {given!r:.60}"
+        raise InvalidTag(message)
+    return [*map(checked_tag, given)]
 
 
 def _decide(

@@ -85,7 +85,7 @@ _NEEDED: Final = (
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
     "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
-    "store.patterns.decide",
+    "store.patterns.decide", "store.patterns.tags",
 )  # fmt: skip
 
 # What a test or a command gives in place of the store that the settings name.

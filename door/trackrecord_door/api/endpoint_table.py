@@ -62,11 +62,7 @@ PROMPTS: Final = (
     ),
 )  # fmt: skip
 
-PATTERN_TAGS: Final = (
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/tags", trackrecord.tag_pattern, "TaggedPattern",
-        permission=_ADMIN,
-    ),
+STRATEGIES: Final = (
     Endpoint(
         "GET", "/strategies", strategy_calls.find_strategies, "Strategy",
         needs_store=False,
@@ -171,7 +167,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERN_TAGS, *WEIGHING, *ERRORS, *RUNS,
+    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

@@ -7,7 +7,6 @@ import msgspec
 
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
-from trackrecord.changes.pattern_tags import TaggedPattern
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
@@ -162,7 +161,6 @@ SHAPES: Final[Mapping[str, Shape]] = {
         RANKINGS, CONTEXT, STRATEGY,
         RUN,
         EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
-        shape("TaggedPattern", TaggedPattern),
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),

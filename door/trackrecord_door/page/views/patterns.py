@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-from trackrecord.changes.pattern_tags import tag_pattern
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.queries.explain import explained
@@ -18,6 +17,7 @@ from trackrecord.resources.patterns import (
     patterns_of,
     promote_pattern,
     reset_pattern,
+    tag_pattern,
 )
 from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
@@ -178,12 +178,10 @@ def _tag(
     asked: PageRequest, slug: str, added: str | None, removed: str | None, *_: str | None
 ) -> str:
     tagged = tag_pattern(
-        asked.floor.engine,
-        asked.floor.settings,
-        asked.project,
         slug,
         add=[added] if added else [],
         remove=[removed] if removed else [],
+        project=asked.project,
     )
     return f"{tagged.id}: {', '.join(tagged.tags) or 'no tags'}"
 
