@@ -216,8 +216,8 @@ def _run(
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
-                drawn_of = drawn.get("trend") if "trend" in operation.columns else None
-                line = drawn_of([answer], name, given.get("at"))[0] if drawn_of else None
+                is_drawn = "trend" in operation.columns and on_terminal()
+                line = drawn["trend"]([answer], name, given.get("at"))[0] if is_drawn else None
                 print_details(operation.document_of(answer) | trend(line))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
