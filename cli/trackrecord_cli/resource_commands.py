@@ -8,7 +8,6 @@ from inspect import Parameter, signature
 from typing import Any, Final
 
 import click
-from msgspec.structs import replace
 
 from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
@@ -32,9 +31,7 @@ from .text_input import text_or_input
 from .trends import trend
 
 # Returns what is drawn beside each of the answers about a project, as of a moment.
-Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
-# Returns the cell of an answer as the command line shows it, with its colour.
-Cell = Callable[[Any], object]
+Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
@@ -51,7 +48,6 @@ def group_of(
     resource: Resource,
     *,
     drawn: Mapping[str, Drawn] | None = None,
-    cells: Mapping[str, Cell] | None = None,
     alone: click.Command | None = None,
     more: Mapping[str, More] | None = None,
 ) -> click.Group:
@@ -59,12 +55,12 @@ def group_of(
 
     Args:
         resource: whose commands.
-        drawn: by column, what draws its cells; only people are shown such columns.
-        cells: by column, what returns its cells where the command line has them otherwise.
+        drawn: by column, what draws its cells for people; programs are shown its cell of the
+            resource, or no such column.
         alone: what the group does without a command.
         more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {}, cells or {}, alone, more or {})
+    return _ResourceGroup(resource, drawn or {}, alone, more or {})
 
 
 class _ResourceGroup(CommandGroup):
@@ -74,7 +70,6 @@ class _ResourceGroup(CommandGroup):
         self,
         resource: Resource,
         drawn: Mapping[str, Drawn],
-        cells: Mapping[str, Cell],
         alone: click.Command | None,
         more: Mapping[str, More],
     ) -> None:
@@ -85,7 +80,7 @@ class _ResourceGroup(CommandGroup):
             callback=alone and alone.callback,
             invoke_without_command=alone is not None,
         )
-        self._resource, self._drawn, self._cells, self._more = resource, drawn, cells, more
+        self._resource, self._drawn, self._more = resource, drawn, more
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -95,20 +90,16 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        command = command_of(self._resource, operation, self._drawn, self._cells)
+        command = command_of(self._resource, operation, self._drawn)
         more = self._more.get(cmd_name)
         return command if more is None else more(command)
 
 
 def command_of(
-    resource: Resource,
-    operation: Operation,
-    drawn: Mapping[str, Drawn],
-    cells: Mapping[str, Cell] | None = None,
+    resource: Resource, operation: Operation, drawn: Mapping[str, Drawn]
 ) -> click.Command:
     """Return the command of one call of a resource; see `group_of`."""
     said = read_docstring(operation.call)
-    operation = replace(operation, cells={**operation.cells, **(cells or {})})
 
     def callback(**given: Any) -> None:  # noqa: ANN401 - what the options read
         _run(resource, operation, drawn, **given)
@@ -217,8 +208,8 @@ def _run(
                 click.echo(operation.in_words(answer))
             else:
                 is_drawn = "trend" in operation.columns and on_terminal()
-                line = drawn["trend"]([answer], name, given.get("at"))[0] if is_drawn else None
-                print_details(operation.document_of(answer) | trend(line))
+                line = drawn["trend"]([answer], name, given.get("at"))[0] if is_drawn else ""
+                print_details(operation.document_of(answer) | trend(str(line)))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
         found, total = _listed(operation, operation.sorting, name, order, given)
@@ -229,12 +220,7 @@ def _run(
         elif not shown:
             click.echo(operation.nothing.format(project=name))
         else:
-            columns = {
-                each: draw(shown, name, given.get("at"))
-                for each, draw in drawn.items()
-                if each in operation.columns and on_terminal()
-            }
-            _print(resource, operation, shown, rest, name, columns, [*drawn])
+            _print(resource, operation, shown, rest, name, given.get("at"), drawn)
             say_more(total - len(shown), operation.sorting.things)
 
 
@@ -268,10 +254,14 @@ def _print(
     found: list[Any],
     rest: list[Any],
     project: str,
-    drawn: Mapping[str, Sequence[str]],
-    for_people: Sequence[str],
+    at: float | None,
+    drawn: Mapping[str, Drawn],
 ) -> None:
-    columns = [name for name in operation.columns if name in drawn or name not in for_people]
+    columns, drawings = operation.columns, dict[str, Sequence[object]]()
+    if on_terminal():
+        drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
+    else:
+        columns = tuple(each for each in columns if each in operation.cells or each not in drawn)
     ids: Mapping[str, str] = {}
     if "id" in columns:
         shown, beyond = [each.id for each in found], [each.id for each in rest]
@@ -281,8 +271,8 @@ def _print(
     def row(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
         document = operation.document_of(answer)
         for column in columns:
-            if column in drawn:
-                yield drawn[column][place]
+            if column in drawings:
+                yield drawings[column][place]
             elif column in operation.cells:
                 yield operation.cells[column](answer)
             else:

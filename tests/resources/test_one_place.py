@@ -118,18 +118,16 @@ def ground_kite(
 
 @pytest.fixture
 def kites(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Runs commands of `kites`, which show a colour in brackets."""
+    """Runs commands of `kites`."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
-    group = group_of(KITES, cells={"colour": lambda kite: f"({kite.colour})"})
+    group = group_of(KITES)
     return lambda *arguments: CliRunner().invoke(group, arguments)
 
 
 @pytest.fixture
-def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def command(kites: Callable[..., Result]) -> Callable[..., Result]:
     """Runs `kites list`."""
-    monkeypatch.setenv("TRACKRECORD_HOME", str(home))
-    group = group_of(KITES)
-    return lambda *arguments: CliRunner().invoke(group, ["list", *arguments])
+    return lambda *arguments: kites("list", *arguments)
 
 
 def test_a_field_is_in_the_document_the_shape_and_the_table(command):
@@ -176,13 +174,6 @@ def test_a_decision_asks_for_its_reason_and_shows_what_it_is_about(kites):
     ran = kites("ground", "k1", "--reason", "rain")
     assert ran.output.splitlines()[:4] == ["field\tvalue", "id\tk1", "colour\tred", "height\t0.50"]
     assert json.loads(kites("ground", "k3", "--reason", "rain", "--json").output)["wind"] == 0.25
-
-
-def test_the_command_line_may_show_a_column_in_its_own_way(kites):
-    """Its JSON stays that of the call."""
-    shown = kites("list", "--limit", "2")
-    assert shown.output.splitlines()[1:3] == ["k1\t(red)\t0.50", "k2\t(blue)\t0.90"]
-    assert json.loads(kites("list", "--limit", "1", "--json").output)[0]["colour"] == "red"
 
 
 @pytest.mark.parametrize(

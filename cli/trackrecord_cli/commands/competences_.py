@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from trackrecord.queries.sorting import RECORD_CHANGES
@@ -15,16 +17,16 @@ from ..drawing import bar
 from ..options import at_option, json_option, limit_option, project_option, sort_option
 from ..resource_commands import group_of
 from ..revising import COMMANDS
-from ..screen import on_terminal, print_json, print_table, say_more
+from ..screen import print_json, print_table, say_more
 from ..selecting import select_competences as select_command
 
 
-def _rate(known: CompetenceRecord) -> object:
-    rate = known.record.performance.success_rate
-    return f"{bar(rate)} {rate:.2f}" if on_terminal() else rate
+def _bars(records: Sequence[CompetenceRecord], _project: str, _at: float | None) -> list[str]:
+    rates = [each.record.performance.success_rate for each in records]
+    return [f"{bar(rate)} {rate:.2f}" for rate in rates]
 
 
-command = group_of(COMPETENCES, cells={"rate": _rate})
+command = group_of(COMPETENCES, drawn={"rate": _bars})
 for each_command in (select_command, *COMMANDS):
     command.add_command(each_command)
 

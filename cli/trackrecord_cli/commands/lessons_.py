@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from trackrecord.resources.lessons import LESSONS, LessonAnswer
@@ -36,8 +38,9 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
         click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
 
 
-def _state(lesson: LessonAnswer) -> Coloured:
-    return Coloured(lesson.state_in_words, _COLOURS[lesson.state_in_words])
+def _states(lessons: Sequence[LessonAnswer], _project: str, _at: float | None) -> list[Coloured]:
+    words = [each.state_in_words for each in lessons]
+    return [Coloured(each, _COLOURS[each]) for each in words]
 
 
-command = group_of(LESSONS, cells={"state": _state}, alone=_page)
+command = group_of(LESSONS, drawn={"state": _states}, alone=_page)

@@ -25,8 +25,9 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def _state(pattern: Pattern) -> Coloured:
-    return Coloured(pattern.state_in_words, _COLOURS[pattern.state_in_words])
+def _states(patterns: Sequence[Pattern], _project: str, _at: float | None) -> list[Coloured]:
+    words = [each.state_in_words for each in patterns]
+    return [Coloured(each, _COLOURS[each]) for each in words]
 
 
 def _trends(
@@ -76,7 +77,7 @@ def _print_prompt(
 
 
 command = group_of(
-    PATTERNS, drawn={"trend": _trends}, cells={"state": _state}, more={"list": _with_prompt}
+    PATTERNS, drawn={"trend": _trends, "state": _states}, more={"list": _with_prompt}
 )
 command.add_command(tag_command)
 
