@@ -65,7 +65,7 @@ def record_of(project, tools):
 def status_of(store, project, record):
     with reading(store.engine) as connection:
         found = details_of(Transaction(connection, store.settings, project), record)
-    return found.record.record.status.value, found.history[-1]
+    return found.status, found.history[-1]
 
 
 def test_a_procedure_is_searched_opened_and_retracted_with_a_reason(window, shown_store, project):
