@@ -79,12 +79,6 @@ if TYPE_CHECKING:
         benchmark_run,
         benchmark_runs,
     )
-    from .calls.competences import (
-        aadd_competence,
-        add_competence,
-        aselect_competences,
-        select_competences,
-    )
     from .calls.criteria import aweigh, weigh
     from .calls.dead_letters import (
         adiscard_dead_letters,
@@ -95,48 +89,13 @@ if TYPE_CHECKING:
         replay_dead_letters,
     )
     from .calls.details import (
-        ashow_competence,
-        ashow_lesson,
-        ashow_pattern,
         ashow_run,
-        show_competence,
-        show_lesson,
-        show_pattern,
         show_run,
     )
     from .calls.effect import aeffect, effect
-    from .calls.explaining import (
-        aexplain,
-        aexplain_procedure,
-        aexplain_run,
-        explain,
-        explain_procedure,
-        explain_run,
-    )
-    from .calls.lesson_decisions import (
-        adismiss_lesson,
-        arestore_lesson,
-        dismiss_lesson,
-        restore_lesson,
-    )
     from .calls.lists import (
-        alist_competences,
-        alist_lessons,
         alist_runs,
-        list_competences,
-        list_lessons,
         list_runs,
-    )
-    from .calls.pattern_tags import atag_pattern, tag_pattern
-    from .calls.patterns import (
-        adeprecate_pattern,
-        alist_patterns,
-        apromote_pattern,
-        areset_pattern,
-        deprecate_pattern,
-        list_patterns,
-        promote_pattern,
-        reset_pattern,
     )
     from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
@@ -144,9 +103,17 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.competences import (
+        add_competence,
+        list_competences,
+        select_competences,
+        show_competence,
+    )
     from .resources.criteria import list_criteria, show_criterion
+    from .resources.explanations import explain, explain_procedure, explain_run
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
+    from .resources.lessons import dismiss_lesson, list_lessons, restore_lesson, show_lesson
     from .resources.memories import (
         add_memory,
         confirm_memory,
@@ -157,12 +124,31 @@ if TYPE_CHECKING:
         show_memory,
         similar_tasks,
     )
+    from .resources.patterns import (
+        deprecate_pattern,
+        list_patterns,
+        promote_pattern,
+        reset_pattern,
+        show_pattern,
+        tag_pattern,
+    )
 
+    aadd_competence = awaited(add_competence)
+    alist_competences = awaited(list_competences)
+    aselect_competences = awaited(select_competences)
+    ashow_competence = awaited(show_competence)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
+    aexplain = awaited(explain)
+    aexplain_procedure = awaited(explain_procedure)
+    aexplain_run = awaited(explain_run)
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
+    adismiss_lesson = awaited(dismiss_lesson)
+    alist_lessons = awaited(list_lessons)
+    arestore_lesson = awaited(restore_lesson)
+    ashow_lesson = awaited(show_lesson)
     aadd_memory = awaited(add_memory)
     aconfirm_memory = awaited(confirm_memory)
     aforget_memory = awaited(forget_memory)
@@ -171,6 +157,12 @@ if TYPE_CHECKING:
     areject_memory = awaited(reject_memory)
     ashow_memory = awaited(show_memory)
     asimilar_tasks = awaited(similar_tasks)
+    adeprecate_pattern = awaited(deprecate_pattern)
+    alist_patterns = awaited(list_patterns)
+    apromote_pattern = awaited(promote_pattern)
+    areset_pattern = awaited(reset_pattern)
+    ashow_pattern = awaited(show_pattern)
+    atag_pattern = awaited(tag_pattern)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
@@ -322,50 +314,33 @@ _HOMES = {
     "Stats": "trackrecord_producers.delivery.stats",
     "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
-    "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
     "abenchmark_gate": "trackrecord.calls.benchmark",
     "abenchmark_run": "trackrecord.calls.benchmark",
     "abenchmark_runs": "trackrecord.calls.benchmark",
     "acontext": "trackrecord_producers.awaitable",
-    "add_competence": "trackrecord.calls.competences",
+    "add_competence": "trackrecord.resources.competences",
     "add_memory": "trackrecord.resources.memories",
-    "adeprecate_pattern": "trackrecord.calls.patterns",
     "adiscard_dead_letters": "trackrecord.calls.dead_letters",
-    "adismiss_lesson": "trackrecord.calls.lesson_decisions",
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
-    "aexplain": "trackrecord.calls.explaining",
-    "aexplain_procedure": "trackrecord.calls.explaining",
-    "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
     "alist_artifacts": "trackrecord.calls.artifacts",
-    "alist_competences": "trackrecord.calls.lists",
     "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_lessons": "trackrecord.calls.lists",
-    "alist_patterns": "trackrecord.calls.patterns",
     "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
-    "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
     "arecord_error": "trackrecord_producers.awaitable",
     "areplay_dead_letters": "trackrecord.calls.dead_letters",
-    "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
-    "arestore_lesson": "trackrecord.calls.lesson_decisions",
     "artifact": "trackrecord.artifacts.client",
-    "aselect_competences": "trackrecord.calls.competences",
-    "ashow_competence": "trackrecord.calls.details",
-    "ashow_lesson": "trackrecord.calls.details",
-    "ashow_pattern": "trackrecord.calls.details",
     "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
-    "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempts.attempt",
     "aweigh": "trackrecord.calls.criteria",
     "benchmark_gate": "trackrecord.calls.benchmark",
@@ -376,35 +351,35 @@ _HOMES = {
     "confirm_memory": "trackrecord.resources.memories",
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
-    "deprecate_pattern": "trackrecord.calls.patterns",
+    "deprecate_pattern": "trackrecord.resources.patterns",
     "discard_dead_letters": "trackrecord.calls.dead_letters",
-    "dismiss_lesson": "trackrecord.calls.lesson_decisions",
+    "dismiss_lesson": "trackrecord.resources.lessons",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
     "effect": "trackrecord.calls.effect",
     "error_context": "trackrecord_producers.attempts.errors_in_flight",
     "error_stats": "trackrecord_producers.attempts.errors_in_flight",
-    "explain": "trackrecord.calls.explaining",
-    "explain_procedure": "trackrecord.calls.explaining",
-    "explain_run": "trackrecord.calls.explaining",
+    "explain": "trackrecord.resources.explanations",
+    "explain_procedure": "trackrecord.resources.explanations",
+    "explain_run": "trackrecord.resources.explanations",
     "feedback": "trackrecord_producers.publishing.giving_feedback",
     "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
-    "list_competences": "trackrecord.calls.lists",
+    "list_competences": "trackrecord.resources.competences",
     "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.calls.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
     "list_feedback": "trackrecord.resources.feedback",
     "list_kinds": "trackrecord.resources.kinds",
-    "list_lessons": "trackrecord.calls.lists",
+    "list_lessons": "trackrecord.resources.lessons",
     "list_memories": "trackrecord.resources.memories",
-    "list_patterns": "trackrecord.calls.patterns",
+    "list_patterns": "trackrecord.resources.patterns",
     "list_projects": "trackrecord.calls.projects",
     "list_runs": "trackrecord.calls.lists",
-    "promote_pattern": "trackrecord.calls.patterns",
+    "promote_pattern": "trackrecord.resources.patterns",
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.prompting.rankings_call",
@@ -413,16 +388,16 @@ _HOMES = {
     "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.publishing.remembering",
     "replay_dead_letters": "trackrecord.calls.dead_letters",
-    "reset_pattern": "trackrecord.calls.patterns",
+    "reset_pattern": "trackrecord.resources.patterns",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
-    "restore_lesson": "trackrecord.calls.lesson_decisions",
+    "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
-    "select_competences": "trackrecord.calls.competences",
-    "show_competence": "trackrecord.calls.details",
+    "select_competences": "trackrecord.resources.competences",
+    "show_competence": "trackrecord.resources.competences",
     "show_criterion": "trackrecord.resources.criteria",
-    "show_lesson": "trackrecord.calls.details",
+    "show_lesson": "trackrecord.resources.lessons",
     "show_memory": "trackrecord.resources.memories",
-    "show_pattern": "trackrecord.calls.details",
+    "show_pattern": "trackrecord.resources.patterns",
     "show_run": "trackrecord.calls.details",
     "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",
@@ -430,7 +405,7 @@ _HOMES = {
     "strategies": "trackrecord.calls.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
-    "tag_pattern": "trackrecord.calls.pattern_tags",
+    "tag_pattern": "trackrecord.resources.patterns",
     "weigh": "trackrecord.calls.criteria",
 }
 

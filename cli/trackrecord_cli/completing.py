@@ -87,10 +87,11 @@ def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
 
 def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
-    from trackrecord.queries.lessons import list_lessons
+    from trackrecord.resources.lessons import lessons_of
+    from trackrecord.resources.project_store import Transaction
 
     with _existing_store(settings) as connection:
-        known = list_lessons(connection, settings, project) if connection else []
+        known = lessons_of(Transaction(connection, settings, project)) if connection else []
     return [lesson.id for lesson in known if lesson.id.startswith(typed)][:MOST]
 
 

@@ -12,7 +12,7 @@ import click
 from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
 from trackrecord.resources.paging import Order, Sorting
-from trackrecord.resources.resource import Answer, Operation, Resource
+from trackrecord.resources.resource import Operation, Resource
 
 from .access import own_store
 from .completing import complete
@@ -26,31 +26,61 @@ from .options import (
     project_option,
     sort_option,
 )
-from .screen import on_terminal, print_json, print_table, say_more, shown_ids
+from .screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
 from .text_input import text_or_input
+from .trends import trend
 
 # Returns what is drawn beside each of the answers about a project, as of a moment.
-Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
+Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]
+# Makes a command of another one.
+More = Callable[[click.Command], click.Command]
 
 _COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
+_LONGEST_NAME: Final = 1024
+# The help of options that name who decides, and why.
+_SIGNED: Final[Mapping[str, str]] = {
+    "by": "Name the person who decides.  [default: the user's name]",
+    "reason": "Give the reason; the history keeps it.",
+}
 
 
-def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) -> click.Group:
+def group_of(
+    resource: Resource,
+    *,
+    drawn: Mapping[str, Drawn] | None = None,
+    alone: click.Command | None = None,
+    more: Mapping[str, More] | None = None,
+) -> click.Group:
     """Return the group of commands that the calls of a resource are noted with.
 
     Args:
         resource: whose commands.
-        drawn: by column, what draws its cells; only people are shown such columns.
+        drawn: by column, what draws its cells for people; programs are shown its cell of the
+            resource, or no such column.
+        alone: what the group does without a command.
+        more: by command, what makes one of it that can do more.
     """
-    return _ResourceGroup(resource, drawn or {})
+    return _ResourceGroup(resource, drawn or {}, alone, more or {})
 
 
 class _ResourceGroup(CommandGroup):
     """Makes each command when it is called; commands written by hand may stand beside them."""
 
-    def __init__(self, resource: Resource, drawn: Mapping[str, Drawn]) -> None:
-        super().__init__(resource.name, help=resource.help)
-        self._resource, self._drawn = resource, drawn
+    def __init__(
+        self,
+        resource: Resource,
+        drawn: Mapping[str, Drawn],
+        alone: click.Command | None,
+        more: Mapping[str, More],
+    ) -> None:
+        super().__init__(
+            resource.name,
+            help=resource.help,
+            params=alone and [*alone.params],
+            callback=alone and alone.callback,
+            invoke_without_command=alone is not None,
+        )
+        self._resource, self._drawn, self._more = resource, drawn, more
         self._operations = {each.command: each for each in resource.operations if each.command}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -60,7 +90,9 @@ class _ResourceGroup(CommandGroup):
         operation = self._operations.get(cmd_name)
         if operation is None:
             return super().get_command(ctx, cmd_name)
-        return command_of(self._resource, operation, self._drawn)
+        command = command_of(self._resource, operation, self._drawn)
+        more = self._more.get(cmd_name)
+        return command if more is None else more(command)
 
 
 def command_of(
@@ -116,15 +148,22 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
-        text = operation.option_help.get(name) or _help(said[name])
+        text = operation.option_help.get(name) or _SIGNED.get(name) or _help(said[name])
         option = operation.option_names.get(name, name).replace("_", "-")
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
                                default=each.default, help=text)  # fmt: skip
         else:
-            kind = _kind(known[name])
-            yield click.Option([f"--{option}", name], type=kind, default=each.default, help=text)
+            is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
+            kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
+            made = click.Option([f"--{option}", name], type=kind, help=text)
+            if each.default is Parameter.empty:
+                made.required = True
+            else:
+                made.default = each.default
+                made.show_default = bool(known[name].choices) and each.default is not None
+            yield made
 
 
 def _help(description: str) -> str:
@@ -133,7 +172,7 @@ def _help(description: str) -> str:
     return f"{verb} {description[:1].lower()}{description[1:]}"
 
 
-def _kind(argument: Argument) -> click.ParamType[Any]:
+def _kind(argument: Argument, noun: str) -> click.ParamType[Any]:
     if argument.choices:
         return OneOf(argument.choices)
 
@@ -144,7 +183,7 @@ def _kind(argument: Argument) -> click.ParamType[Any]:
             raise ValueError(problem)
         return value
 
-    return Read("name" if argument.kind is str else "number", read)
+    return Read(noun if argument.kind is str else "number", read)
 
 
 def _run(
@@ -165,23 +204,24 @@ def _run(
             answer = operation.call(**given, project=name)
             if as_json:
                 print_json(operation.document_of(answer))
-            else:
+            elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
+            else:
+                is_drawn = "trend" in operation.columns and on_terminal()
+                line = drawn["trend"]([answer], name, given.get("at"))[0] if is_drawn else ""
+                print_details(operation.document_of(answer) | trend(str(line)))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
-        found, beyond = _listed(operation, operation.sorting, name, order, given)
+        found, total = _listed(operation, operation.sorting, name, order, given)
+        limit = given["limit"]
+        shown, rest = found[:limit], [] if limit is None else found[limit:]
         if as_json:
-            print_json([each.to_document() for each in found])
-        elif not found:
+            print_json([operation.document_of(each) for each in shown])
+        elif not shown:
             click.echo(operation.nothing.format(project=name))
         else:
-            columns = {
-                each: draw(found, name, given.get("at"))
-                for each, draw in drawn.items()
-                if each in operation.columns and on_terminal()
-            }
-            _print(resource, operation, found, name, columns, [*drawn])
-            say_more(beyond, operation.sorting.things)
+            _print(resource, operation, shown, rest, name, given.get("at"), drawn)
+            say_more(total - len(shown), operation.sorting.things)
 
 
 def _listed(
@@ -191,10 +231,11 @@ def _listed(
     order: Order | None,
     given: dict[str, Any],
 ) -> tuple[list[Any], int]:
-    """Return what a list holds within its limit, and how much it holds beyond."""
+    """Return what a list holds, within its limit at least, and how many that is of all."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
-        return sorting.sorted(call(), order), 0
+        found = sorting.sorted(call(), order)
+        return found, len(found)
     limit = given["limit"]
     if "sort" in signature(operation.call).parameters:
         found = call(sort=order and str(order))
@@ -202,32 +243,36 @@ def _listed(
         reads_all = order is not None or operation.total is None
         found = sorting.sorted(call(limit=None) if reads_all else call(), order)
     if operation.total is None or limit is None or len(found) < limit:
-        total = len(found)
-    else:
-        wanted = {name: value for name, value in given.items() if name != "limit"}
-        total = operation.total(**wanted, project=project)
-    return found[:limit], total - len(found[:limit])
+        return found, len(found)
+    wanted = {name: value for name, value in given.items() if name != "limit"}
+    return found, operation.total(**wanted, project=project)
 
 
 def _print(
     resource: Resource,
     operation: Operation,
     found: list[Any],
+    rest: list[Any],
     project: str,
-    drawn: Mapping[str, Sequence[str]],
-    for_people: Sequence[str],
+    at: float | None,
+    drawn: Mapping[str, Drawn],
 ) -> None:
-    columns = [name for name in operation.columns if name in drawn or name not in for_people]
+    columns, drawings = operation.columns, dict[str, Sequence[object]]()
+    if on_terminal():
+        drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
+    else:
+        columns = tuple(each for each in columns if each in operation.cells or each not in drawn)
     ids: Mapping[str, str] = {}
     if "id" in columns:
-        shown = [each.id for each in found]
-        ids = shown_ids(shown, resource.other_ids(project, shown) if on_terminal() else ())
+        shown, beyond = [each.id for each in found], [each.id for each in rest]
+        others = resource.other_ids(project, shown) if on_terminal() else []
+        ids = shown_ids(shown, [*beyond, *others])
 
-    def row(place: int, answer: Answer) -> Iterator[object]:
-        document = answer.to_document()
+    def row(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
+        document = operation.document_of(answer)
         for column in columns:
-            if column in drawn:
-                yield drawn[column][place]
+            if column in drawings:
+                yield drawings[column][place]
             elif column in operation.cells:
                 yield operation.cells[column](answer)
             else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from .access import open_store, settings_for
+from .access import own_store, settings_for
 from .by_hand import REASON, signed
 from .completing import complete
 from .options import Command, Read, conditions_option
@@ -185,8 +185,8 @@ def add(
     Outcomes that name the record count for it, and so do those that use just these tools. Its
     triggers and its recipe stay, whatever is learnt.
     """
-    from trackrecord.changes.competences import add_competences
     from trackrecord.learning.competences.new_record import read_new_competence
+    from trackrecord.resources.competences import add_procedures
     from trackrecord.store.competences.revise import Signed
 
     is_told = any(value not in (None, (), False) for value in given.values())
@@ -202,10 +202,8 @@ def add(
         for each in ([_told(**given)] if source is None else _procedures(source.read()))
     ]
     by = Signed(actor, reason or _BY_HAND, time.time())
-    with open_store(settings) as engine:
-        added = add_competences(
-            engine, settings, name, procedures, by=by.actor, reason=by.rationale
-        )
+    with own_store(name):
+        added = add_procedures(procedures, by=by.actor, reason=by.rationale, project=name)
     _print("added", [each.record for each in added], by, as_json=as_json)
 
 
@@ -266,10 +264,9 @@ def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
     """Open one transaction; what was said of it is printed once it is committed."""
-    from trackrecord.changes.competences import revising
+    from trackrecord.resources.competences import revising
     from trackrecord.store.competences.revise import Signed
 
-    settings, name = settings_for(project)
     said: list[tuple[str, tuple[Competence, ...]]] = []
     by = Signed(actor, reason or _BY_HAND, time.time())
 
@@ -277,8 +274,8 @@ def _revising(
         said.append((action, records))
 
     with (
-        open_store(settings) as engine,
-        revising(engine, settings, name, by=by.actor, reason=by.rationale) as revision,
+        own_store(project) as name,
+        revising(name, by=by.actor, reason=by.rationale) as revision,
     ):
         yield *revision, say
     for action, records in said:
@@ -295,7 +292,7 @@ def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: b
 
 def _print_json(action: str, records: Sequence[Competence], by: Signed) -> None:
     from trackrecord.learning.competences.document import RecordReading
-    from trackrecord.queries.competences import CompetenceRecord
+    from trackrecord.resources.competences import CompetenceRecord
 
     shown = [CompetenceRecord(record, RecordReading(by.now)) for record in records]
     print_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .access import open_store, settings_for
+from .access import own_store
 from .completing import complete
 from .options import Read, json_option, project_option
 from .screen import print_json
@@ -48,11 +48,10 @@ def tag(
 
     The past keeps the tags that it had, and a rebuild keeps all of them.
     """
-    from trackrecord.changes.pattern_tags import tag_pattern
+    from trackrecord.resources.patterns import tag_pattern
 
-    settings, project = settings_for(project)
-    with open_store(settings) as engine:
-        tagged = tag_pattern(engine, settings, project, pattern_id, add=add, remove=remove)
+    with own_store(project) as name:
+        tagged = tag_pattern(pattern_id, add=add, remove=remove, project=name)
     if as_json:
         print_json(tagged.to_document())
     else:

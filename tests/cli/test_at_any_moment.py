@@ -73,7 +73,10 @@ def test_an_impossible_moment_is_refused(wrong, trackrecord, up, project):
 def test_what_nobody_knows_is_said_to_be_unknown(learnt, trackrecord, project):
     """One line that says where to look."""
     learnt(*OUTCOMES)
-    for some_id in ("nothing", "anti-nothing", "criterion:plan", ""):
+    for some_id in ("nothing", "anti-nothing", "criterion:plan"):
         ran = trackrecord("explain", some_id, "--project", project)
         assert (ran.status, ran.out, len(ran.err.splitlines())) == (1, "", 1)
         assert "criteria list" in ran.err
+    ran = trackrecord("explain", "", "--project", project)
+    assert (ran.status, ran.out) == (2, "")
+    assert "some_id must be 1 to 1024 characters long" in ran.err

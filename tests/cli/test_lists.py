@@ -11,19 +11,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.patterns import PATTERNS
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
-    ("patterns", "list"): sorting.PATTERNS,
-    ("lessons", "list"): sorting.LESSONS,
+    ("patterns", "list"): PATTERNS.sorting("list"),
+    ("lessons", "list"): LESSONS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
-    ("competences", "list"): sorting.COMPETENCES,
+    ("competences", "list"): COMPETENCES.sorting("list"),
     ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),

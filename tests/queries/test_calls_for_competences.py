@@ -19,7 +19,7 @@ from trackrecord.errors import (
     UnknownProject,
 )
 from trackrecord.factories import scorer_of
-from trackrecord.queries.competences import CompetenceRecord
+from trackrecord.resources.competences import CompetenceRecord
 from trackrecord.resources.project_store import open_project
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn

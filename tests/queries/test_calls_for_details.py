@@ -140,7 +140,7 @@ def test_lessons_are_dismissed_and_restored(learnt):
         "id": lesson.id, "action": "dismiss", "changed": True, "by": "Ada", "reason": "known",
     }  # fmt: skip
     assert not trackrecord.dismiss_lesson(lesson.id).changed
-    assert trackrecord.show_lesson(lesson.id).history[0].actor == "Ada"
+    assert trackrecord.show_lesson(lesson.id).history[0].by == "Ada"
     assert trackrecord.restore_lesson(lesson.id, by="Bob").changed
 
 

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 import trackrecord
 from trackrecord.calls.given_store import store_of
-from trackrecord.changes.competences import add_competences
 from trackrecord.changes.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence
 from trackrecord.prompt.reading.cache import cached_ages
+from trackrecord.resources.competences import add_procedures
 from trackrecord.resources.project_store import ProjectStore, given_stores
 
 OUTCOME = {"task_id": "t", "success": True, "patterns": ["plan"]}
@@ -38,9 +38,7 @@ CHANGES: dict[str, Callable[[ProjectStore], object]] = {
     "memory forgotten": lambda _: trackrecord.forget_memory("memory-1"),
     "feedback": lambda _: trackrecord.give_feedback("helpful", pattern="plan"),
     "hold out": lambda store: hold_out(store.engine, store.settings, "default", 0.5, by="me"),
-    "procedure": lambda store: add_competences(
-        store.engine, store.settings, "default", [PROCEDURE], by="me", reason="known"
-    ),
+    "procedure": lambda _: add_procedures([PROCEDURE], by="me", reason="known", project="default"),
 }
 
 

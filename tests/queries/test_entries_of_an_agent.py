@@ -7,20 +7,19 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from trackrecord.changes.patterns import decide_about_pattern
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
 from trackrecord.queries.estimates import read_estimates
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.found_lessons import lesson_strength_over_time
 from trackrecord.queries.kept import KeptAnswers
-from trackrecord.queries.lessons import lesson_filter, list_lessons
 from trackrecord.queries.news import changes_between
-from trackrecord.queries.patterns import list_patterns
+from trackrecord.resources.lessons import lessons_of
+from trackrecord.resources.patterns import deprecate_pattern, patterns_of
+from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.patterns.read import PatternFilter
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_worker.notify.message import encode_message
 
@@ -62,59 +61,50 @@ def test_an_agents_patterns_and_lessons(store):
     teach(store, run(9, "ben", patterns=["y"]), run(20, "ben", patterns=["x"]))
 
     def patterns(source, at=None):
-        found = list_patterns(connection, SETTINGS, "default", source=source, at=at)
-        return {pattern.standing.facts.slug for pattern in found}
+        found = patterns_of(Transaction(connection, SETTINGS, "default", at), source=source)
+        return {pattern.slug for pattern in found}
 
     with reading(store) as connection:
         assert patterns("ana") == {"x"}
         assert patterns("ben") == {"x", "y"}
         assert patterns("ben", NOW - 25 * DAY) == {"y"}
         assert patterns("nobody") == set()
-        (lesson,) = list_lessons(connection, SETTINGS, "default")
-        assert lesson.sources == ("ana",)
+        it = Transaction(connection, SETTINGS, "default")
+        (lesson,) = lessons_of(it)
+        assert lesson.agents == ("ana",)
         for source, content, count in (("ana", "PAY", 1), ("ben", None, 0), ("ana", "pray", 0)):
-            wanted = lesson_filter(
-                tool=None, kind=None, state=None, everything=False, source=source, content=content
-            )
-            assert len(list_lessons(connection, SETTINGS, "default", wanted=wanted)) == count
+            assert len(lessons_of(it, source=source, content=content)) == count
 
 
 def test_a_lessons_strength_over_time_is_that_of_each_moment(store):
     """As the list for that moment gives it; nothing before it was found."""
     teach(store, *(run(4 * n, "ana", tool_graph=FAILING) for n in range(8)))
     with reading(store) as connection:
-        (lesson,) = list_lessons(connection, SETTINGS, "default")
+        (lesson,) = lessons_of(Transaction(connection, SETTINGS, "default"))
         rates = lesson_strength_over_time(connection, SETTINGS, "default", lesson.id)
         for rate in rates[:-1]:
-            then = {
-                each.id: each.lesson.strength
-                for each in list_lessons(
-                    connection,
-                    SETTINGS,
-                    "default",
-                    at=rate.at,
-                    wanted=lesson_filter(tool=None, kind=None, state=None, everything=True),
-                )
-            }
+            it = Transaction(connection, SETTINGS, "default", rate.at)
+            then = {each.id: each.strength for each in lessons_of(it, everything=True)}
             assert then.get(lesson.id) == rate.rate
     assert rates[0].rate is None
-    assert rates[-1].rate == pytest.approx(lesson.lesson.strength, rel=1e-3)
+    assert rates[-1].rate == pytest.approx(lesson.strength, rel=1e-3)
 
 
 def test_kept_answers_end_with_a_change(store):
     """Lessons and estimates follow an outcome at once, though they are kept."""
     teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6)))
     with reading(store) as connection:
-        before = list_lessons(connection, SETTINGS, "default")
+        it = Transaction(connection, SETTINGS, "default")
+        before = lessons_of(it)
         assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 6
-        again = list_lessons(connection, SETTINGS, "default")
+        again = lessons_of(it)
         assert again[0].lesson is before[0].lesson
         other = replace(SETTINGS, lessons=replace(SETTINGS.lessons, max_lessons=0))
-        assert list_lessons(connection, other, "default") == []
+        assert lessons_of(Transaction(connection, other, "default")) == []
     teach(store, *(run(n, "ana", tool_graph=FAILING) for n in range(6, 12)))
     with reading(store) as connection:
-        after = list_lessons(connection, SETTINGS, "default")
-        assert after[0].lesson.tasks > before[0].lesson.tasks
+        after = lessons_of(Transaction(connection, SETTINGS, "default"))
+        assert after[0].tasks > before[0].tasks
         assert read_estimates(connection, SETTINGS, "default").project.tally.runs == 12
 
 
@@ -143,8 +133,8 @@ def test_an_explanation_can_be_asked_for_by_kind(store):
     """Where a pattern and a criterion have one name, each is explained."""
     teach(store, run(1, "ana", patterns=["tone"], criteria={"tone": "helpful"}))
     with reading(store) as connection:
-        pattern = explain(connection, SETTINGS, "default", "tone", kind="pattern")
-        criterion = explain(connection, SETTINGS, "default", "tone", kind="criterion")
+        it = Transaction(connection, SETTINGS, "default")
+        pattern, criterion = (explained(it, "tone", kind=kind) for kind in ("pattern", "criterion"))
     assert "state" in pattern.numbers
     assert "weight" in criterion.numbers
 
@@ -159,19 +149,20 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
 
     event.listen(store, "before_cursor_execute", note)
 
-    def patterns(**wanted):
+    def patterns(at=None, **wanted):
         read.clear()
         with reading(store) as connection:
-            found = list_patterns(connection, SETTINGS, "default", **wanted)
+            found = patterns_of(Transaction(connection, SETTINGS, "default", at), **wanted)
         return found, any("FROM patterns" in statement for statement in read)
 
     everything, has_read = patterns()
     assert (len(everything), has_read) == (9, True)
     assert patterns() == (everything, False)
-    assert patterns(wanted=PatternFilter(content="P3")) == ([everything[3]], False)
+    assert patterns(content="P3") == ([everything[3]], False)
     assert patterns(at=NOW - 20 * DAY)[1]
     first = everything[0].id
-    decide_about_pattern(store, SETTINGS, "default", first, "deprecate", by="Ada", reason="x")
+    with calls_use(ProjectStore(store, SETTINGS, "default")):
+        deprecate_pattern(first, by="Ada", reason="x")
     (changed,) = (each for each in patterns()[0] if each.id == first)
     assert changed.standing.state == "deprecated"
     teach(store, run(31, "ana", patterns=["new"]))

@@ -7,18 +7,19 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from trackrecord.changes.lessons import decide_about_lesson
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.queries.advice import build_advice
-from trackrecord.queries.explain_run import explain_run
-from trackrecord.queries.lessons import (
-    LessonFilter,
-    list_lessons,
-    show_lesson,
+from trackrecord.queries.explain_run import explained_run
+from trackrecord.resources.lessons import (
+    details_of,
+    dismiss_lesson,
+    lessons_of,
+    restore_lesson,
 )
+from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
@@ -54,19 +55,28 @@ def failing(number, *, error="no seat left", **fields):
     return {"task_id": f"t{number}", "success": False, "tool_graph": calls, **fields}
 
 
-def lessons_of(store, **asked):
+def known_lessons(store, at=None, **asked):
     with reading(store) as connection:
-        return list_lessons(connection, SETTINGS, "default", **asked)
+        return lessons_of(Transaction(connection, SETTINGS, "default", at), **asked)
+
+
+def details_from(store, lesson_id):
+    with reading(store) as connection:
+        return details_of(Transaction(connection, SETTINGS, "default"), lesson_id)
+
+
+def calls(store, project="default"):
+    return calls_use(ProjectStore(store, SETTINGS, project))
 
 
 @pytest.mark.skipif(not RUNS.exists(), reason="the τ-bench runs are not beside the repository")
 def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
     """Nobody named the tool or the error: 24 of its 53 calls, in 6 tasks."""
     teach(store, (record.fields for record in read_recorded("tau-bench", RUNS)))
-    first = lessons_of(store)[0].lesson
+    first = known_lessons(store)[0]
     assert (first.kind, first.tools, first.state) == ("fails", ("book_reservation",), "established")
     assert (first.failing_calls, first.calls, first.tasks) == (24, 53, 6)
-    assert first.lines["en"].startswith(
+    assert first.text.startswith(
         "`book_reservation` failed in 24 of 53 calls, in 6 tasks: payment amount does not add up"
     )
 
@@ -74,9 +84,8 @@ def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
 def test_a_lesson_names_the_runs_behind_it(store):
     """The newest first, with their tasks and how they ended."""
     teach(store, [failing(number, success=number == 3) for number in range(4)])
-    (known,) = lessons_of(store)
-    with reading(store) as connection:
-        details = show_lesson(connection, SETTINGS, "default", known.lesson.id[:6])
+    (known,) = known_lessons(store)
+    details = details_from(store, known.id[:6])
     assert [run.outcome_id for run in details.outcomes] == ["o3", "o2", "o1", "o0"]
     assert [(run.task_id, run.success) for run in details.outcomes][:2] == [
         ("t3", True),
@@ -88,37 +97,35 @@ def test_a_lesson_names_the_runs_behind_it(store):
 def test_lessons_as_of_a_moment(store):
     """Two tasks were not enough."""
     teach(store, [failing(number) for number in range(4)])
-    assert lessons_of(store, at=NOW + 1) == []
-    (then,) = lessons_of(store, at=NOW + 2)
-    (today,) = lessons_of(store)
-    assert (then.lesson.id, then.lesson.tasks, today.lesson.tasks) == (today.lesson.id, 3, 4)
+    assert known_lessons(store, at=NOW + 1) == []
+    (then,) = known_lessons(store, at=NOW + 2)
+    (today,) = known_lessons(store)
+    assert (then.id, then.tasks, today.tasks) == (today.id, 3, 4)
 
 
 def test_a_dismissed_lesson_is_gone_until_it_is_restored(store):
     """Whoever asks about the time before sees it; deciding twice changes nothing."""
     teach(store, [failing(number) for number in range(4)])
-    lesson_id = lessons_of(store)[0].lesson.id
+    lesson_id = known_lessons(store)[0].id
 
     def decide(action):
-        decided = decide_about_lesson(
-            store, SETTINGS, "default", lesson_id[:8], action, by="mia", reason="known"
-        )
+        with calls(store):
+            decided = action(lesson_id[:8], by="mia", reason="known")
         return decided.id, decided.changed
 
-    assert decide("dismiss") == (lesson_id, True)
-    assert decide("dismiss") == (lesson_id, False)
-    assert lessons_of(store) == []
-    assert lessons_of(store, at=NOW + 9)[0].dismissed is None
-    (known,) = lessons_of(store, wanted=LessonFilter(everything=True))
-    assert (known.dismissed.actor, known.dismissed.reason) == ("mia", "known")
+    assert decide(dismiss_lesson) == (lesson_id, True)
+    assert decide(dismiss_lesson) == (lesson_id, False)
+    assert known_lessons(store) == []
+    assert known_lessons(store, at=NOW + 9)[0].dismissal is None
+    (known,) = known_lessons(store, everything=True)
+    assert (known.dismissal.by, known.dismissal.reason) == ("mia", "known")
     # More of the same does not bring it back.
     teach(store, [failing(number, outcome_id=f"p{number}") for number in range(4, 9)])
-    assert lessons_of(store) == []
-    assert decide("restore") == (lesson_id, True)
-    assert decide("restore") == (lesson_id, False)
-    assert lessons_of(store)[0].lesson.tasks == 9
-    with reading(store) as connection:
-        details = show_lesson(connection, SETTINGS, "default", lesson_id)
+    assert known_lessons(store) == []
+    assert decide(restore_lesson) == (lesson_id, True)
+    assert decide(restore_lesson) == (lesson_id, False)
+    assert known_lessons(store)[0].tasks == 9
+    details = details_from(store, lesson_id)
     assert [each.action for each in details.history] == ["dismiss", "restore"]
 
 
@@ -126,18 +133,19 @@ def test_another_project_has_its_own_lessons(store):
     """Neither its runs nor the decisions about its lessons count."""
     teach(store, [failing(number) for number in range(4)])
     teach(store, [failing(number, project="other") for number in range(4)])
-    lesson_id = lessons_of(store)[0].lesson.id
-    with pytest.raises(UnknownId):
-        decide_about_lesson(store, SETTINGS, "other", "none", "dismiss", by="x")
-    decide_about_lesson(store, SETTINGS, "other", lesson_id, "dismiss", by="x")
-    assert lessons_of(store)[0].lesson.runs == 4
+    lesson_id = known_lessons(store)[0].id
+    with calls(store, "other"):
+        with pytest.raises(UnknownId):
+            dismiss_lesson("none", by="x")
+        dismiss_lesson(lesson_id, by="x")
+    assert known_lessons(store)[0].runs == 4
 
 
 def test_filters(store):
     """By tool, kind and state."""
     teach(store, [failing(number) for number in range(4)])
-    assert len(lessons_of(store, wanted=LessonFilter(tool="book"))) == 1
-    assert lessons_of(store, wanted=LessonFilter(tool="find")) == []
+    assert len(known_lessons(store, tool="book")) == 1
+    assert known_lessons(store, tool="find") == []
 
 
 def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
@@ -149,9 +157,9 @@ def test_a_failing_reproduction_is_not_a_failure_of_a_tool(store):
 
     wanted = [ran(n, "cd /src && python reproduce.py") | {"success": True} for n in range(5)]
     teach(store, wanted)
-    assert lessons_of(store) == []
+    assert known_lessons(store) == []
     teach(store, [ran(n, "python setup.py") | {"success": True} for n in range(5)])
-    assert lessons_of(store)[0].lesson.failing_calls == 5
+    assert known_lessons(store)[0].failing_calls == 5
 
 
 def test_calls_without_arguments_are_not_a_loop(store):
@@ -179,8 +187,8 @@ def test_calls_without_arguments_are_not_a_loop(store):
     # The same runs tell of more, so that the loop may stand with another lesson.
     lines = [
         line
-        for known in lessons_of(store)
-        for line in (known.lesson.lines["en"], *known.lesson.also)
+        for known in known_lessons(store)
+        for line in (known.text, *known.lesson.also)
         if "in a row with the same arguments" in line
     ]
     assert ["`search`" in line for line in lines] == [True]
@@ -189,8 +197,8 @@ def test_calls_without_arguments_are_not_a_loop(store):
 def test_an_unknown_id(store):
     """One line that says where to look."""
     teach(store, [failing(1)])
-    with reading(store) as connection, pytest.raises(UnknownId, match="lessons list --all"):
-        show_lesson(connection, SETTINGS, "default", "nobody")
+    with pytest.raises(UnknownId, match="lessons list --all"):
+        details_from(store, "nobody")
 
 
 def test_the_example_is_a_line_of_the_error_redacted_and_inert(store):
@@ -201,12 +209,12 @@ def test_the_example_is_a_line_of_the_error_redacted_and_inert(store):
         "hint: look there\n"
     )
     teach(store, [failing(number, error=said.format(f"cart{number}")) for number in range(4)])
-    lesson = lessons_of(store)[0].lesson
+    lesson = known_lessons(store)[0]
     assert lesson.example == (
         "fatal: cannot open '~/shop/cart3.yml' with password=‹secret> ‹b>now‹/b>"
     )
     for told in ("mia", "hunter2", "cart3"):
-        assert told not in lesson.lines["en"]
+        assert told not in lesson.text
 
 
 def _shell(command, *, fails=False, said=""):
@@ -246,9 +254,12 @@ def _learnt(store):
     now = NOW + 100
     with reading(store) as connection:
         advice = build_advice(connection, "default", SETTINGS.rules, now=now)
-        shown = list_lessons(connection, SETTINGS, "default", wanted=LessonFilter(everything=True))
+        shown = lessons_of(Transaction(connection, SETTINGS, "default"), everything=True)
         outcomes = [f"o{number}" for number in range(0, 32, 4)]
-        why = [explain_run(connection, SETTINGS, "default", each).because for each in outcomes]
+        why = [
+            explained_run(Transaction(connection, SETTINGS, "default"), each).because
+            for each in outcomes
+        ]
         orders = {run.order for run in read_runs(connection, 1, limit=99)}
     said = [line for lines in why for line in lines if not line.startswith("because")]
     # How often checks run is known, to tell of those that do not start.
@@ -297,7 +308,7 @@ def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
         for number in range(8)
     ]  # fmt: skip
     teach(store, [outcome_of(each) | {"project": "default"} for each in runs])
-    (told,) = (each.lesson.lines["en"] for each in lessons_of(store))
+    (told,) = (each.text for each in known_lessons(store))
     assert told == (
         "`shell:rtk bun test` failed in all 8 calls, in 8 tasks: unrecognized subcommand …; "
         "`shell:bun test` worked in all 16 calls"
@@ -319,7 +330,7 @@ def test_a_run_that_is_reported_without_grounds_is_explained_by_all_its_calls(st
         ("Read", "Edit", "shell:mypy", "shell:pytest"),
     }
     (lesson,) = (
-        each.lesson for each in lessons_of(store) if each.lesson.kind == "goes-with-success"
+        each.lesson for each in known_lessons(store) if each.lesson.kind == "goes-with-success"
     )
     assert lesson.tools == ("shell:mypy",)
     assert lesson.effect < 0

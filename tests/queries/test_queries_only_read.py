@@ -11,7 +11,9 @@ from sqlalchemy import event
 import trackrecord.queries
 import trackrecord.resources
 from trackrecord.calls.given_store import store_of
+from trackrecord.resources.competences import add_competence, list_competences
 from trackrecord.resources.feedback import give_feedback
+from trackrecord.resources.lessons import list_lessons
 from trackrecord.resources.memories import list_memories, recall
 from trackrecord.resources.project_store import given_stores
 from trackrecord_door.api.endpoint_table import RESOURCES
@@ -19,18 +21,22 @@ from trackrecord_door.api.endpoint_table import RESOURCES
 # What opens a transaction that writes, and what changes a stream.
 WRITES = {"writing", "changing", "change_project", "write_project", "xadd", "xdel"}
 CHANGES = re.compile(r"\s*(INSERT|UPDATE|DELETE|REPLACE)", re.IGNORECASE)
-OUTCOME = {
-    "task_id": "t1", "success": True, "instruction": "book a flight to Rome",
-    "criteria": {"readable": "helpful"},
-}  # fmt: skip
-GIVEN = {"text": "flight to Rome", "memory_id": "memory-1", "name": "readable"}
+OUTCOMES = [
+    {
+        "outcome_id": f"run-{number}", "task_id": f"t{number}", "success": True,
+        "instruction": "book a flight to Rome", "criteria": {"readable": "helpful"},
+        "strategy": "file-based", "tool_graph": [{"tool": "pay", "ok": False, "error": "no"}],
+    }
+    for number in range(4)
+]  # fmt: skip
 
 
 @pytest.fixture
 def statements():
-    """What changes a store with a memory and a task that was done."""
-    with store_of(memories=["flights to Rome leave at noon"], outcomes=[OUTCOME]):
+    """What changes a store with something of everything that resources ask about."""
+    with store_of(memories=["flights to Rome leave at noon"], outcomes=OUTCOMES):
         give_feedback("helpful", memory="memory-1")
+        add_competence(["search", "pay"], triggers=["a flight"])
         changed: list[str] = []
 
         @event.listens_for(given_stores.get().engine, "before_cursor_execute")
@@ -46,11 +52,16 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     questions = [
         each for resource in RESOURCES for each in resource.operations if each.permission == "read"
     ]
+    given = {
+        "text": "flight to Rome", "memory_id": "memory-1", "name": "readable",
+        "lesson_id": list_lessons()[0].id, "pattern_id": "file-based", "some_id": "file-based",
+        "competence_id": list_competences()[0].id, "outcome_id": "run-1", "tools": "pay",
+    }  # fmt: skip
     for question in questions:
         assert question.route.startswith("GET ")
         names = signature(question.call).parameters
-        assert question.call(**{name: value for name, value in GIVEN.items() if name in names})
-    assert len(questions) >= 4
+        assert question.call(**{name: value for name, value in given.items() if name in names})
+    assert len(questions) >= 18
     assert statements == []
 
     assert recall("flights", reset=False)

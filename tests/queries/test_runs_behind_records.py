@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord.changes.competences import revising
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
@@ -14,6 +13,8 @@ from trackrecord.queries.record_over_time import record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
 from trackrecord.queries.run_details import run_details
 from trackrecord.queries.run_lines import LineFilter, list_run_lines
+from trackrecord.resources.competences import revising
+from trackrecord.resources.project_store import ProjectStore, calls_use
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -104,7 +105,10 @@ def test_a_merged_record_keeps_the_runs_of_those_that_it_was_made_of(store):
     teach(store, [*bookings(2), run(5, "find"), run(6, "find")])
     make_records(store, now=NOW + DAY)
     other = competence_id("default", "find")
-    with revising(store, SETTINGS, "default", by="me", reason="one task") as (reviser, whole):
+    with (
+        calls_use(ProjectStore(store, SETTINGS, "default")),
+        revising(None, by="me", reason="one task") as (reviser, whole),
+    ):
         merged = reviser.merge([whole(RECORD), whole(other)])
     with reading(store) as connection:
         found = runs_behind_record(connection, "default", merged.id)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries import sorting
-from trackrecord.queries.sorting import PATTERNS
+from trackrecord.resources import patterns
 from trackrecord.resources.paging import Order, Sorting
 from trackrecord_door.api.endpoint_table import RESOURCES
 
@@ -29,6 +29,7 @@ class Thing:
     rate: float | None
 
 
+PATTERNS = patterns.PATTERNS.sorting("list")
 THINGS = Sorting("things", lambda each: each.id, {"rate": lambda each: each.rate})
 _THINGS = st.lists(
     st.builds(Thing, st.text(max_size=3), st.none() | st.integers(0, 3)), unique_by=lambda t: t.id

@@ -5,8 +5,9 @@ import sqlalchemy
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.queries.patterns import list_patterns
 from trackrecord.queries.status import _learnt, _verdict, counted
+from trackrecord.resources.patterns import patterns_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.server_urls import without_password
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
@@ -125,7 +126,7 @@ def test_warnings_are_counted_by_what_their_sources_agree_on(store):
         listed = [
             each.standing.is_inverted
             for project in ("one", "several")
-            for each in list_patterns(connection, SETTINGS, project)
+            for each in patterns_of(Transaction(connection, SETTINGS, project))
         ]
     assert (listed.count(False), listed.count(True)) == (4, 2)
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from msgspec import UNSET, UnsetType
 
 import trackrecord
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import Choice, Limit, Moment, Share
+from trackrecord.resources.checks import Choice, Limit, MemoryId, Moment, Name, Reason, Share
 from trackrecord.resources.paging import sorting_of
 from trackrecord.resources.resource import Answer, Instant, Resource
 from trackrecord_cli.resource_commands import group_of
@@ -46,6 +47,8 @@ class Kite(Answer, frozen=True):
         colour: what it looks like.
         height: how high it flies.
         flown_at: when it flew last.
+        line: what holds it.
+        wind: how it blows, where that is known.
         tails: what hangs on it.
     """
 
@@ -53,15 +56,17 @@ class Kite(Answer, frozen=True):
     colour: Colour
     height: float | None
     flown_at: Instant | None
+    line: Tail = Tail(9.0)
+    wind: float | UnsetType = UNSET
     tails: tuple[Tail, ...] = ()
     _secret: int = 0
 
 
 KITES = Resource("kites", "Fly kites.")
 FOUND = [
-    Kite("k1", Colour.RED, 0.5, 0.0, (Tail(2.0),)),
+    Kite("k1", Colour.RED, 0.5, 0.0, tails=(Tail(2.0),)),
     Kite("k2", Colour.BLUE, 0.9, None),
-    Kite("k3", Colour.RED, None, None),
+    Kite("k3", Colour.RED, None, None, wind=0.25),
 ]
 
 
@@ -95,35 +100,60 @@ def list_kites(
     return [each for each in found if (each.height or 0.0) >= (min_height or 0.0)][:limit]
 
 
+@KITES.offers("POST /kites/{kite_id}/ground", command="ground", permission="admin")
+def ground_kite(
+    kite_id: MemoryId, *, reason: Reason, by: Name | None = None, project: str | None = None
+) -> Kite:
+    """Let a kite fly no more.
+
+    Args:
+        kite_id: which one.
+        reason: why.
+        by: who decides.
+        project: whose kite.
+    """
+    del reason, by, project
+    return next(each for each in FOUND if each.id == kite_id)
+
+
 @pytest.fixture
-def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Runs `kites list`."""
+def kites(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Runs commands of `kites`."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
     group = group_of(KITES)
-    return lambda *arguments: CliRunner().invoke(group, ["list", *arguments])
+    return lambda *arguments: CliRunner().invoke(group, arguments)
+
+
+@pytest.fixture
+def command(kites: Callable[..., Result]) -> Callable[..., Result]:
+    """Runs `kites list`."""
+    return lambda *arguments: kites("list", *arguments)
 
 
 def test_a_field_is_in_the_document_the_shape_and_the_table(command):
-    """Moments as ISO 8601, members of enums as their values; what is private nowhere."""
-    (operation,) = KITES.operations
+    """Moments as ISO 8601, members of enums as their values; what is private or unset nowhere."""
+    operation = KITES.operations[0]
     document = operation.document_of(list_kites(limit=1)[0])
     assert document == {
         "id": "k1", "colour": "red", "height": 0.5, "flown_at": "1970-01-01T00:00:00.000Z",
-        "tails": [{"length": 2.0}],
+        "line": {"length": 9.0}, "tails": [{"length": 2.0}],
     }  # fmt: skip
     shape = shape_of(operation.answer)
-    assert [*shape.__struct_fields__] == [*document]
+    assert [each for each in shape.__struct_fields__ if each != "wind"] == [*document]
     assert msgspec.convert(document, shape)
+    assert msgspec.convert(operation.document_of(FOUND[2]), shape).wind == 0.25
     schema = msgspec.json.schema(shape)["$defs"]
     assert schema["Colour"]["enum"] == ["blue", "red"]
     assert schema["Kite"]["properties"]["height"]["description"] == "How high it flies."
+    assert {*schema["Kite"]["properties"]} - {*schema["Kite"]["required"]} == {"wind"}
+    assert schema["Tail"]["properties"]["length"]["description"] == "Of the tail."
     assert json.loads(command("--json", "--limit", "1").output) == [document]
     assert command().output.splitlines()[:2] == ["id\tcolour\theight", "k1\tred\t0.50"]
 
 
 def test_a_filter_and_an_order_are_offered_on_each_surface(command):
     """With the same values, bounds and words."""
-    (endpoint,) = endpoints_of(KITES)
+    endpoint = endpoints_of(KITES)[0]
     assert {*endpoint.parameters} == {"colour", "min_height", "at"}
     assert endpoint.parameters["min_height"].description == "Only kites at this height or higher."
     help_text = command("--help").output
@@ -132,6 +162,18 @@ def test_a_filter_and_an_order_are_offered_on_each_surface(command):
     shown = json.loads(command("--colour", "red", "--sort", "-height", "--json").output)
     assert [each["id"] for each in shown] == ["k1", "k3"]
     assert [each.id for each in list_kites(colour="red", min_height=0.1)] == ["k1"]
+
+
+def test_a_decision_asks_for_its_reason_and_shows_what_it_is_about(kites):
+    """The options that name who decides, and why, say so on each command."""
+    help_text = " ".join(kites("ground", "--help").output.split())
+    assert "Give the reason; the history keeps it. [required]" in help_text
+    assert "Name the person who decides. [default: the user's name]" in help_text
+    ran = kites("ground", "k1")
+    assert (ran.exit_code, "Missing option '--reason'" in ran.output) == (2, True)
+    ran = kites("ground", "k1", "--reason", "rain")
+    assert ran.output.splitlines()[:4] == ["field\tvalue", "id\tk1", "colour\tred", "height\t0.50"]
+    assert json.loads(kites("ground", "k3", "--reason", "rain", "--json").output)["wind"] == 0.25
 
 
 @pytest.mark.parametrize(

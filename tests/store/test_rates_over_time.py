@@ -13,7 +13,6 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import base_score
-from trackrecord.queries.patterns import list_patterns
 from trackrecord.queries.rates_over_time import (
     MOST_MOMENTS,
     criterion_rates,
@@ -23,6 +22,7 @@ from trackrecord.queries.rates_over_time import (
 )
 from trackrecord.resources.criteria import criteria_of
 from trackrecord.resources.memories import list_memories
+from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
@@ -53,13 +53,14 @@ def assert_as_of_each_moment(store, moments):
         patterns = pattern_rates(connection, "default", SLUGS, moments)
         criteria = criterion_rates(connection, SETTINGS, "default", NAMES, moments)
         for number, at in enumerate(moments):
-            found = list_patterns(connection, SETTINGS, "default", at=at)
+            it = Transaction(connection, SETTINGS, "default", at)
+            found = patterns_of(it)
             expected = {each.standing.facts.slug: each.standing.evidence for each in found}
             _assert_same({name: rates[number] for name, rates in patterns.items()}, expected)
             for slug, evidence in expected.items():
                 low = patterns[slug][number].low
                 assert (low or 0.0) == pytest.approx(base_score(evidence))
-            listed = criteria_of(Transaction(connection, SETTINGS, "default", at))
+            listed = criteria_of(it)
             weighed = {each.name: each.standing.evidence for each in listed}
             _assert_same({name: rates[number] for name, rates in criteria.items()}, weighed)
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from teaching import DAY, NOW, RULES, outcome, standings, teach
 
-from trackrecord.changes.pattern_tags import tag_pattern
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources import patterns as calls
+from trackrecord.resources.project_store import ProjectStore, calls_use
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
@@ -30,6 +31,11 @@ def tag(store, *, add=(), remove=(), slug="plan", now=NOW):
         project_id = project_id_of(connection, "default")
         _, after = change_tags(connection, project_id, slug, add=add, remove=remove, now=now)
     return sorted(after)
+
+
+def tag_pattern(store, slug, **given):
+    with calls_use(ProjectStore(store, SETTINGS, "default")):
+        return calls.tag_pattern(slug, **given)
 
 
 def tags(store, *, at=None, slug="plan"):
@@ -77,9 +83,9 @@ def test_two_who_tag_at_once_both_do(store):
     teach(store, [outcome(1, patterns=["plan"])])
     with ThreadPoolExecutor(4) as pool:
         wanted = [[f"t{n}", "shared"] for n in range(4)]
-        list(pool.map(lambda add: tag_pattern(store, SETTINGS, "default", "plan", add=add), wanted))
+        list(pool.map(lambda add: tag_pattern(store, "plan", add=add), wanted))
     assert tags(store) == ("shared", "t0", "t1", "t2", "t3")
-    assert tag_pattern(store, SETTINGS, "default", "plan", remove=["shared"]).removed == ("shared",)
+    assert tag_pattern(store, "plan", remove=["shared"]).removed == ("shared",)
     assert "shared" not in tags(store)
 
 
@@ -87,7 +93,7 @@ def test_patterns_are_found_by_their_tags_and_by_their_kind(store):
     """An anti-pattern has the tags of its pattern; agents get them in the cached rankings."""
     failing = [outcome(n, helpful=False, patterns=["plan"]) for n in range(4)]
     teach(store, [*failing, outcome(9, patterns=["other"])])
-    tag_pattern(store, SETTINGS, "default", "anti-plan", add=["  UI "])
+    tag_pattern(store, "anti-plan", add=["  UI "])
 
     def found(wanted):
         with reading(store) as connection:
@@ -147,7 +153,7 @@ def test_mistakes_change_nothing(store):
         {},
     ):
         with pytest.raises(InvalidTag):
-            tag_pattern(store, SETTINGS, "default", "plan", **given)
+            tag_pattern(store, "plan", **given)
     with pytest.raises(UnknownId):
-        tag_pattern(store, SETTINGS, "default", "nothing", add=["a"])
+        tag_pattern(store, "nothing", add=["a"])
     assert tags(store) == ()

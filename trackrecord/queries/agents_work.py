@@ -9,11 +9,12 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.competences.checks import is_check
+from trackrecord.resources.lessons import LessonAnswer, lessons_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome
 
-from .lessons import KnownLesson, list_lessons
 from .runs import failed, list_runs
 
 # Kinds of evidence that tell how a run ended, as the capture names them.
@@ -93,7 +94,7 @@ class ProjectWork:
     ends: dict[str, int]
     failing: tuple[FailingTool, ...] = ()
     procedures: tuple[Procedure, ...] = ()
-    lessons: tuple[KnownLesson, ...] = ()
+    lessons: tuple[LessonAnswer, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -122,7 +123,7 @@ class ProjectWork:
                 for each in self.failing
             ],
             "procedures": [dict(vars(each)) for each in self.procedures],
-            "lessons": [known.to_document() for known in self.lessons],
+            "lessons": [lesson.to_document() for lesson in self.lessons],
         }
 
 
@@ -146,7 +147,7 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
     limit = settings.advice.max_runs
     for run in list_runs(connection, project, limit=limit):
         tally.add(run.outcome)
-    lessons = list_lessons(connection, settings, project)
+    lessons = lessons_of(Transaction(connection, settings, project))
     return ProjectWork(
         project=project,
         sources=dict(tally.sources.most_common()),
@@ -156,7 +157,7 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         ends={kind: tally.ends[kind] for kind in _ENDS if tally.ends[kind]},
         failing=tally.failing(),
         procedures=_procedures(connection, project),
-        lessons=tuple(known for known in lessons if known.lesson.kind not in _TOLD)[:_MOST_LESSONS],
+        lessons=tuple(each for each in lessons if each.kind not in _TOLD)[:_MOST_LESSONS],
     )
 
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection
+from sqlalchemy import Column, ColumnElement
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.estimates.estimates import Estimate
@@ -21,18 +19,21 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
+from trackrecord.resources.competences import find_competence
 from trackrecord.resources.criteria import criteria_of, find_criterion
+from trackrecord.resources.estimates import EstimateAnswer
+from trackrecord.resources.explanations import ExplanationAnswer
 from trackrecord.resources.memories import details_of
+from trackrecord.resources.patterns import find_pattern
 from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.times import iso
 
-from .competences import find_competence, record_ids, record_ids_near
-from .estimates import estimate_document, read_estimates
-from .patterns import find_pattern, pattern_slugs, pattern_slugs_near
-from .project_rows import project_row
+from .estimates import read_estimates
+from .pattern_standings import pattern_slugs, pattern_slugs_near
 from .short_ids import ids_beginning_with, ids_near, nearest_id, only_match
 
 _CRITERION = "criterion:"
@@ -40,130 +41,65 @@ _CRITERION = "criterion:"
 Kind = Literal["pattern", "criterion", "memory", "record"]
 
 
-@dataclass(frozen=True)
-class Explained:
-    """Why something stands where it stands.
-
-    Attributes:
-        id: its whole id, or the name of the criterion.
-        numbers: what it is judged by, as its own list shows it.
-        because: the rules that decided, in order.
-        to_change: what it would take to change it.
-        rebuild_due: why the numbers must be computed anew; empty when they need not be.
-    """
-
-    id: str
-    numbers: dict[str, Any]
-    because: tuple[str, ...]
-    to_change: tuple[str, ...]
-    rebuild_due: tuple[str, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the explanation as a JSON object."""
-        return {
-            "id": self.id,
-            "numbers": self.numbers,
-            "because": list(self.because),
-            "to_change": list(self.to_change),
-            "rebuild_due": list(self.rebuild_due),
-        }
-
-
-def explain(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    some_id: str,
-    *,
-    kind: Kind | None = None,
-    at: float | None = None,
-) -> Explained:
+def explained(it: Transaction, some_id: str, *, kind: Kind | None = None) -> ExplanationAnswer:
     """Return why something stands where it stands.
 
     Args:
-        connection: a reading transaction.
-        settings: the rules.
-        project: whose experience.
+        it: a reading transaction.
         some_id: the id of a pattern, a memory or a record, the beginning of one, or the name of a
             criterion. `criterion:NAME` is the criterion where a pattern has the same name.
         kind: what it is an id of; None for any.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: nothing in the project had that id.
         AmbiguousId: several ids begin so.
     """
-    subject = _Subject(connection, settings, project, at, kind)
-    whole, numbers, explanation = subject.explain(some_id)
-    return Explained(
+    whole, numbers, explanation = _Subject(it, kind).explain(some_id)
+    return ExplanationAnswer(
         id=whole,
         numbers=numbers,
-        because=(
-            *_withdrawn(connection, project, whole, at),
-            *explanation.because,
-        ),
+        because=(*_withdrawn(it, whole), *explanation.because),
         to_change=tuple(explanation.to_change),
-        rebuild_due=_rebuild_due(connection, settings, project),
+        rebuild_due=_rebuild_due(it),
     )
 
 
-def explain_procedure(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    signature: str,
-    *,
-    task: str | None = None,
-    at: float | None = None,
-) -> Explained:
+def explained_procedure(it: Transaction, signature: str, task: str | None) -> ExplanationAnswer:
     """Return how often a procedure succeeds, and why that is expected.
 
     There is an answer for every procedure: one that has no record because it failed always, and
     one that was never tried.
 
     Args:
-        connection: a reading transaction.
-        settings: the rules.
-        project: whose experience.
+        it: a reading transaction.
         signature: the names of its tools, joined with `+`, in any order.
         task: the text of a task that it is meant for; None for the tasks that it was used for.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    estimates = read_estimates(connection, settings, project, at=at)
+    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
     kind = None if task is None else estimates.kinds.position_for(task)
     whole = signature_of(tools_of(signature))
     found = estimates.procedure(whole, kind)
-    numbers = estimate_document(found)
+    numbers = EstimateAnswer.of(found).to_document()
     if kind is not None:
         numbers["kind"] = estimates.kinds.names[kind]
-    return Explained(
-        id=whole,
-        numbers=numbers,
-        because=why(found),
-        to_change=(),
-        rebuild_due=_rebuild_due(connection, settings, project),
+    return ExplanationAnswer(
+        id=whole, numbers=numbers, because=tuple(why(found)), rebuild_due=_rebuild_due(it)
     )
 
 
-def _rebuild_due(connection: Connection, settings: DaemonSettings, project: str) -> tuple[str, ...]:
-    due = rebuilds_due(
-        connection,
-        settings.rules.recorded,
-        settings.rules.half_lives,
-        project_id=project_row(connection, project),
-    )
-    return tuple(due.get(project, ()))
+def _rebuild_due(it: Transaction) -> tuple[str, ...]:
+    rules = it.settings.rules
+    due = rebuilds_due(it.connection, rules.recorded, rules.half_lives, project_id=it.project_id)
+    return tuple(due.get(it.project, ()))
 
 
-def _withdrawn(
-    connection: Connection, project: str, some_id: str, at: float | None
-) -> tuple[str, ...]:
+def _withdrawn(it: Transaction, some_id: str) -> tuple[str, ...]:
     """Return why an entry, or the warning that it became, is handed out no more."""
-    decided = effect_decisions_in_force(connection, project_row(connection, project), at=at)
+    decided = effect_decisions_in_force(it.connection, it.project_id, at=it.at)
     names = (some_id, ANTI_PREFIX + some_id, entry_ids.MEMORY + some_id)
     return tuple(
         f"{name} is handed out no more, withdrawn by {one_line(each.actor)}"
@@ -176,21 +112,8 @@ def _withdrawn(
 class _Subject:
     """Whatever can be explained in one project, as of one moment."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        settings: DaemonSettings,
-        project: str,
-        at: float | None,
-        kind: Kind | None,
-    ) -> None:
-        self._connection = connection
-        self._settings = settings
-        self._project = project
-        self._project_id = project_row(connection, project)
-        self._at = at
-        self._it = Transaction(connection, settings, project, at)
-        self._kind = kind
+    def __init__(self, it: Transaction, kind: Kind | None) -> None:
+        self._it, self._kind = it, kind
         self._explanations = {
             "pattern": self._pattern,
             "criterion": self._criterion,
@@ -221,7 +144,7 @@ class _Subject:
         raise self._unknown(some_id)
 
     def _candidates(self, some_id: str) -> list[tuple[str, str]]:
-        row, connection = self._project_id, self._connection
+        row, connection = self._it.project_id, self._it.connection
         name = some_id.removeprefix(_CRITERION)
         criteria = criteria_of(self._it)
         named = [("criterion", name) for each in criteria if each.standing.criterion == name]
@@ -235,39 +158,37 @@ class _Subject:
                 ("memory", each)
                 for each in ids_beginning_with(connection, ids, of_project, some_id)
             ),
-            *(("record", each) for each in record_ids(connection, row, some_id)),
+            *(("record", each) for each in ids_beginning_with(connection, *_records(row), some_id)),
         ]
 
     def _pattern(self, slug: str) -> tuple[dict[str, Any], Explanation]:
-        settings = self._settings
-        pattern = find_pattern(self._connection, settings, self._project, slug, at=self._at)
+        settings = self._it.settings
+        pattern = find_pattern(self._it, slug)
         explanation = explain_pattern(settings.maturity, settings.antipatterns, pattern.standing)
         return pattern.to_document(), _with_estimate(explanation, pattern.estimate)
 
     def _criterion(self, name: str) -> tuple[dict[str, Any], Explanation]:
-        settings = self._settings
+        settings = self._it.settings
         criterion = find_criterion(self._it, name)
         return criterion.to_document(), explain_criterion(settings.criteria, criterion.standing)
 
     def _memory(self, memory_id: str) -> tuple[dict[str, Any], Explanation]:
-        settings = self._settings
+        settings = self._it.settings
         details = details_of(self._it, memory_id)
         explanation = explain_memory(settings.memories, details.state, now=self._it.moment)
         return details.to_document(), explanation
 
     def _record(self, competence_id: str) -> tuple[dict[str, Any], Explanation]:
-        settings = self._settings
-        found = find_competence(
-            self._connection, settings, self._project, competence_id, at=self._at
-        )
+        settings = self._it.settings
+        found = find_competence(self._it, competence_id)
         explanation = explain_competence(settings.competence, found.record, now=found.reading.now)
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
     def _unknown(self, some_id: str) -> UnknownId:
-        when = "" if self._at is None else f" at {iso(self._at)}"
+        when = "" if self._it.at is None else f" at {iso(self._it.at)}"
         nearest = None if self._candidates(some_id) else self._nearest(some_id)
         return UnknownId(
-            f"nothing in project {self._project!r} had the id {some_id!r}{when}",
+            f"nothing in project {self._it.project!r} had the id {some_id!r}{when}",
             nearest=nearest,
             hint="`patterns list`, `criteria list`, `competences list` and `memories list` show "
             "what there is, and `lessons show` explains a lesson",
@@ -282,10 +203,16 @@ class _Subject:
         return nearest and _CRITERION + nearest
 
     def _near(self, some_id: str) -> Iterator[str]:
-        row, connection = self._project_id, self._connection
+        row, connection = self._it.project_id, self._it.connection
         yield from pattern_slugs_near(connection, row, some_id)
         yield from ids_near(connection, memories.c.memory_id, memories.c.project_id == row, some_id)
-        yield from record_ids_near(connection, row, some_id)
+        yield from ids_near(connection, *_records(row), some_id)
+
+
+def _records(project_id: int) -> tuple[Column[str], ColumnElement[bool]]:
+    """Return where the ids of a project's records are, present or gone."""
+    table = competence_history.c
+    return table.competence_id, table.project_id == project_id
 
 
 def _with_estimate(explanation: Explanation, estimate: Estimate | None) -> Explanation:

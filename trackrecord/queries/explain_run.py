@@ -1,77 +1,63 @@
 """Explaining a verdict: how probably a run succeeded, from what others like it did."""
 
-import time
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.explanations import ExplanationAnswer
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 from trackrecord.wire.outcome import Outcome
 
-from .explain import Explained
-from .project_rows import project_row
 from .runs import show_run, whole_outcome_id
 
 
-def explain_run(
-    connection: Connection,
-    settings: DaemonSettings,
-    project: str,
-    outcome_id: str,
-    *,
-    at: float | None = None,
-) -> Explained:
+def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
     """Return how probably the run of an outcome succeeded, judged by the project's other runs.
 
     Args:
-        connection: a reading transaction.
-        settings: the rules.
-        project: whose outcome.
+        it: a reading transaction.
         outcome_id: the outcome's id, or the beginning of it.
-        at: a past moment to answer for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
         UnknownId: the project has no such outcome, or its run is too old to count.
         AmbiguousId: several outcomes' ids begin so.
     """
-    project_id = project_row(connection, project)
-    whole = whole_outcome_id(connection, project, outcome_id)
+    connection, settings, at = it.connection, it.settings, it.at
+    whole = whole_outcome_id(connection, it.project, outcome_id)
     row = connection.execute(
         select(outcomes.c.id)
         .where(
-            outcomes.c.project_id == project_id,
+            outcomes.c.project_id == it.project_id,
             outcomes.c.outcome_id == whole,
             outcome_stood(at),
         )
         .order_by(outcomes.c.id)
         .limit(1)
     ).scalar_one()
-    noted = read_noted_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
+    noted = read_noted_runs(connection, it.project_id, limit=settings.rules.advice.max_runs, at=at)
     asked = next((run for run in noted if run.outcome == row), None)
     if asked is None:
         raise UnknownId(_not_compared(whole, len(noted), settings.rules.advice.max_runs, at))
-    now = time.time() if at is None else at
-    judged = _model(noted, settings, now).probability(asked)
-    return Explained(
+    judged = _model(noted, settings, it.moment).probability(asked)
+    return ExplanationAnswer(
         id=whole,
         numbers={"probability": judged.probability, "success": asked.success},
         because=(
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
             f"reported: {_reported(asked)}",
-            *_grounds(show_run(connection, project, whole, at=at).outcome),
+            *_grounds(show_run(connection, it.project, whole, at=at).outcome),
         ),
-        to_change=(),
-        rebuild_due=(),
     )
 
 

@@ -29,10 +29,10 @@ from trackrecord.learning.competences.record import (
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
 
-from .competences import CompetenceRecord
 from .project_rows import project_row
 
 
@@ -112,19 +112,19 @@ class RecommendedProcedures:
     def to_document(self) -> dict[str, Any]:
         """Return the recommendation as a JSON object."""
         first = self.candidates[0] if self.candidates else None
-        return {
-            "task": self.task,
-            "by": "advice",
-            "selected": first and first.record and first.record.id,
-            "tools": first and list(first.tools),
-            "confidence": self.confidence,
-            "needs_more": self.needs_more,
-            "needs_more_below": NEEDS_MORE_BELOW,
-            "count": self.count,
-            "compared_by": "tools" if self.by_tools else "procedures",
-            "similar_tasks": self.similar,
-            "candidates": [each.to_document() for each in self.candidates],
-        }
+        return SelectedCompetences(
+            task=self.task,
+            by="advice",
+            selected=first.record.id if first and first.record else None,
+            tools=first.tools if first else None,
+            confidence=self.confidence,
+            needs_more=self.needs_more,
+            needs_more_below=NEEDS_MORE_BELOW,
+            count=self.count,
+            compared_by="tools" if self.by_tools else "procedures",
+            similar_tasks=self.similar,
+            candidates=tuple(each.to_document() for each in self.candidates),
+        ).to_document()
 
 
 def recommend_competences(

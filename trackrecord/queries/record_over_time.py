@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Performance
 from trackrecord.learning.competences.rules import salience_now
+from trackrecord.resources.competences import whole_record_id
 from trackrecord.store.competences.credit import credited_performance
 from trackrecord.store.competences.read import HistoryEntry, read_history
 from trackrecord.times import iso
 
-from .competences import whole_record_id
 from .project_rows import project_row
 
 _POINTS: Final = 24

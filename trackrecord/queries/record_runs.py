@@ -7,11 +7,11 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.advice.runs import with_verdict
 from trackrecord.learning.competences.flow import FlowStep, ProcedureFlow, flow_of
+from trackrecord.resources.competences import whole_record_id
 from trackrecord.store.advice.found_runs import runs_of_rows
 from trackrecord.store.competences.provenance import newest_rows
 from trackrecord.store.competences.read import read_competence
 
-from .competences import whole_record_id
 from .project_rows import project_row
 from .run_lines import RunLine, line_of
 

@@ -10,6 +10,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.select import (
     ScoredRecord,
@@ -19,7 +20,6 @@ from trackrecord.store.competences.select import (
 )
 from trackrecord.store.database.engine import reading
 
-from .competences import CompetenceRecord
 from .project_rows import project_row
 
 
@@ -72,15 +72,15 @@ class SelectionResult:
     def to_document(self) -> dict[str, Any]:
         """Return the selection as a JSON object."""
         answer = self.answer
-        return {
-            "task": self.task,
-            "selected": answer.candidates[0].record.id if answer.candidates else None,
-            "confidence": answer.choice.confidence,
-            "needs_more": answer.choice.needs_more,
-            "needs_more_below": self.needs_more_below,
-            "count": answer.count,
-            "compared_by": self.compared_by,
-            "candidates": [
+        return SelectedCompetences(
+            task=self.task,
+            selected=answer.candidates[0].record.id if answer.candidates else None,
+            confidence=answer.choice.confidence,
+            needs_more=answer.choice.needs_more,
+            needs_more_below=self.needs_more_below,
+            count=answer.count,
+            compared_by=self.compared_by,
+            candidates=tuple(
                 {
                     "id": candidate.record.id,
                     "score": candidate.signals.score,
@@ -90,8 +90,8 @@ class SelectionResult:
                     "record": record.to_document(),
                 }
                 for candidate, record in zip(answer.candidates, self.records, strict=True)
-            ],
-        }
+            ),
+        ).to_document()
 
 
 class Selector:

@@ -14,63 +14,17 @@ if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
     from trackrecord.learning.advice.effect.comparison import Comparison
     from trackrecord.learning.advice.effect.entries import EntryEffect
+    from trackrecord.resources.competences import RecordChange
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
 
     from .benchmark import BenchmarkRun
-    from .competences import CompetenceRecord, RecordChange
     from .dead_letters import DeadLetter
-    from .lessons import KnownLesson
     from .news import News
-    from .patterns import Pattern
     from .projects import Project
     from .runs import RunOnRecord
     from .tokens import KnownToken
 
-# From the least to the most trusted.
-_STATES: Final = ("deprecated", "candidate", "established", "proven")
-_LESSON_STATES: Final = ("faded", "seen", "established")
-_ANTI_PATTERN: Final = -1
-
-
-def _pattern_state(pattern: Pattern) -> int:
-    standing = pattern.standing
-    return _ANTI_PATTERN if standing.is_inverted else _STATES.index(standing.state.value)
-
-
-PATTERNS: Final[Sorting[Pattern]] = Sorting(
-    "patterns",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.shown.content,
-        "state": _pattern_state,
-        "score": lambda each: each.score,
-        "rate": lambda each: None if each.estimate is None else each.estimate.posterior.mean,
-        "runs": lambda each: None if each.estimate is None else each.estimate.tally.runs,
-        "helpful": lambda each: each.standing.evidence.helpful,
-        "neutral": lambda each: each.standing.evidence.neutral,
-        "harmful": lambda each: each.standing.evidence.harmful,
-        "last-seen": lambda each: each.standing.facts.last_validated,
-    },
-)
-LESSONS: Final[Sorting[KnownLesson]] = Sorting(
-    "lessons",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.text,
-        "kind": lambda each: each.lesson.kind.value,
-        "state": lambda each: _LESSON_STATES.index(each.lesson.state.value),
-        "tool": lambda each: each.lesson.tools[0],
-        "strength": lambda each: each.lesson.strength,
-        "effect": lambda each: each.lesson.effect,
-        "tasks": lambda each: each.lesson.tasks,
-        "runs": lambda each: each.lesson.runs,
-        "calls": lambda each: each.lesson.calls,
-        "last-seen": lambda each: each.lesson.last_seen,
-    },
-)
 CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
     "entries",
     lambda each: f"{each.criterion} {each.outcome_id or each.feedback_id}",
@@ -80,24 +34,6 @@ CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
         "value": lambda each: each.value,
         "ended": lambda each: each.ended_at,
         "received": lambda each: each.received_at,
-    },
-)
-COMPETENCES: Final[Sorting[CompetenceRecord]] = Sorting(
-    "records",
-    lambda each: each.id,
-    {
-        "id": lambda each: each.id,
-        "name": lambda each: each.record.skill_name,
-        "state": lambda each: each.record.status.value,
-        "rate": lambda each: each.record.performance.success_rate,
-        "runs": lambda each: (
-            each.record.performance.success_count + each.record.performance.failure_count
-        ),
-        "salience": lambda each: each.salience_now,
-        "confidence": lambda each: each.record.confidence,
-        "created": lambda each: each.record.created_at,
-        "updated": lambda each: each.record.updated_at,
-        "last-seen": lambda each: each.record.performance.last_used_at,
     },
 )
 RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(

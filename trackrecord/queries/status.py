@@ -28,7 +28,7 @@ from trackrecord.store.patterns.read import count_by_counts
 from trackrecord.times import iso
 
 from .flow import read_flow
-from .patterns import count_patterns
+from .pattern_standings import count_patterns
 from .project_rows import project_row
 
 _SLOW_FROM_S: Final = 60.0

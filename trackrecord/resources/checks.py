@@ -60,9 +60,15 @@ Name = Annotated[str, Meta(min_length=1, max_length=128)]
 Label = Annotated[str, Meta(min_length=1, max_length=256)]
 AgentName = Label
 PatternName = Annotated[str, Meta(min_length=1, max_length=1024)]
+ToolName = PatternName
 Few = Annotated[int, Meta(ge=1, le=1000)]
 Limit = Annotated[int, Meta(ge=1, le=_MOST)]
+Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
+PatternId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("pattern")]
+CompetenceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("record")]
+OutcomeId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("outcome")]
+LessonId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("lesson")]
 
 
 class Argument(Struct, frozen=True):

@@ -267,7 +267,7 @@ def _of_known(it: Transaction, given: GivenFeedback) -> GivenFeedback:
     """Return the feedback with the whole id of what it is about; a criterion need not be known."""
     from dataclasses import replace
 
-    from trackrecord.queries.patterns import pattern_slug
+    from trackrecord.queries.pattern_standings import pattern_slug
 
     from .memories import whole_memory_id
 

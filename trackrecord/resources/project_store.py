@@ -79,10 +79,13 @@ class NoStore:
 
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
-    "changes.patterns", "daemon_settings", "queries.competences", "queries.explain",
-    "queries.lessons", "queries.runs", "store.database.migrate", "store.intake.feedback",
-    "store.memories.past_tasks", "store.memories.recall", "store.memories.write",
-    "store.outcomes.feedback_list",
+    "changes.writing", "daemon_settings", "queries.estimates", "queries.explain",
+    "queries.found_lessons", "queries.pattern_standings", "queries.runs",
+    "store.advice.lesson_decisions", "store.advice.lesson_runs",
+    "store.competences.provenance", "store.competences.read", "store.competences.revise",
+    "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
+    "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
+    "store.patterns.decide", "store.patterns.tags",
 )  # fmt: skip
 
 # What a test or a command gives in place of the store that the settings name.

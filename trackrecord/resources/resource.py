@@ -15,7 +15,7 @@ from inspect import unwrap
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, field
 
 from trackrecord.times import iso
 
@@ -43,17 +43,18 @@ _AS_IT_IS: Final = frozenset({str, int, float, bool, NoneType})
 class Answer(Struct, frozen=True):
     """What a call answers: its fields are those of the JSON, of the HTTP schema and of tables.
 
-    Fields that begin with an underscore are the call's own. In the HTTP schema the class has its
-    name without an "Answer" at the end.
+    Fields that begin with an underscore are the call's own; those that are unset are left out. In
+    the HTTP schema the class has its name without an "Answer" at the end.
     """
 
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
         kind: type[Struct] = type(self)
-        return {
-            name: getattr(self, name) if write is None else write(getattr(self, name))
-            for name, write in _writers(kind)
-        }
+        document: dict[str, Any] = {}
+        for name, write in _writers(kind):
+            if (value := getattr(self, name)) is not UNSET:
+                document[name] = value if write is None else write(value)
+        return document
 
 
 def schema_name(answer: type) -> str:
@@ -113,7 +114,8 @@ class Operation(Struct, frozen=True):
         columns: of its table: names of fields, or of `cells`.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
-        in_words: returns what a command says of an answer that is no list.
+        in_words: returns what a command says of an answer that is no list; where it is missing,
+            the answer's fields are printed.
         option_help: the help of an option that the docstring describes for another surface.
         option_names: the names of options that are not those of the arguments.
     """
@@ -130,7 +132,7 @@ class Operation(Struct, frozen=True):
     columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
-    in_words: Callable[[Any], str] = str
+    in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
     option_names: Mapping[str, str] = field(default_factory=dict)
 
@@ -143,18 +145,24 @@ class Operation(Struct, frozen=True):
     @property
     def is_list(self) -> bool:
         """Whether it answers a list."""
-        return typing.get_origin(self._returns) is list
+        # As a text: what is imported for type checkers alone cannot be looked up.
+        return str(unwrap(self.call).__annotations__["return"]).startswith("list[")
 
     @property
     def answer(self) -> type[Answer]:
         """The class of its answer, or of each entry of its list."""
-        found: type[Answer] = typing.get_args(self._returns)[0] if self.is_list else self._returns
-        return self.answers or found
+        if self.answers is not None:
+            return self.answers
+        returns = self._returns
+        found: type[Answer] = typing.get_args(returns)[0] if self.is_list else returns
+        return found
 
     def document_of(self, found: Any) -> dict[str, Any]:  # noqa: ANN401 - what the call returns
         """Return what the call returned, or one entry of it, as a JSON object."""
+        if hasattr(found, "to_document"):
+            return typing.cast("dict[str, Any]", found.to_document())
         make: Callable[[Any], Answer] = self.answer
-        return (found if isinstance(found, Answer) else make(found)).to_document()
+        return make(found).to_document()
 
 
 def _no_other_ids(_project: str, _ids: list[str]) -> list[str]:

@@ -2,98 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from trackrecord.queries.sorting import COMPETENCES, RECORD_CHANGES
+from trackrecord.queries.sorting import RECORD_CHANGES
+from trackrecord.resources.competences import COMPETENCES, CompetenceRecord, history_of
 from trackrecord.resources.paging import Order
+from trackrecord.resources.project_store import read_project
 
-from ..access import read_store
+from ..access import own_store
 from ..completing import complete
 from ..drawing import bar
-from ..group import CommandGroup
-from ..options import (
-    at_option,
-    json_option,
-    limit_option,
-    list_options,
-    project_option,
-    sort_option,
-)
+from ..options import at_option, json_option, limit_option, project_option, sort_option
+from ..resource_commands import group_of
 from ..revising import COMMANDS
-from ..screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
+from ..screen import print_json, print_table, say_more
 from ..selecting import select_competences as select_command
 
 
-@click.group("competences", cls=CommandGroup)
-def command() -> None:
-    """Show which tool procedures have worked, and revise them."""
+def _bars(records: Sequence[CompetenceRecord], _project: str, _at: float | None) -> list[str]:
+    rates = [each.record.performance.success_rate for each in records]
+    return [f"{bar(rate)} {rate:.2f}" for rate in rates]
 
 
+command = group_of(COMPETENCES, drawn={"rate": _bars})
 for each_command in (select_command, *COMMANDS):
     command.add_command(each_command)
-
-
-@command.command("list")
-@list_options(COMPETENCES)
-def list_competences(
-    project: str | None,
-    at: float | None,
-    limit: int | None,
-    order: Order | None,
-    *,
-    as_json: bool,
-) -> None:
-    """List the competence records, best first. `show` also names a record's episodes."""
-    from trackrecord.learning.advice.estimates.wording import sentence
-    from trackrecord.queries import competences
-
-    with read_store(project) as (connection, settings, name):
-        found = competences.list_competences(connection, settings, name, at=at)
-    found = COMPETENCES.sorted(found, order)
-    shown = found[:limit]
-    if as_json:
-        print_json([each.to_document() for each in shown])
-        return
-    if not shown:
-        click.echo(f"no competence records in project {name!r}")
-        return
-    ids = shown_ids([each.id for each in shown], [each.id for each in found])
-    print_table(
-        ("id", "status", "worked", "rate", "salience", "recipe", "estimate"),
-        (
-            (
-                ids[each.id],
-                each.record.status.value,
-                each.worked,
-                _rate(each.record.performance.success_rate),
-                each.salience_now,
-                each.tools,
-                None if each.estimate is None else sentence(each.estimate),
-            )
-            for each in shown
-        ),
-    )
-    say_more(len(found) - len(shown), "records")
-
-
-def _rate(rate: float) -> object:
-    return f"{bar(rate)} {rate:.2f}" if on_terminal() else rate
-
-
-@command.command("show")
-@click.argument("competence_id", metavar="ID", shell_complete=complete("record"))
-@project_option
-@at_option
-@json_option
-def show_competence(
-    competence_id: str, project: str | None, at: float | None, *, as_json: bool
-) -> None:
-    """Show one record: its recipe, performance, estimate, provenance and history."""
-    from trackrecord.queries import competences
-
-    with read_store(project) as (connection, settings, name):
-        details = competences.show_competence(connection, settings, name, competence_id, at=at)
-    (print_json if as_json else print_details)(details.to_document())
 
 
 @command.command("history")
@@ -113,10 +48,8 @@ def show_history(
     as_json: bool,
 ) -> None:
     """Show every change of a record with who, when and why, also when the record is gone."""
-    from trackrecord.queries import competences
-
-    with read_store(project) as (connection, _, name):
-        changes = competences.record_history(connection, name, competence_id, at=at)
+    with own_store(project) as name, read_project(name, at) as it:
+        changes = history_of(it, competence_id)
     shown = RECORD_CHANGES.sorted(changes, order)[:limit]
     documents = [change.to_document() for change in shown]
     if as_json:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from ..access import read_store
+from ..access import own_store
 from ..completing import complete
 from ..options import at_option, json_option, project_option
 from ..screen import console, print_json
@@ -53,8 +53,7 @@ def command(
     also for one that always failed or was never tried. With --run, the terms of the verdict on a
     run are shown; whether it succeeded is not looked at.
     """
-    from trackrecord.queries.explain import explain, explain_procedure
-    from trackrecord.queries.explain_run import explain_run
+    from trackrecord.resources.explanations import explain, explain_procedure, explain_run
 
     if [some_id, procedure, outcome_id].count(None) != 2:
         message = "give either an ID, --procedure TOOLS or --run OUTCOME"
@@ -65,13 +64,13 @@ def command(
     if procedure is not None and not procedure.strip(" +"):
         message = "--procedure names no tool: join the names of its tools with +"
         raise click.UsageError(message)
-    with read_store(project) as (connection, settings, name):
+    with own_store(project) as name:
         if procedure is not None:
-            explained = explain_procedure(connection, settings, name, procedure, task=task, at=at)
+            explained = explain_procedure(procedure, task=task, at=at, project=name)
         elif outcome_id is not None:
-            explained = explain_run(connection, settings, name, outcome_id, at=at)
+            explained = explain_run(outcome_id, at=at, project=name)
         else:
-            explained = explain(connection, settings, name, str(some_id), at=at)
+            explained = explain(str(some_id), at=at, project=name)
     if as_json:
         print_json(explained.to_document())
         return

@@ -23,8 +23,9 @@ from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
-from trackrecord.queries.patterns import list_patterns
 from trackrecord.redis_client import agent_client
+from trackrecord.resources.patterns import patterns_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.exposures import read_exposures
@@ -130,7 +131,8 @@ def _simulate(
         with reading(engine) as connection:
             project_id = project_id_of(connection, PROJECT)
             assert project_id is not None  # noqa: S101 - its outcomes have been learnt
-            standings = [each.standing for each in list_patterns(connection, settings, PROJECT)]
+            it = Transaction(connection, settings, PROJECT)
+            standings = [each.standing for each in patterns_of(it)]
             records = read_competences(connection, project_id)
         rankings = reader.read(project=PROJECT, budget=500)
         effect, planted = _follow(settings, engine, agents, outcomes, seed, step)

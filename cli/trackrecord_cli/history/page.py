@@ -110,9 +110,8 @@ def _mended(tool: FailingTool) -> str:
 
 def _lessons(works: Sequence[ProjectWork]) -> Iterator[PageFact]:
     for work in works:
-        for known in work.lessons:
-            lesson = known.lesson
-            says = f"{_name(work.project)}: {lesson.lines['en']}"
+        for lesson in work.lessons:
+            says = f"{_name(work.project)}: {lesson.text}"
             command = _command(f"lessons show {lesson.id[:_ID_CHARS]}", work.project)
             yield PageFact(says, command, lesson.strength)
 

@@ -11,10 +11,14 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.explanations import EXPLANATIONS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
+from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.patterns import PATTERNS
 
 from ..callers import Permission
 from . import (
@@ -58,46 +62,11 @@ PROMPTS: Final = (
     ),
 )  # fmt: skip
 
-PATTERNS: Final = (
-    Endpoint(
-        "GET", "/patterns", trackrecord.list_patterns, "Pattern", paging=Paging(sorting.PATTERNS)
-    ),
-    Endpoint("GET", "/patterns/{pattern_id:path}", trackrecord.show_pattern, "PatternDetails"),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/promote", trackrecord.promote_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/deprecate", trackrecord.deprecate_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/reset", trackrecord.reset_pattern,
-        "PatternDecision", permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/patterns/{pattern_id:path}/tags", trackrecord.tag_pattern, "TaggedPattern",
-        permission=_ADMIN,
-    ),
+STRATEGIES: Final = (
     Endpoint(
         "GET", "/strategies", strategy_calls.find_strategies, "Strategy",
         needs_store=False,
         is_list=True, scope="none", document=_as_it_is,
-    ),
-)  # fmt: skip
-
-LESSONS: Final = (
-    Endpoint(
-        "GET", "/lessons", trackrecord.list_lessons, "Lesson", paging=Paging(sorting.LESSONS)
-    ),
-    Endpoint("GET", "/lessons/{lesson_id}", trackrecord.show_lesson, "LessonDetails"),
-    Endpoint(
-        "POST", "/lessons/{lesson_id}/dismiss", trackrecord.dismiss_lesson, "LessonDecision",
-        permission=_ADMIN,
-    ),
-    Endpoint(
-        "POST", "/lessons/{lesson_id}/restore", trackrecord.restore_lesson, "LessonDecision",
-        permission=_ADMIN,
     ),
 )  # fmt: skip
 
@@ -106,22 +75,6 @@ WEIGHING: Final = (
         "POST", "/criteria/weigh", criterion_calls.weigh_scores, "Weighing", document=_as_it_is
     ),
 )
-
-COMPETENCES: Final = (
-    Endpoint(
-        "GET", "/competences", trackrecord.list_competences, "Competence",
-        paging=Paging(sorting.COMPETENCES),
-    ),
-    Endpoint("GET", "/competences/select", trackrecord.select_competences, "SelectedCompetences"),
-    Endpoint(
-        "GET", "/competences/{competence_id:path}", trackrecord.show_competence,
-        "CompetenceDetails",
-    ),
-    Endpoint(
-        "POST", "/competences", trackrecord.add_competence, "Competence",
-        permission=_ADMIN, status=201,
-    ),
-)  # fmt: skip
 
 ERRORS: Final = (
     Endpoint(
@@ -147,17 +100,14 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS)
+RESOURCES: Final = (
+    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, EXPLANATIONS,
+)  # fmt: skip
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
-    Endpoint(
-        "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
-    ),
     Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
-    Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
-    Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
 )  # fmt: skip
 
 ARTIFACTS: Final = (
@@ -217,7 +167,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *RUNS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """Shapes of answers: derived from the types of the objects that are answered with."""
 
 import dataclasses
+import types
 import typing
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -54,10 +55,16 @@ def shape_of(answer: type) -> type[msgspec.Struct]:
     said: dict[str, str] = {}
     for base in reversed(answer.__mro__):
         said |= read_docstring(base).names
-    told = [
-        (name, Annotated[_json_type(hint), Meta(description=said[name])])
-        for name, hint in answer_fields(answer).items()
-    ]
+    told: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for name, hint in answer_fields(answer).items():
+        options = [each for each in typing.get_args(hint) if each is not msgspec.UnsetType]
+        is_always_there = msgspec.UnsetType not in typing.get_args(hint)
+        known = hint if is_always_there else Union[tuple(options)]  # noqa: UP007 - of a value
+        kind: Any = Annotated[_json_type(known), Meta(description=said[name])]
+        if is_always_there:
+            told.append((name, kind))
+        else:
+            told.append((name, Union[kind, msgspec.UnsetType], msgspec.UNSET))  # noqa: UP007 - as above
     namespace = {"__doc__": read_docstring(answer).summary}
     return msgspec.defstruct(
         schema_name(answer), told, kw_only=True, forbid_unknown_fields=True, namespace=namespace
@@ -67,10 +74,11 @@ def shape_of(answer: type) -> type[msgspec.Struct]:
 def _json_type(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
     if is_instant(hint):
         return Iso | None if type(None) in typing.get_args(hint) else Iso
-    if typing.get_origin(hint) is tuple:
-        entry, _ = typing.get_args(hint)
-        return listed(shape_of(entry) if issubclass(entry, Answer) else entry)
-    return hint
+    if typing.get_origin(hint) is tuple and typing.get_args(hint)[-1] is Ellipsis:
+        return listed(_json_type(typing.get_args(hint)[0]))
+    if typing.get_origin(hint) in (Union, types.UnionType):
+        return Union[tuple(map(_json_type, typing.get_args(hint)))]  # noqa: UP007 - of a value
+    return shape_of(hint) if isinstance(hint, type) and issubclass(hint, Answer) else hint
 
 
 def listed(kind: Any) -> Any:  # noqa: ANN401 - a type that is made here

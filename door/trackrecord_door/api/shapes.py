@@ -7,15 +7,10 @@ import msgspec
 
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
-from trackrecord.changes.lessons import LessonDecided
-from trackrecord.changes.pattern_tags import TaggedPattern
-from trackrecord.changes.patterns import PatternDecision
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
-from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.learning.outcomes.gate import GateCheck
 from trackrecord.learning.outcomes.rates import Snapshot
-from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.prompt.answers.context_answer import Considered, Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.answers.why import Why
@@ -29,12 +24,9 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.queries.competences import RecordChange
 from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
-from trackrecord.store.advice.lesson_runs import LessonRun
-from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
 from trackrecord.wire.outcome import Ground
 
@@ -45,90 +37,7 @@ Shape = type[msgspec.Struct]
 Object = dict[str, Any]
 _CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
-ESTIMATE: Final = shape(
-    "Estimate",
-    more={
-        "words": str, "rate": float, "low": float, "high": float, "level": str, "runs": int,
-        "tasks": int, "successes": int, "decayed_runs": float, "decayed_successes": float,
-        "usual": float, "prior": float, "effect": float | None, "effect_low": float | None,
-        "effect_high": float | None, "effect_groups": int, "is_worth_recommending": bool,
-    },
-)  # fmt: skip
-
-# Patterns.
-PATTERN: Final = shape(
-    "Pattern", RankedPattern, without=_CACHED, moments=["last_validated"],
-    maybe={"estimate": ESTIMATE},
-)  # fmt: skip
-PATTERN_CHANGE: Final = shape(
-    "PatternChange", Evidence,
-    more={
-        "at": Iso, "aspect": str, "before": str | None, "after": str, "decision": str | None,
-        "by": str | None, "reason": str | None,
-    },
-)  # fmt: skip
-PATTERN_DETAILS: Final = shape(
-    "PatternDetails", PATTERN,
-    more={
-        "examples": listed(shape("Example", Example, moments=["ended_at"])),
-        "history": listed(PATTERN_CHANGE),
-    },
-    maybe={"estimate": ESTIMATE},
-)  # fmt: skip
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
-
-# Lessons.
-LESSON: Final = shape(
-    "Lesson", Lesson, without=("outcomes", "also", "lines"), moments=["last_seen"],
-    more={"text": str, "dismissed": bool},
-)  # fmt: skip
-_LESSON_CHANGE: Final = shape(
-    "LessonChange", more={"at": Iso, "action": str, "by": str, "reason": str}
-)
-LESSON_DETAILS: Final = shape(
-    "LessonDetails", LESSON,
-    more={
-        "lines": dict[str, str],
-        "also": list[str],
-        "outcomes": listed(shape("LessonRun", LessonRun, moments=["ended_at"])),
-        "history": listed(_LESSON_CHANGE),
-    },
-)  # fmt: skip
-
-# Competence records.
-_PERFORMANCE: Final = shape(
-    "Performance",
-    more={
-        "success_count": int, "failure_count": int, "success_rate": float,
-        "avg_latency_ms": float | None, "last_used_at": Iso | None,
-    },
-)  # fmt: skip
-COMPETENCE: Final = shape(
-    "Competence",
-    more={
-        "id": str, "project": str, "skill_name": str, "signature": str, "triggers": list[Object],
-        "recipe": list[Object], "required_tools": list[str], "failure_modes": list[str],
-        "fallbacks": list[str],
-        "performance": _PERFORMANCE,
-        "version": int, "confidence": float, "salience": float, "salience_now": float,
-        "lifecycle": Object, "status": str, "relations": list[Object], "tags": list[str],
-        "authored_by": str | None, "created_at": Iso, "updated_at": Iso,
-    },
-    maybe={"provenance": Object, "estimate": ESTIMATE},
-)  # fmt: skip
-COMPETENCE_DETAILS: Final = shape(
-    "CompetenceDetails", COMPETENCE,
-    more={"history": listed(shape("RecordChange", RecordChange, moments=["at"]))},
-    maybe={"provenance": Object, "estimate": ESTIMATE},
-)  # fmt: skip
-SELECTED: Final = shape(
-    "SelectedCompetences",
-    more={
-        "task": str | None, "selected": str | None, "confidence": float, "needs_more": bool,
-        "needs_more_below": float, "count": int, "compared_by": str, "candidates": list[Object],
-    },
-    maybe={"by": str, "tools": list[str] | None, "similar_tasks": int},
-)  # fmt: skip
 
 # Runs, and what is known of tasks.
 CALL: Final = shape(
@@ -147,13 +56,6 @@ RUN: Final = shape(
         "failure_mode": str | None, "commits": list[str], "received_at": Iso,
         "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
         "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
-    },
-)  # fmt: skip
-EXPLANATION: Final = shape(
-    "Explanation",
-    more={
-        "id": str, "numbers": Object, "because": list[str], "to_change": list[str],
-        "rebuild_due": list[str],
     },
 )  # fmt: skip
 _COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
@@ -256,12 +158,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
-        COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
-        EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
-        shape("PatternDecision", PatternDecision),
-        shape("TaggedPattern", TaggedPattern),
-        shape("LessonDecision", LessonDecided),
+        RANKINGS, CONTEXT, STRATEGY,
+        RUN,
+        EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),

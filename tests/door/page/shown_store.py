@@ -17,9 +17,9 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.queries.competences import list_competences
 from trackrecord.queries.run_lines import list_run_lines
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.competences import competences_of
+from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -120,7 +120,7 @@ class ShownStore:
     def long_procedure(self, project: str) -> str:
         """Return the id of the competence record with the most tools."""
         with reading(self.engine) as connection:
-            found = list_competences(connection, self.settings, project)
+            found = competences_of(Transaction(connection, self.settings, project))
         return max(found, key=lambda each: (len(each.record.recipe), each.id)).id
 
     def long_run(self, project: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 from no_tls import NO_TLS
 
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.queries.competences import list_competences, show_competence
+from trackrecord.resources.competences import competences_of, details_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.database.engine import reading
 
 HOUR = 3600.0
@@ -63,8 +64,8 @@ def record_of(project, tools):
 
 def status_of(store, project, record):
     with reading(store.engine) as connection:
-        found = show_competence(connection, store.settings, project, record)
-    return found.record.record.status.value, found.history[-1]
+        found = details_of(Transaction(connection, store.settings, project), record)
+    return found.status, found.history[-1]
 
 
 def test_a_procedure_is_searched_opened_and_retracted_with_a_reason(window, shown_store, project):
@@ -158,7 +159,7 @@ def test_a_procedure_is_stored_by_hand(http, shown_store):
 
 def newest_record(store, project):
     with reading(store.engine) as connection:
-        found = list_competences(connection, store.settings, project)
+        found = competences_of(Transaction(connection, store.settings, project))
     return max(found, key=lambda each: each.record.created_at).id
 
 

@@ -8,7 +8,8 @@ from shown_store import FLEET, HOSTILE
 
 from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
-from trackrecord.queries.lessons import list_lessons, show_lesson
+from trackrecord.resources.lessons import details_of, lessons_of
+from trackrecord.resources.project_store import Transaction
 from trackrecord.store.database.engine import reading
 from trackrecord_door.page.table import ACTIONS
 
@@ -107,15 +108,15 @@ def test_the_history_names_the_token_that_decided(bearing, shown_store):
     """The question proposes it, in the place of the user of the server; it may be another name."""
     client = bearing(Permission.ADMIN, name="board")
     with reading(shown_store.engine) as connection:
-        lesson = list_lessons(connection, shown_store.settings, FLEET)[0].id
+        lesson = lessons_of(Transaction(connection, shown_store.settings, FLEET))[0].id
     answer = client.post("/lessons/dismiss", data={"id": lesson})
     assert 'name="by" value="token board"' in answer.text
     for action, given, by in (("dismiss", {}, "token board"), ("restore", {"by": "Ada"}, "Ada")):
         form = {"id": lesson, "confirmed": "yes", "reason": "known", **given}
         assert client.post(f"/lessons/{action}", data=form).status_code == 303
         with reading(shown_store.engine) as connection:
-            known = show_lesson(connection, shown_store.settings, FLEET, lesson)
-        assert (known.history[-1].action, known.history[-1].actor) == (action, by)
+            known = details_of(Transaction(connection, shown_store.settings, FLEET), lesson)
+        assert (known.history[-1].action, known.history[-1].by) == (action, by)
 
 
 def test_a_browser_is_let_in_by_the_link_of_trackrecord_open(browser, page_door, tmp_path):

@@ -2,7 +2,7 @@
 
 from trackrecord.learning.criteria.weights import CriterionEvidence
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.rates_over_time import criterion_rate_over_time
 from trackrecord.resources.criteria import CRITERIA, details_of, list_criteria
 from trackrecord.resources.project_store import read_project
@@ -33,14 +33,14 @@ def entry(asked: PageRequest) -> Shown:
     with read_project(asked.project, asked.at) as it:
         connection, settings, project, at = it.connection, it.settings, it.project, it.at
         details = details_of(it, name, limit=_FEEDBACK_SHOWN, after=asked.text("cursor"))
-        explained = explain(connection, settings, project, name, kind="criterion", at=at)
+        explanation = explained(it, name, kind="criterion")
         rates = criterion_rate_over_time(connection, settings, project, name, at=at)
     standing = details.standing
     values = {
         "criterion": details,
         "standing": standing,
         "share": share_of(standing.evidence),
-        "why": why(explained),
+        "why": why(explanation),
         "rates": points(rates),
         "feedback_id": new_id(),
         "runs": [

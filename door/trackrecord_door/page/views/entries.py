@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trackrecord.queries.explain import Explained
 from trackrecord.queries.rates_over_time import Rates
+from trackrecord.resources.explanations import ExplanationAnswer
 
 from ..formats import day
 from ..plots import Point
@@ -87,10 +87,10 @@ class WhyInWords:
     rebuild_due: Sequence[str]
 
 
-def why(explained: Explained) -> WhyInWords:
+def why(explanation: ExplanationAnswer) -> WhyInWords:
     """Return an explanation as a page shows it."""
     return WhyInWords(
-        sentences(explained.because),
-        sentences(explained.to_change),
-        sentences(explained.rebuild_due),
+        sentences(explanation.because),
+        sentences(explanation.to_change),
+        sentences(explanation.rebuild_due),
     )

@@ -1,7 +1,7 @@
 """Memories: all of a project in pages, one with its history, and what can be done with them."""
 
 from trackrecord.queries.browse_memories import Causes, causes_of_changes, memory_page
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.rates_over_time import memory_confidence_over_time
 from trackrecord.resources.checks import Argument, Share
 from trackrecord.resources.memories import (
@@ -55,14 +55,14 @@ def entry(asked: PageRequest) -> Shown:
     with read_project(asked.project, asked.at) as it:
         connection, settings, project, at = it.connection, it.settings, it.project, it.at
         memory = details_of(it, asked.named["memory"])
-        explained = explain(connection, settings, project, memory.id, kind="memory", at=at)
+        explanation = explained(it, memory.id, kind="memory")
         rates = memory_confidence_over_time(connection, settings, project, memory, at=at)
         changed = memory.history[-_MOST_CHANGES:]
         causes = causes_of_changes(connection, project, changed, at=at)
     values = {
         "memory": memory,
         "state": state_of(memory),
-        "why": why(explained),
+        "why": why(explanation),
         "rates": points(rates),
         "history": [happening(change, causes) for change in reversed(changed)],
         "runs": runs_behind(changed, causes),

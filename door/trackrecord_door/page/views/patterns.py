@@ -3,21 +3,23 @@
 from collections.abc import Callable
 from functools import partial
 
-from trackrecord.changes.pattern_tags import tag_pattern
-from trackrecord.changes.patterns import Action, decide_about_pattern
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.queries.explain import explain
-from trackrecord.queries.patterns import (
-    Pattern,
-    list_patterns,
-    pattern_filter,
-    pattern_slug,
-    show_pattern,
-)
+from trackrecord.queries.explain import explained
+from trackrecord.queries.pattern_standings import pattern_slug
 from trackrecord.queries.rates_over_time import pattern_rate_over_time
-from trackrecord.queries.sorting import PATTERNS
-from trackrecord.store.patterns.read import PatternChange
+from trackrecord.resources.patterns import (
+    PATTERNS,
+    PatternChangeAnswer,
+    PatternDecision,
+    deprecate_pattern,
+    details_of,
+    patterns_of,
+    promote_pattern,
+    reset_pattern,
+    tag_pattern,
+)
+from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed, Shown
@@ -35,27 +37,19 @@ _KEPT_STATE = "anti-pattern"
 def shown(asked: PageRequest) -> Shown:
     """Show the patterns of a project."""
     state = asked.text("state")
-    wanted = pattern_filter(
-        state=None if state == _KEPT_STATE else state,
-        tag=asked.text("tag"),
-        content=asked.text("q"),
-        only_anti=state == _KEPT_STATE,
-    )
-    with asked.reading() as connection:
-        found = list_patterns(
-            connection,
-            asked.floor.settings,
-            asked.project,
-            at=asked.at,
-            wanted=wanted,
+    with read_project(asked.project, asked.at) as it:
+        found = patterns_of(
+            it,
+            state=None if state == _KEPT_STATE else state,
+            tag=asked.text("tag"),
+            content=asked.text("q"),
+            only_anti=state == _KEPT_STATE,
             source=asked.text("source"),
         )
+    keys = PATTERNS.sorting("list").keys
     values = {
-        "listing": listed(
-            asked, found, keys=PATTERNS.keys, text=lambda each: each.id, search=False
-        ),
+        "listing": listed(asked, found, keys=keys, text=lambda each: each.id, search=False),
         "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
-        "state_of": state_of,
         "share_of": share_of,
     }
     return Shown("patterns.html", "Patterns", values)
@@ -63,35 +57,25 @@ def shown(asked: PageRequest) -> Shown:
 
 def entry(asked: PageRequest) -> Shown:
     """Show one pattern."""
-    settings, project, at = asked.floor.settings, asked.project, asked.at
-    with asked.reading() as connection:
-        details = show_pattern(
-            connection, settings, project, asked.named["pattern"], at=at, examples=_RUNS_SHOWN
-        )
-        pattern = details.pattern
-        slug = pattern.standing.facts.slug
-        explained = explain(connection, settings, project, slug, kind="pattern", at=at)
+    with read_project(asked.project, asked.at) as it:
+        connection, project, at = it.connection, it.project, it.at
+        details = details_of(it, asked.named["pattern"], examples=_RUNS_SHOWN)
+        pattern, slug = details.pattern, details.pattern.slug
+        explanation = explained(it, slug, kind="pattern")
         rates = pattern_rate_over_time(connection, project, slug, at=at)
     values = {
         "pattern": pattern,
-        "state": state_of(pattern),
         "share": share_of(pattern.standing.evidence),
-        "why": why(explained),
+        "why": why(explanation),
         "rates": points(rates),
         "feedback_id": new_id(),
-        "history": [*map(happening, reversed(details.changes))],
+        "history": [*map(happening, reversed(details.history))],
         "runs": [
             RunBehind(each.outcome_id, each.task_id, each.ended_at, each.verdict, each.success)
             for each in details.examples
         ],
     }
     return Shown("pattern.html", pattern.shown.content, values)
-
-
-def state_of(pattern: Pattern) -> str:
-    """Return the state of a pattern in a word."""
-    standing = pattern.standing
-    return _KEPT_STATE if standing.is_inverted else standing.state.value
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:
@@ -102,12 +86,12 @@ def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | No
     return evidence.succeeded / evidence.observations, *interval
 
 
-def happening(change: PatternChange) -> Happening:
+def happening(change: PatternChangeAnswer) -> Happening:
     """Return a change of a pattern's state in words."""
-    return Happening(change.at, _in_words(change), change.actor, change.reason or None)
+    return Happening(change.at, _in_words(change), change.by, change.reason or None)
 
 
-def _in_words(change: PatternChange) -> str:
+def _in_words(change: PatternChangeAnswer) -> str:
     if change.aspect == "inversion":
         turned = change.after == "inverted"
         what = "turned into an anti-pattern" if turned else "is not an anti-pattern any more"
@@ -125,7 +109,7 @@ def promote(asked: PageRequest, form: Form) -> Deed:
     return _decision(
         asked,
         form,
-        "promote",
+        promote_pattern,
         "Promote {}? It is proven from then on, whatever its evidence says, until it is reset.",
         "Promote it",
     )
@@ -136,7 +120,7 @@ def deprecate(asked: PageRequest, form: Form) -> Deed:
     return _decision(
         asked,
         form,
-        "deprecate",
+        deprecate_pattern,
         "Deprecate {}? It is not recommended again until it is reset.",
         "Deprecate it",
     )
@@ -147,20 +131,23 @@ def reset(asked: PageRequest, form: Form) -> Deed:
     return _decision(
         asked,
         form,
-        "reset",
+        reset_pattern,
         "Reset {}? Its evidence decides about it again.",
         "Reset it",
     )
 
 
-def _decision(asked: PageRequest, form: Form, action: Action, question: str, button: str) -> Deed:
+def _decision(
+    asked: PageRequest,
+    form: Form,
+    decide: Callable[..., PatternDecision],
+    question: str,
+    button: str,
+) -> Deed:
     slug = _slug(asked, form)
 
     def do(by: str, reason: str | None) -> str:
-        decision = decide_about_pattern(
-            asked.floor.engine, asked.floor.settings, asked.project, slug, action,
-            by=by, reason=reason,
-        )  # fmt: skip
+        decision = decide(slug, by=by, reason=reason, project=asked.project)
         if not decision.changed:
             return f"{slug}: nothing was decided by hand, so there is nothing to reset"
         return f"{slug}: {decision.before} → {decision.after}"
@@ -170,7 +157,7 @@ def _decision(asked: PageRequest, form: Form, action: Action, question: str, but
         button,
         do,
         asked.link_to(_PATH, slug),
-        reason="required" if action == "deprecate" else "optional",
+        reason="required" if decide is deprecate_pattern else "optional",
     )
 
 
@@ -191,12 +178,10 @@ def _tag(
     asked: PageRequest, slug: str, added: str | None, removed: str | None, *_: str | None
 ) -> str:
     tagged = tag_pattern(
-        asked.floor.engine,
-        asked.floor.settings,
-        asked.project,
         slug,
         add=[added] if added else [],
         remove=[removed] if removed else [],
+        project=asked.project,
     )
     return f"{tagged.id}: {', '.join(tagged.tags) or 'no tags'}"
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from trackrecord.changes.competences import add_competences, revising
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.estimates.wording import sentence
 from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.queries.competences import CompetenceRecord, list_competences, show_competence
-from trackrecord.queries.explain import explain
+from trackrecord.queries.explain import explained
 from trackrecord.queries.record_over_time import RecordMoment, record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
-from trackrecord.queries.sorting import COMPETENCES
+from trackrecord.resources.competences import (
+    COMPETENCES,
+    CompetenceRecord,
+    add_procedures,
+    competences_of,
+    details_of,
+    revising,
+)
+from trackrecord.resources.project_store import read_project
 from trackrecord.times import iso
 
 from ..answering import Deed, Shown
@@ -39,8 +45,8 @@ _TWO_DAYS_S: Final = 2 * 86_400
 
 def shown(asked: PageRequest) -> Shown:
     """Show the competence records."""
-    with asked.reading() as connection:
-        found = list_competences(connection, asked.floor.settings, asked.project, at=asked.at)
+    with read_project(asked.project, asked.at) as it:
+        found = competences_of(it)
     status, tool = asked.text("status"), asked.text("tool")
     wanted = [
         each
@@ -49,7 +55,7 @@ def shown(asked: PageRequest) -> Shown:
         and (tool is None or tool in each.record.required_tools)
     ]
     values = {
-        "listing": listed(asked, wanted, keys=COMPETENCES.keys, text=_searched),
+        "listing": listed(asked, wanted, keys=COMPETENCES.sorting("list").keys, text=_searched),
         "statuses": [each.value for each in Status],
         "tools": sorted({tool for each in found for tool in each.record.required_tools}),
         "are_any": bool(found),
@@ -65,22 +71,21 @@ def _searched(record: CompetenceRecord) -> str:
 
 def one(asked: PageRequest) -> Shown:
     """Show one record."""
-    settings, project = asked.floor.settings, asked.project
-    with asked.reading() as connection:
-        details = show_competence(connection, settings, project, asked.named["id"], at=asked.at)
-        record = details.record
-        behind = runs_behind_record(connection, project, record.id, at=asked.at)
-        over_time = record_over_time(connection, project, record.id, at=asked.at)
-        explained = explain(connection, settings, project, record.id, at=asked.at)
+    with read_project(asked.project, asked.at) as it:
+        connection, project, at = it.connection, it.project, it.at
+        details = details_of(it, asked.named["id"])
+        record = details.known
+        behind = runs_behind_record(connection, project, record.id, at=at)
+        over_time = record_over_time(connection, project, record.id, at=at)
+        explanation = explained(it, record.id)
     estimate, labels = record.estimate, _labels(over_time)
     values = {
         "record": record,
-        "details": details,
         "behind": behind,
         "runs": behind.runs[:_RUNS_SHOWN],
         "picture": picture_of(behind.flow),
         "flow": behind.flow,
-        "explained": explained,
+        "explained": explanation,
         "estimate": None if estimate is None else sentence(estimate),
         "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
         "saliences": [
@@ -200,19 +205,16 @@ def supersede(asked: PageRequest, form: Form) -> Deed:
 
 def add(asked: PageRequest, form: Form) -> Deed:
     """Store a procedure by hand."""
-    floor = asked.floor
     given = {
         "tools": _lines(form.text("tools", most=_LONGEST_LIST)),
         "triggers": _lines(form.text("triggers", most=_LONGEST_LIST)),
         "skill_name": form.optional("skill_name", most=256),
     }
     known = {name: value for name, value in given.items() if value is not None}
-    new = read_new_competence(known, floor.settings.competence)
+    new = read_new_competence(known, asked.floor.settings.competence)
 
     def do(by: str, reason: str | None) -> str:
-        (record,) = add_competences(
-            floor.engine, floor.settings, asked.project, [new], by=by, reason=reason or ""
-        )
+        (record,) = add_procedures([new], by=by, reason=reason or "", project=asked.project)
         return f"{record.id} is {record.record.status} now: {record.tools}."
 
     return Deed(
@@ -267,11 +269,7 @@ def _deed(
     dangerous: bool = False,
 ) -> Deed:
     def do(by: str, reason: str | None) -> str:
-        floor = asked.floor
-        with revising(floor.engine, floor.settings, asked.project, by=by, reason=reason or "") as (
-            reviser,
-            whole,
-        ):
+        with revising(asked.project, by=by, reason=reason or "") as (reviser, whole):
             record = change(reviser, whole)
         return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
 

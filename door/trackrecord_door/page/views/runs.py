@@ -10,13 +10,12 @@ import msgspec
 from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.queries.explain import Explained
-from trackrecord.queries.explain_run import explain_run
 from trackrecord.queries.handed_out import HandedEntry
 from trackrecord.queries.run_details import RunDetails, run_details
 from trackrecord.queries.run_lines import LineFilter, list_run_lines
 from trackrecord.queries.runs import verdict_of
 from trackrecord.resources.checks import optional_choice_of
+from trackrecord.resources.explanations import ExplanationAnswer, explain_run
 from trackrecord.wire.outcome import Outcome
 
 from ..answering import Shown
@@ -184,15 +183,12 @@ def _link(asked: PageRequest, entry: HandedEntry) -> str | None:
     return None if path is None else asked.link_to(path, entry.id)
 
 
-def _explained(asked: PageRequest, outcome_id: str) -> Explained | str | None:
+def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str | None:
     """Return how probable the verdict is, judged by other runs, where that was asked for."""
     if asked.text("judged") is None:
         return None
     try:
-        with asked.reading() as connection:
-            return explain_run(
-                connection, asked.floor.settings, asked.project, outcome_id, at=asked.at
-            )
+        return explain_run(outcome_id, at=asked.at, project=asked.project)
     except TrackrecordError as error:
         return str(error)
 

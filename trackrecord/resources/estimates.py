@@ -1,0 +1,79 @@
+"""Estimates: how often runs succeed with a pattern or a procedure, as answers tell it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from .resource import Answer
+
+if TYPE_CHECKING:
+    from trackrecord.learning.advice.estimates.estimates import Estimate
+
+
+class EstimateAnswer(Answer, frozen=True, kw_only=True):
+    """How often runs with something succeed, estimated.
+
+    Attributes:
+        words: the estimate in a sentence.
+        rate: the share of runs that succeed.
+        low: the lower end of its interval.
+        high: the upper end of its interval.
+        level: whose runs were counted.
+        runs: the runs that were counted.
+        tasks: their tasks.
+        successes: the runs that succeeded.
+        decayed_runs: the runs, each weighed by its age.
+        decayed_successes: the runs that succeeded, each weighed by its age.
+        usual: how often comparable runs succeed.
+        prior: the rate that is expected without a run.
+        effect: the difference from comparable runs; null where none can be compared.
+        effect_low: the lower end of its interval.
+        effect_high: the upper end of its interval.
+        effect_groups: the groups of runs that were compared.
+        is_worth_recommending: whether it is recommended.
+    """
+
+    words: str
+    rate: float
+    low: float
+    high: float
+    level: str
+    runs: int
+    tasks: int
+    successes: int
+    decayed_runs: float
+    decayed_successes: float
+    usual: float
+    prior: float
+    effect: float | None
+    effect_low: float | None
+    effect_high: float | None
+    effect_groups: int
+    is_worth_recommending: bool
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Self:
+        """Return an estimate as an answer."""
+        from trackrecord.learning.advice.estimates.wording import sentence
+
+        low, high = estimate.posterior.interval
+        tally, effect = estimate.tally, estimate.effect
+        return cls(
+            words=sentence(estimate),
+            rate=estimate.posterior.mean,
+            low=low,
+            high=high,
+            level=estimate.level.value,
+            runs=tally.runs,
+            tasks=tally.tasks,
+            successes=tally.successes,
+            decayed_runs=tally.decayed_runs,
+            decayed_successes=tally.decayed_successes,
+            usual=estimate.usual,
+            prior=estimate.prior,
+            effect=effect.difference if effect.is_known else None,
+            effect_low=effect.low if effect.is_known else None,
+            effect_high=effect.high if effect.is_known else None,
+            effect_groups=effect.strata,
+            is_worth_recommending=estimate.is_worth_recommending,
+        )
