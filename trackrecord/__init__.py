@@ -86,14 +86,6 @@ if TYPE_CHECKING:
         select_competences,
     )
     from .calls.criteria import aweigh, weigh
-    from .calls.dead_letters import (
-        adiscard_dead_letters,
-        alist_dead_letters,
-        areplay_dead_letters,
-        discard_dead_letters,
-        list_dead_letters,
-        replay_dead_letters,
-    )
     from .calls.details import (
         ashow_competence,
         ashow_lesson,
@@ -145,6 +137,11 @@ if TYPE_CHECKING:
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
     from .resources.criteria import list_criteria, show_criterion
+    from .resources.dead_letters import (
+        discard_dead_letters,
+        list_dead_letters,
+        replay_dead_letters,
+    )
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
     from .resources.memories import (
@@ -160,6 +157,9 @@ if TYPE_CHECKING:
 
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
+    adiscard_dead_letters = awaited(discard_dead_letters)
+    alist_dead_letters = awaited(list_dead_letters)
+    areplay_dead_letters = awaited(replay_dead_letters)
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
@@ -331,7 +331,6 @@ _HOMES = {
     "add_competence": "trackrecord.calls.competences",
     "add_memory": "trackrecord.resources.memories",
     "adeprecate_pattern": "trackrecord.calls.patterns",
-    "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "adismiss_lesson": "trackrecord.calls.lesson_decisions",
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
@@ -343,7 +342,6 @@ _HOMES = {
     "aforget": "trackrecord_capture.forgetting.call",
     "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
-    "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_lessons": "trackrecord.calls.lists",
     "alist_patterns": "trackrecord.calls.patterns",
@@ -352,7 +350,6 @@ _HOMES = {
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
     "arecord_error": "trackrecord_producers.awaitable",
-    "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "areset_pattern": "trackrecord.calls.patterns",
     "aresolve_error": "trackrecord_producers.awaitable",
     "arestore_lesson": "trackrecord.calls.lesson_decisions",
@@ -377,7 +374,7 @@ _HOMES = {
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.calls.patterns",
-    "discard_dead_letters": "trackrecord.calls.dead_letters",
+    "discard_dead_letters": "trackrecord.resources.dead_letters",
     "dismiss_lesson": "trackrecord.calls.lesson_decisions",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
@@ -395,7 +392,7 @@ _HOMES = {
     "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.resources.criteria",
-    "list_dead_letters": "trackrecord.calls.dead_letters",
+    "list_dead_letters": "trackrecord.resources.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
     "list_feedback": "trackrecord.resources.feedback",
     "list_kinds": "trackrecord.resources.kinds",
@@ -412,7 +409,7 @@ _HOMES = {
     "record_error": "trackrecord_producers.attempts.errors_in_flight",
     "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.publishing.remembering",
-    "replay_dead_letters": "trackrecord.calls.dead_letters",
+    "replay_dead_letters": "trackrecord.resources.dead_letters",
     "reset_pattern": "trackrecord.calls.patterns",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
     "restore_lesson": "trackrecord.calls.lesson_decisions",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Final
 
 import click
 
-from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
+from trackrecord.resources.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
 from trackrecord.resources.paging import Order, Sorting
 from trackrecord.resources.resource import Answer, Operation, Resource
@@ -23,6 +24,7 @@ from .options import (
     at_option,
     json_option,
     limit_option,
+    only_project_option,
     project_option,
     sort_option,
 )
@@ -86,7 +88,10 @@ def command_of(
 
 def _common_options(operation: Operation) -> list[Callable[[click.Command], click.Command]]:
     takes = signature(operation.call).parameters
-    options: list[Callable[[Any], Any]] = [project_option]
+    is_of_one = operation.scope == "project"
+    options: list[Callable[[Any], Any]] = [
+        project_option if is_of_one else only_project_option(_text(operation, "project"))
+    ]
     if "at" in takes:
         options.append(at_option)
     if operation.sorting is not None:
@@ -103,20 +108,24 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
+            completer = complete(id_of.thing) if id_of else None
             metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
+            elif known[name].is_many:
+                yield click.Argument(
+                    [name], metavar=f"[{metavar}]...", nargs=-1, shell_complete=completer
+                )
             else:
-                completer = complete(id_of.thing) if id_of else None
                 yield click.Argument([name], metavar=metavar, shell_complete=completer)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
-    known, said = arguments_of(operation.call), read_docstring(operation.call).names
+    known = arguments_of(operation.call)
     for name, each in signature(operation.call).parameters.items():
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
-        text = operation.option_help.get(name) or _help(said[name])
+        text = _text(operation, name)
         option = operation.option_names.get(name, name).replace("_", "-")
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
@@ -127,8 +136,11 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             yield click.Option([f"--{option}", name], type=kind, default=each.default, help=text)
 
 
-def _help(description: str) -> str:
+def _text(operation: Operation, name: str) -> str:
     """Return the help of an option: "The least age" sets it, "Only old ones" shows these."""
+    if (text := operation.option_help.get(name)) is not None:
+        return text
+    description = read_docstring(operation.call).names[name]
     verb = "Show" if description.startswith("Only ") else "Set"
     return f"{verb} {description[:1].lower()}{description[1:]}"
 
@@ -160,16 +172,17 @@ def _run(
     for name, argument in arguments_of(operation.call).items():
         if (typed := argument.mark(FromInput)) is not None:
             given[name] = text_or_input(given[name], typed.noun)
-    with own_store(project) as name:
+    with _opened(operation, project) as about:
         if not operation.is_list:
-            answer = operation.call(**given, project=name)
+            answer = operation.call(**given, project=about)
             if as_json:
                 print_json(operation.document_of(answer))
             else:
                 click.echo(operation.in_words(answer))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
-        found, beyond = _listed(operation, operation.sorting, name, order, given)
+        found, beyond = _listed(operation, operation.sorting, about, order, given)
+        name = about or ""
         if as_json:
             print_json([each.to_document() for each in found])
         elif not found:
@@ -181,32 +194,42 @@ def _run(
                 if each in operation.columns and on_terminal()
             }
             _print(resource, operation, found, name, columns, [*drawn])
-            say_more(beyond, operation.sorting.things)
+            say_more(1 if beyond is None else beyond, operation.sorting.things,
+                     is_exact=beyond is not None)  # fmt: skip
+
+
+@contextmanager
+def _opened(operation: Operation, project: str | None) -> Iterator[str | None]:
+    """Open what a call needs; yields the project that it is about, None for all of them."""
+    with own_store(project) if operation.needs_store else nullcontext(project) as name:
+        yield name if operation.scope == "project" else project
 
 
 def _listed(
     operation: Operation,
     sorting: Sorting[Any],
-    project: str,
+    project: str | None,
     order: Order | None,
     given: dict[str, Any],
-) -> tuple[list[Any], int]:
-    """Return what a list holds within its limit, and how much it holds beyond."""
+) -> tuple[list[Any], int | None]:
+    """Return what a list holds within its limit, and how much beyond; None if it is not known."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
         return sorting.sorted(call(), order), 0
     limit = given["limit"]
+    # One more than is shown tells whether there are more.
+    most = None if limit is None else min(limit + 1, MOST)
     if "sort" in signature(operation.call).parameters:
-        found = call(sort=order and str(order))
+        found = call(sort=order and str(order), limit=most)
     else:
         reads_all = order is not None or operation.total is None
-        found = sorting.sorted(call(limit=None) if reads_all else call(), order)
-    if operation.total is None or limit is None or len(found) < limit:
-        total = len(found)
-    else:
-        wanted = {name: value for name, value in given.items() if name != "limit"}
-        total = operation.total(**wanted, project=project)
-    return found[:limit], total - len(found[:limit])
+        found = sorting.sorted(call(limit=None if reads_all else most), order)
+    shown = found[:limit]
+    if operation.total is None or len(found) == len(shown):
+        return shown, len(found) - len(shown)
+    wanted = {name: value for name, value in given.items() if name != "limit"}
+    total = operation.total(**wanted, project=project)
+    return shown, None if total is None else total - len(shown)
 
 
 def _print(
@@ -219,7 +242,7 @@ def _print(
 ) -> None:
     columns = [name for name in operation.columns if name in drawn or name not in for_people]
     ids: Mapping[str, str] = {}
-    if "id" in columns:
+    if "id" in columns and "id" not in operation.cells:
         shown = [each.id for each in found]
         ids = shown_ids(shown, resource.other_ids(project, shown) if on_terminal() else ())
 

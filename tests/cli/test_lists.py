@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
@@ -34,7 +35,7 @@ LISTS = {
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): sorting.NEWS,
-    ("dead", "list"): sorting.DEAD_LETTERS,
+    ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): sorting.ARTIFACTS,
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,

@@ -46,8 +46,8 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     questions = [
         each for resource in RESOURCES for each in resource.operations if each.permission == "read"
     ]
-    for question in questions:
-        assert question.route.startswith("GET ")
+    assert all(each.route.startswith("GET ") for each in questions)
+    for question in [each for each in questions if each.needs_store]:
         names = signature(question.call).parameters
         assert question.call(**{name: value for name, value in GIVEN.items() if name in names})
     assert len(questions) >= 4
@@ -72,7 +72,7 @@ def test_no_module_of_questions_writes():
         }
         for module in modules
     }
-    assert named["dead_letters"] >= {"xrange"}
+    assert named["flow"] >= {"xrange"}
     assert {name for name, used in named.items() if used & WRITES} == {"evaluation"}
 
 

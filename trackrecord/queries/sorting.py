@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
-    from .dead_letters import DeadLetter
     from .lessons import KnownLesson
     from .news import News
     from .patterns import Pattern
@@ -136,9 +135,6 @@ ERRORS: Final[Sorting[TaskError]] = Sorting(
         "tool": lambda each: each.tool_name or None,
         "at": lambda each: each.at,
     },
-)
-DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
-    "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
 )
 NEWS: Final[Sorting[News]] = Sorting(
     "pieces of news",

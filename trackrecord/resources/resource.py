@@ -107,9 +107,13 @@ class Operation(Struct, frozen=True):
         answers: the class of its answer, where the call returns less than that.
         permission: what a caller over HTTP needs.
         status: of HTTP.
+        scope: whose data it is about when no project is named: those of the settings' project, or
+            those of all projects that the caller may see.
+        needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
-        total: counts what such a list holds without a limit; where it is missing, all is read.
+        total: counts what such a list holds without a limit, or returns None where that would take
+            long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
@@ -124,9 +128,11 @@ class Operation(Struct, frozen=True):
     answers: type[Answer] | None = None
     permission: Literal["read", "write", "admin"] = "read"
     status: int = 200
+    scope: Literal["project", "all"] = "project"
+    needs_store: bool = True
     sorting: Sorting[Any] | None = None
     in_pages: bool = False
-    total: Callable[..., int] | None = None
+    total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""

@@ -116,7 +116,9 @@ def _endpoint_of(operation: Operation) -> Endpoint:
         permission=Permission[operation.permission.upper()],
         paging=Paging(operation.sorting, by_call=by_call) if operation.in_pages else None,
         is_list=operation.is_list and not operation.in_pages,
+        scope=operation.scope,
         leaves_out=frozenset({"sort"}),
         status=operation.status,
+        needs_store=operation.needs_store,
         document=operation.document_of,
     )

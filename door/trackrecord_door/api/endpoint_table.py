@@ -12,6 +12,7 @@ from typing import Final
 import trackrecord
 from trackrecord.queries import sorting
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
@@ -147,7 +148,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -198,21 +199,6 @@ SERVER: Final = (
     Endpoint(
         "GET", "/status", server_calls.read_status, "Status",
         scope="all", volatile=("oldest_waiting_s", "cache_age_s"), document=_as_it_is,
-    ),
-    Endpoint(
-        "GET", "/dead-letters", server_calls.list_dead_letters, "DeadLetter",
-        needs_store=False,
-        paging=Paging(sorting.DEAD_LETTERS, by_call=True), scope="all",
-    ),
-    Endpoint(
-        "POST", "/dead-letters/replay", server_calls.replay_dead_letters, "Replayed",
-        needs_store=False,
-        permission=_ADMIN, scope="all", document=_as_it_is,
-    ),
-    Endpoint(
-        "POST", "/dead-letters/discard", server_calls.discard_dead_letters, "Discarded",
-        needs_store=False,
-        permission=_ADMIN, scope="all", document=_as_it_is,
     ),
 )  # fmt: skip
 

@@ -30,7 +30,6 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedTask,
 )
 from trackrecord.queries.competences import RecordChange
-from trackrecord.queries.dead_letters import DeadLetter
 from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
 from trackrecord.store.advice.lesson_runs import LessonRun
@@ -289,8 +288,5 @@ SHAPES: Final[Mapping[str, Shape]] = {
             "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
             more={"home": str | None, "redis": str | None, "database": str | None},
         ),
-        shape("DeadLetter", DeadLetter, moments=["set_aside_at"]),
-        shape("Replayed", more={"replayed": int}),
-        shape("Discarded", more={"discarded": int}),
     )
 }  # fmt: skip
