@@ -130,7 +130,6 @@ if TYPE_CHECKING:
         promote_pattern,
         reset_pattern,
     )
-    from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
@@ -154,6 +153,7 @@ if TYPE_CHECKING:
         show_memory,
         similar_tasks,
     )
+    from .resources.projects import list_projects
 
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
@@ -170,6 +170,7 @@ if TYPE_CHECKING:
     arecall = awaited(recall)
     areject_memory = awaited(reject_memory)
     ashow_memory = awaited(show_memory)
+    alist_projects = awaited(list_projects)
     asimilar_tasks = awaited(similar_tasks)
 
 # The version of the package, too: pyproject.toml reads it from here.
@@ -345,7 +346,6 @@ _HOMES = {
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_lessons": "trackrecord.calls.lists",
     "alist_patterns": "trackrecord.calls.patterns",
-    "alist_projects": "trackrecord.calls.projects",
     "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
@@ -399,7 +399,7 @@ _HOMES = {
     "list_lessons": "trackrecord.calls.lists",
     "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",
-    "list_projects": "trackrecord.calls.projects",
+    "list_projects": "trackrecord.resources.projects",
     "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publishing.publish",

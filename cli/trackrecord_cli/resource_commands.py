@@ -188,12 +188,7 @@ def _run(
         elif not found:
             click.echo(operation.nothing.format(project=name))
         else:
-            columns = {
-                each: draw(found, name, given.get("at"))
-                for each, draw in drawn.items()
-                if each in operation.columns and on_terminal()
-            }
-            _print(resource, operation, found, name, columns, [*drawn])
+            _print(resource, operation, found, name, given.get("at"), drawn)
             say_more(1 if beyond is None else beyond, operation.sorting.things,
                      is_exact=beyond is not None)  # fmt: skip
 
@@ -237,10 +232,13 @@ def _print(
     operation: Operation,
     found: list[Any],
     project: str,
-    drawn: Mapping[str, Sequence[str]],
-    for_people: Sequence[str],
+    at: float | None,
+    drawn: Mapping[str, Drawn],
 ) -> None:
-    columns = [name for name in operation.columns if name in drawn or name not in for_people]
+    columns: Sequence[str] = [name for name in operation.columns if name not in drawn]
+    if on_terminal():
+        columns = operation.terminal_columns or operation.columns
+    drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
     ids: Mapping[str, str] = {}
     if "id" in columns and "id" not in operation.cells:
         shown = [each.id for each in found]
@@ -249,8 +247,8 @@ def _print(
     def row(place: int, answer: Answer) -> Iterator[object]:
         document = answer.to_document()
         for column in columns:
-            if column in drawn:
-                yield drawn[column][place]
+            if column in drawings:
+                yield drawings[column][place]
             elif column in operation.cells:
                 yield operation.cells[column](answer)
             else:

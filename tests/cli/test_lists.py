@@ -16,6 +16,7 @@ from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.projects import PROJECTS
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
@@ -30,7 +31,7 @@ LISTS = {
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
     ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): sorting.RUNS,
-    ("projects",): sorting.PROJECTS,
+    ("projects",): PROJECTS.sorting("projects"),
     ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): FEEDBACK.sorting("list"),

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .lessons import KnownLesson
     from .news import News
     from .patterns import Pattern
-    from .projects import Project
     from .runs import RunOnRecord
     from .tokens import KnownToken
 
@@ -111,19 +110,6 @@ RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(
 )
 RUNS: Final[Sorting[RunOnRecord]] = Sorting(
     "runs", lambda each: each.outcome_id, {"ended": lambda each: each.ended_at}
-)
-PROJECTS: Final[Sorting[Project]] = Sorting(
-    "projects",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "outcomes": lambda each: each.outcomes,
-        "rate": lambda each: each.success_rate,
-        "patterns": lambda each: each.patterns,
-        "competences": lambda each: each.competences,
-        "memories": lambda each: each.memories,
-        "last-seen": lambda each: each.last_outcome,
-    },
 )
 ERRORS: Final[Sorting[TaskError]] = Sorting(
     "errors",

@@ -115,6 +115,7 @@ class Operation(Struct, frozen=True):
         total: counts what such a list holds without a limit, or returns None where that would take
             long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
+        terminal_columns: those that people on a terminal are shown instead.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list.
@@ -134,6 +135,7 @@ class Operation(Struct, frozen=True):
     in_pages: bool = False
     total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
+    terminal_columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
     in_words: Callable[[Any], str] = str

@@ -16,6 +16,7 @@ from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
+from trackrecord.resources.projects import PROJECTS
 
 from ..callers import Permission
 from . import (
@@ -148,7 +149,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS)
 
 RUNS: Final = (
     Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
@@ -192,10 +193,6 @@ BENCHMARK: Final = (
 )  # fmt: skip
 
 SERVER: Final = (
-    Endpoint(
-        "GET", "/projects", server_calls.list_projects, "Project",
-        paging=Paging(sorting.PROJECTS), scope="all",
-    ),
     Endpoint(
         "GET", "/status", server_calls.read_status, "Status",
         scope="all", volatile=("oldest_waiting_s", "cache_age_s"), document=_as_it_is,

@@ -1,4 +1,4 @@
-"""What HTTP offers of the server itself: projects and the status."""
+"""What HTTP offers of the server itself: its status."""
 
 from __future__ import annotations
 
@@ -8,29 +8,8 @@ from typing import TYPE_CHECKING, Any
 from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
-    from trackrecord.queries.projects import Project
     from trackrecord_door.callers import Caller
     from trackrecord_door.floor import Floor
-
-
-def list_projects(
-    floor: Floor, *, at: Moment | None = None, project: str | None = None
-) -> list[Project]:
-    """Return the projects on record by name, each with its counts.
-
-    A token for one project is told of that project alone.
-
-    Args:
-        floor: has the store.
-        at: A past moment to answer for; projects that nothing was on record of are left out.
-        project: The only project that is wanted.
-    """
-    from trackrecord.queries import projects
-    from trackrecord.store.database.engine import reading
-
-    names = None if project is None else [project]
-    with reading(floor.engine) as connection:
-        return projects.list_projects(connection, at=moment_of(at), names=names)[0]
 
 
 def read_status(

@@ -30,7 +30,6 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedTask,
 )
 from trackrecord.queries.competences import RecordChange
-from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
 from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.patterns.read import Example
@@ -283,7 +282,6 @@ SHAPES: Final[Mapping[str, Shape]] = {
             },
         ),
         shape("BenchmarkRun", SNAPSHOT, more={"changes": dict[str, float | None]}),
-        shape("Project", Project, moments=["last_outcome"]),
         shape(
             "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
             more={"home": str | None, "redis": str | None, "database": str | None},
