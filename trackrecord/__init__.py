@@ -90,11 +90,9 @@ if TYPE_CHECKING:
         ashow_competence,
         ashow_lesson,
         ashow_pattern,
-        ashow_run,
         show_competence,
         show_lesson,
         show_pattern,
-        show_run,
     )
     from .calls.effect import aeffect, effect
     from .calls.explaining import (
@@ -114,10 +112,8 @@ if TYPE_CHECKING:
     from .calls.lists import (
         alist_competences,
         alist_lessons,
-        alist_runs,
         list_competences,
         list_lessons,
-        list_runs,
     )
     from .calls.pattern_tags import atag_pattern, tag_pattern
     from .calls.patterns import (
@@ -154,6 +150,7 @@ if TYPE_CHECKING:
         similar_tasks,
     )
     from .resources.projects import list_projects
+    from .resources.runs import list_runs, show_run
 
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
@@ -171,6 +168,8 @@ if TYPE_CHECKING:
     areject_memory = awaited(reject_memory)
     ashow_memory = awaited(show_memory)
     alist_projects = awaited(list_projects)
+    alist_runs = awaited(list_runs)
+    ashow_run = awaited(show_run)
     asimilar_tasks = awaited(similar_tasks)
 
 # The version of the package, too: pyproject.toml reads it from here.
@@ -346,7 +345,6 @@ _HOMES = {
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_lessons": "trackrecord.calls.lists",
     "alist_patterns": "trackrecord.calls.patterns",
-    "alist_runs": "trackrecord.calls.lists",
     "apromote_pattern": "trackrecord.calls.patterns",
     "arankings": "trackrecord_producers.awaitable",
     "arecord_error": "trackrecord_producers.awaitable",
@@ -358,7 +356,6 @@ _HOMES = {
     "ashow_competence": "trackrecord.calls.details",
     "ashow_lesson": "trackrecord.calls.details",
     "ashow_pattern": "trackrecord.calls.details",
-    "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
@@ -400,7 +397,7 @@ _HOMES = {
     "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.calls.patterns",
     "list_projects": "trackrecord.resources.projects",
-    "list_runs": "trackrecord.calls.lists",
+    "list_runs": "trackrecord.resources.runs",
     "promote_pattern": "trackrecord.calls.patterns",
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
@@ -420,7 +417,7 @@ _HOMES = {
     "show_lesson": "trackrecord.calls.details",
     "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.calls.details",
-    "show_run": "trackrecord.calls.details",
+    "show_run": "trackrecord.resources.runs",
     "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",
     "stats": "trackrecord_producers.publishing.publish",

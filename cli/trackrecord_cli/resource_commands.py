@@ -28,11 +28,11 @@ from .options import (
     project_option,
     sort_option,
 )
-from .screen import on_terminal, print_json, print_table, say_more, shown_ids
+from .screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
 from .text_input import text_or_input
 
 # Returns what is drawn beside each of the answers about a project, as of a moment.
-Drawn = Callable[[Sequence[Any], str, float | None], Sequence[str]]
+Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]
 
 _COMMON: Final = frozenset({"project", "at", "limit", "sort", "after"})
 
@@ -42,7 +42,8 @@ def group_of(resource: Resource, *, drawn: Mapping[str, Drawn] | None = None) ->
 
     Args:
         resource: whose commands.
-        drawn: by column, what draws its cells; only people are shown such columns.
+        drawn: by column, what draws its cells for people; programs are shown its cell of the
+            resource, or no such column.
     """
     return _ResourceGroup(resource, drawn or {})
 
@@ -132,8 +133,11 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             yield click.Option([flag, name], is_flag=True, flag_value=not each.default,
                                default=each.default, help=text)  # fmt: skip
         else:
-            kind = _kind(known[name])
-            yield click.Option([f"--{option}", name], type=kind, default=each.default, help=text)
+            kind, id_of = _kind(known[name]), known[name].mark(IdOf)
+            yield click.Option(
+                [f"--{option}", name], type=kind, default=each.default, help=text,
+                shell_complete=complete(id_of.thing) if id_of else None,
+            )  # fmt: skip
 
 
 def _text(operation: Operation, name: str) -> str:
@@ -177,6 +181,8 @@ def _run(
             answer = operation.call(**given, project=about)
             if as_json:
                 print_json(operation.document_of(answer))
+            elif operation.in_words is None:
+                print_details(operation.document_of(answer))
             else:
                 click.echo(operation.in_words(answer))
             return
@@ -235,10 +241,14 @@ def _print(
     at: float | None,
     drawn: Mapping[str, Drawn],
 ) -> None:
-    columns: Sequence[str] = [name for name in operation.columns if name not in drawn]
+    drawings: dict[str, Sequence[object]] = {}
     if on_terminal():
         columns = operation.terminal_columns or operation.columns
-    drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
+        drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
+    else:
+        columns = tuple(
+            each for each in operation.columns if each in operation.cells or each not in drawn
+        )
     ids: Mapping[str, str] = {}
     if "id" in columns and "id" not in operation.cells:
         shown = [each.id for each in found]

@@ -17,6 +17,7 @@ from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.projects import PROJECTS
+from trackrecord.resources.runs import RUNS
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
@@ -30,7 +31,7 @@ LISTS = {
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
     ("memories", "similar", "login"): MEMORIES.sorting("similar"),
-    ("runs", "list"): sorting.RUNS,
+    ("runs", "list"): RUNS.sorting("list"),
     ("projects",): PROJECTS.sorting("projects"),
     ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): sorting.ERRORS,

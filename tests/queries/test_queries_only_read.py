@@ -23,7 +23,10 @@ OUTCOME = {
     "task_id": "t1", "success": True, "instruction": "book a flight to Rome",
     "criteria": {"readable": "helpful"},
 }  # fmt: skip
-GIVEN = {"text": "flight to Rome", "memory_id": "memory-1", "name": "readable"}
+GIVEN = {
+    "text": "flight to Rome", "memory_id": "memory-1", "name": "readable",
+    "outcome_id": "outcome-1",
+}  # fmt: skip
 
 
 @pytest.fixture

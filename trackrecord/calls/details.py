@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from trackrecord.queries.competences import RecordDetails
     from trackrecord.queries.lessons import LessonDetails
     from trackrecord.queries.patterns import PatternDetails
-    from trackrecord.queries.runs import RunOnRecord
 
 
 def show_pattern(
@@ -81,27 +80,6 @@ def show_competence(
         )
 
 
-def show_run(
-    outcome_id: str, *, at: Moment | None = None, project: str | None = None
-) -> RunOnRecord:
-    """Return one run: its calls, its verdict, the grounds for it, and later amendments.
-
-    Args:
-        outcome_id: the id of the run's outcome, or the beginning of it.
-        at: a past moment to answer for.
-        project: the run's project; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    outcome_id, moment = text_of("outcome_id", outcome_id), moment_of(at)
-    with read_project(project) as here:
-        from trackrecord.queries import runs
-
-        return runs.show_run(here.connection, here.project, outcome_id, at=moment)
-
-
 ashow_pattern = awaited(show_pattern)
 ashow_lesson = awaited(show_lesson)
 ashow_competence = awaited(show_competence)
-ashow_run = awaited(show_run)

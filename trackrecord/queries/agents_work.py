@@ -9,12 +9,12 @@ from sqlalchemy import Connection
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.competences.checks import is_check
+from trackrecord.resources.runs import failed, read_reports
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome
 
 from .lessons import KnownLesson, list_lessons
-from .runs import failed, list_runs
 
 # Kinds of evidence that tell how a run ended, as the capture names them.
 NO_CHECK: Final = "no check"
@@ -144,8 +144,8 @@ def work_of_agents(
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
     limit = settings.advice.max_runs
-    for run in list_runs(connection, project, limit=limit):
-        tally.add(run.outcome)
+    for _, said in read_reports(connection, project, limit=limit):
+        tally.add(said)
     lessons = list_lessons(connection, settings, project)
     return ProjectWork(
         project=project,

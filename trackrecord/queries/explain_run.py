@@ -10,6 +10,7 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.runs import find_run, whole_outcome_id
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
@@ -18,7 +19,6 @@ from trackrecord.wire.outcome import Outcome
 
 from .explain import Explained
 from .project_rows import project_row
-from .runs import show_run, whole_outcome_id
 
 
 def explain_run(
@@ -68,7 +68,7 @@ def explain_run(
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
             f"reported: {_reported(asked)}",
-            *_grounds(show_run(connection, project, whole, at=at).outcome),
+            *_grounds(find_run(connection, project, whole, at=at).outcome),
         ),
         to_change=(),
         rebuild_due=(),

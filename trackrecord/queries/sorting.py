@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .lessons import KnownLesson
     from .news import News
     from .patterns import Pattern
-    from .runs import RunOnRecord
     from .tokens import KnownToken
 
 # From the least to the most trusted.
@@ -107,9 +106,6 @@ RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(
         "actor": lambda each: each.actor,
         "version": lambda each: each.version,
     },
-)
-RUNS: Final[Sorting[RunOnRecord]] = Sorting(
-    "runs", lambda each: each.outcome_id, {"ended": lambda each: each.ended_at}
 )
 ERRORS: Final[Sorting[TaskError]] = Sorting(
     "errors",

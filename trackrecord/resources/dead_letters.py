@@ -401,6 +401,7 @@ DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not
     needs_store=False,
     sorting=_SORTING,
     in_pages=True,
+    pages_in_order=True,
     total=count_dead_letters,
     columns=("id", "set aside", "reason", "body"),
     cells={

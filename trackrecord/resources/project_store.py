@@ -80,9 +80,9 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "changes.patterns", "daemon_settings", "queries.competences", "queries.explain",
-    "queries.lessons", "queries.runs", "store.database.migrate", "store.intake.feedback",
-    "store.memories.past_tasks", "store.memories.recall", "store.memories.write",
-    "store.outcomes.feedback_list",
+    "queries.handed_out", "queries.lessons", "resources.runs", "store.advice.found_runs",
+    "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
+    "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
 )  # fmt: skip
 
 # What a test or a command gives in place of the store that the settings name.

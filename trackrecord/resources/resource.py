@@ -15,7 +15,7 @@ from inspect import unwrap
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from trackrecord.times import iso
 
@@ -94,6 +94,8 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
         return value.to_document()
     if isinstance(value, tuple):
         return [_written(each) for each in value]
+    if isinstance(value, Struct):
+        return to_builtins(value)
     return value.value if isinstance(value, Enum) else value
 
 
@@ -112,13 +114,15 @@ class Operation(Struct, frozen=True):
         needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
+        pages_in_order: whether the call's `after` goes on in the order that its `sort` asks for.
         total: counts what such a list holds without a limit, or returns None where that would take
             long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
         terminal_columns: those that people on a terminal are shown instead.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
-        in_words: returns what a command says of an answer that is no list.
+        in_words: returns what a command says of an answer that is no list; where it is missing,
+            all fields are shown.
         option_help: the help of an option that the docstring describes for another surface.
         option_names: the names of options that are not those of the arguments.
     """
@@ -133,12 +137,13 @@ class Operation(Struct, frozen=True):
     needs_store: bool = True
     sorting: Sorting[Any] | None = None
     in_pages: bool = False
+    pages_in_order: bool = False
     total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
     terminal_columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
-    in_words: Callable[[Any], str] = str
+    in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
     option_names: Mapping[str, str] = field(default_factory=dict)
 

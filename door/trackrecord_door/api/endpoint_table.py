@@ -17,6 +17,7 @@ from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.projects import PROJECTS
+from trackrecord.resources.runs import RUNS
 
 from ..callers import Permission
 from . import (
@@ -149,14 +150,12 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS, RUNS)
 
-RUNS: Final = (
-    Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
+EXPLANATIONS: Final = (
     Endpoint(
         "GET", "/runs/{outcome_id:path}/explanation", trackrecord.explain_run, "Explanation"
     ),
-    Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
     Endpoint("GET", "/procedures/explanation", trackrecord.explain_procedure, "Explanation"),
     Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
@@ -200,7 +199,7 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *RUNS,
+    *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *EXPLANATIONS,
     *ARTIFACTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

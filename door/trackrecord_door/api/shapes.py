@@ -34,7 +34,6 @@ from trackrecord.queries.status import StatusReport
 from trackrecord.store.advice.lesson_runs import LessonRun
 from trackrecord.store.patterns.read import Example
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.outcome import Ground
 
 from .endpoint_table import RESOURCES
 from .shape import Iso, listed, shape, shape_of
@@ -129,24 +128,6 @@ SELECTED: Final = shape(
 )  # fmt: skip
 
 # Runs, and what is known of tasks.
-CALL: Final = shape(
-    "Call",
-    more={"tool": str | None, "ok": bool | None, "error": Any, "duration_ms": float | None},
-)
-_VERDICT: Final = {
-    "success": bool | None, "outcome_source": str | None, "captured_from": str | None,
-    "grounds": list[Ground],
-}  # fmt: skip
-RUN: Final = shape(
-    "Run",
-    more={
-        "outcome_id": str, "project": str, "source": str | None, "task_id": str,
-        "instruction": str | None, **_VERDICT, "amended_by": str | None,
-        "failure_mode": str | None, "commits": list[str], "received_at": Iso,
-        "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
-        "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
-    },
-)  # fmt: skip
 EXPLANATION: Final = shape(
     "Explanation",
     more={
@@ -255,7 +236,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     for each in (
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
-        COMPETENCE, COMPETENCE_DETAILS, SELECTED, RUN,
+        COMPETENCE, COMPETENCE_DETAILS, SELECTED,
         EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
