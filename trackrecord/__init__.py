@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .beside import awaited
-    from .calls.artifacts import alist_artifacts, list_artifacts
     from .calls.benchmark import (
         abenchmark_gate,
         abenchmark_run,
@@ -131,6 +130,7 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.artifacts import list_artifacts
     from .resources.criteria import list_criteria, show_criterion
     from .resources.dead_letters import (
         discard_dead_letters,
@@ -152,6 +152,7 @@ if TYPE_CHECKING:
     from .resources.projects import list_projects
     from .resources.runs import list_runs, show_run
 
+    alist_artifacts = awaited(list_artifacts)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     adiscard_dead_letters = awaited(discard_dead_letters)
@@ -340,7 +341,6 @@ _HOMES = {
     "aexplain_run": "trackrecord.calls.explaining",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
-    "alist_artifacts": "trackrecord.calls.artifacts",
     "alist_competences": "trackrecord.calls.lists",
     "alist_errors": "trackrecord_producers.awaitable",
     "alist_lessons": "trackrecord.calls.lists",
@@ -386,7 +386,7 @@ _HOMES = {
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.resources.feedback",
-    "list_artifacts": "trackrecord.calls.artifacts",
+    "list_artifacts": "trackrecord.resources.artifacts",
     "list_competences": "trackrecord.calls.lists",
     "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.resources.dead_letters",

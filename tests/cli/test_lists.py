@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.artifacts import ARTIFACTS
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
@@ -38,7 +39,7 @@ LISTS = {
     ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): sorting.NEWS,
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
-    ("artifacts", "list"): sorting.ARTIFACTS,
+    ("artifacts", "list"): ARTIFACTS.sorting("list"),
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
     ("benchmark", "report"): sorting.BENCHMARK_RUNS,

@@ -6,7 +6,7 @@ a list that is declared in `trackrecord.resources` are declared with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trackrecord.resources.paging import Sorting
 
@@ -125,20 +125,6 @@ NEWS: Final[Sorting[News]] = Sorting(
         "at": lambda each: each.at,
         "kind": lambda each: each.kind.value,
         "subject": lambda each: each.subject or None,
-    },
-)
-# `KeptOutput`s: the questions stand beside the artifacts, not on them.
-ARTIFACTS: Final[Sorting[Any]] = Sorting(
-    "artifacts",
-    lambda each: f"{each.id} {each.task_id} {each.tool}",
-    {
-        "id": lambda each: each.id,
-        "task": lambda each: each.task_id or None,
-        "tool": lambda each: each.tool or None,
-        "kind": lambda each: each.kind or None,
-        "size": lambda each: each.size,
-        "stored": lambda each: each.stored_at,
-        "kept-until": lambda each: each.kept_until,
     },
 )
 EFFECT_ENTRIES: Final[Sorting[EntryEffect]] = Sorting(

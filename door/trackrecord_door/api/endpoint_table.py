@@ -11,6 +11,7 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.artifacts import ARTIFACTS
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
@@ -150,7 +151,7 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS, RUNS)
+RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS, RUNS, ARTIFACTS)
 
 EXPLANATIONS: Final = (
     Endpoint(
@@ -161,12 +162,7 @@ EXPLANATIONS: Final = (
     Endpoint("GET", "/explain/{some_id:path}", trackrecord.explain, "Explanation"),
 )  # fmt: skip
 
-ARTIFACTS: Final = (
-    Endpoint(
-        "GET", "/artifacts", artifact_calls.list_artifacts, "Artifact",
-        needs_store=False,
-        paging=Paging(sorting.ARTIFACTS), document=artifact_calls.output_document,
-    ),
+STORED_OUTPUTS: Final = (
     Endpoint(
         "GET", "/artifacts/{artifact_id}", artifact_calls.read_artifact, "ArtifactPage",
         needs_store=False,
@@ -200,6 +196,6 @@ SERVER: Final = (
 
 ENDPOINTS: Final = (
     *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *EXPLANATIONS,
-    *ARTIFACTS, *BENCHMARK, *SERVER,
+    *STORED_OUTPUTS, *BENCHMARK, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

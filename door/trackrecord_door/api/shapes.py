@@ -5,7 +5,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
 from trackrecord.changes.lessons import LessonDecided
 from trackrecord.changes.pattern_tags import TaggedPattern
@@ -210,10 +209,6 @@ ERROR_CONTEXT: Final = shape(
 )
 
 # Stored outputs.
-ARTIFACT: Final = shape(
-    "Artifact", KeptOutput, moments=["stored_at", "kept_until"],
-    more={"task_id": str | None, "tool": str | None, "kind": str | None, "summary": str | None},
-)  # fmt: skip
 _KIND_OF_OUTPUT: Final = str | None
 
 # The benchmark.
@@ -237,7 +232,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
         COMPETENCE, COMPETENCE_DETAILS, SELECTED,
-        EXPLANATION, EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        EXPLANATION, EFFECT, ERROR_CONTEXT, SNAPSHOT, GATE, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
         shape("LessonDecision", LessonDecided),
