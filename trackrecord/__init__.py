@@ -70,14 +70,6 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .beside import awaited
-    from .calls.benchmark import (
-        abenchmark_gate,
-        abenchmark_run,
-        abenchmark_runs,
-        benchmark_gate,
-        benchmark_run,
-        benchmark_runs,
-    )
     from .calls.competences import (
         aadd_competence,
         add_competence,
@@ -131,6 +123,7 @@ if TYPE_CHECKING:
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
     from .resources.artifacts import list_artifacts
+    from .resources.benchmark import benchmark_gate, benchmark_run, benchmark_runs
     from .resources.criteria import list_criteria, show_criterion
     from .resources.dead_letters import (
         discard_dead_letters,
@@ -153,6 +146,9 @@ if TYPE_CHECKING:
     from .resources.runs import list_runs, show_run
 
     alist_artifacts = awaited(list_artifacts)
+    abenchmark_gate = awaited(benchmark_gate)
+    abenchmark_run = awaited(benchmark_run)
+    abenchmark_runs = awaited(benchmark_runs)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     adiscard_dead_letters = awaited(discard_dead_letters)
@@ -325,9 +321,6 @@ _HOMES = {
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
     "aadd_competence": "trackrecord.calls.competences",
     "aartifact": "trackrecord_producers.awaitable",
-    "abenchmark_gate": "trackrecord.calls.benchmark",
-    "abenchmark_run": "trackrecord.calls.benchmark",
-    "abenchmark_runs": "trackrecord.calls.benchmark",
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.calls.competences",
     "add_memory": "trackrecord.resources.memories",
@@ -362,9 +355,9 @@ _HOMES = {
     "atag_pattern": "trackrecord.calls.pattern_tags",
     "attempt": "trackrecord_producers.attempts.attempt",
     "aweigh": "trackrecord.calls.criteria",
-    "benchmark_gate": "trackrecord.calls.benchmark",
-    "benchmark_run": "trackrecord.calls.benchmark",
-    "benchmark_runs": "trackrecord.calls.benchmark",
+    "benchmark_gate": "trackrecord.resources.benchmark",
+    "benchmark_run": "trackrecord.resources.benchmark",
+    "benchmark_runs": "trackrecord.resources.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.resources.memories",

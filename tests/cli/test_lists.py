@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
 from trackrecord.resources.artifacts import ARTIFACTS
+from trackrecord.resources.benchmark import BENCHMARK
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
@@ -42,7 +43,7 @@ LISTS = {
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
-    ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("benchmark", "report"): BENCHMARK.sorting("report"),
     ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }

@@ -11,6 +11,7 @@ from sqlalchemy import event
 import trackrecord.queries
 import trackrecord.resources
 from trackrecord.calls.given_store import store_of
+from trackrecord.resources.benchmark import benchmark_run
 from trackrecord.resources.feedback import give_feedback
 from trackrecord.resources.memories import list_memories, recall
 from trackrecord.resources.project_store import given_stores
@@ -34,6 +35,7 @@ def statements():
     """What changes a store with a memory and a task that was done."""
     with store_of(memories=["flights to Rome leave at noon"], outcomes=[OUTCOME]):
         give_feedback("helpful", memory="memory-1")
+        benchmark_run()
         changed: list[str] = []
 
         @event.listens_for(given_stores.get().engine, "before_cursor_execute")

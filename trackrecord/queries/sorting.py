@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
 
-    from .benchmark import BenchmarkRun
     from .competences import CompetenceRecord, RecordChange
     from .lessons import KnownLesson
     from .news import News
@@ -147,15 +146,6 @@ EFFECT_KINDS: Final[Sorting[tuple[str, Comparison]]] = Sorting(
         "tasks": lambda each: each[1].given.tasks + each[1].withheld.tasks,
         "rate": lambda each: each[1].given.mean if each[1].given.tasks else None,
         "difference": lambda each: each[1].difference,
-    },
-)
-BENCHMARK_RUNS: Final[Sorting[BenchmarkRun]] = Sorting(
-    "runs",
-    lambda each: str(each.snapshot.at),
-    {
-        "at": lambda each: each.snapshot.at,
-        "outcomes": lambda each: each.snapshot.outcomes,
-        "rate": lambda each: each.snapshot.success_rate,
     },
 )
 CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(

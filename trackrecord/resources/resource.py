@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
 from inspect import unwrap
@@ -94,7 +95,7 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
         return value.to_document()
     if isinstance(value, tuple):
         return [_written(each) for each in value]
-    if isinstance(value, Struct):
+    if isinstance(value, Struct) or is_dataclass(value):
         return to_builtins(value)
     return value.value if isinstance(value, Enum) else value
 

@@ -12,6 +12,7 @@ from typing import Final
 import trackrecord
 from trackrecord.queries import sorting
 from trackrecord.resources.artifacts import ARTIFACTS
+from trackrecord.resources.benchmark import BENCHMARK
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
@@ -23,7 +24,6 @@ from trackrecord.resources.runs import RUNS
 from ..callers import Permission
 from . import (
     artifact_calls,
-    benchmark_calls,
     criterion_calls,
     error_calls,
     prompt_calls,
@@ -151,7 +151,17 @@ ERRORS: Final = (
     ),
 )  # fmt: skip
 
-RESOURCES: Final = (CRITERIA, MEMORIES, FEEDBACK, KINDS, DEAD_LETTERS, PROJECTS, RUNS, ARTIFACTS)
+RESOURCES: Final = (
+    CRITERIA,
+    MEMORIES,
+    FEEDBACK,
+    KINDS,
+    DEAD_LETTERS,
+    PROJECTS,
+    RUNS,
+    ARTIFACTS,
+    BENCHMARK,
+)
 
 EXPLANATIONS: Final = (
     Endpoint(
@@ -175,18 +185,6 @@ STORED_OUTPUTS: Final = (
     ),
 )  # fmt: skip
 
-BENCHMARK: Final = (
-    Endpoint(
-        "GET", "/benchmark/runs", trackrecord.benchmark_runs, "BenchmarkRun",
-        is_list=True, document=benchmark_calls.run_document,
-    ),
-    Endpoint(
-        "POST", "/benchmark/runs", trackrecord.benchmark_run, "BenchmarkSnapshot",
-        permission=_WRITE, status=201,
-    ),
-    Endpoint("GET", "/benchmark/gate", trackrecord.benchmark_gate, "Gate"),
-)  # fmt: skip
-
 SERVER: Final = (
     Endpoint(
         "GET", "/status", server_calls.read_status, "Status",
@@ -196,6 +194,6 @@ SERVER: Final = (
 
 ENDPOINTS: Final = (
     *PROMPTS, *PATTERNS, *LESSONS, *WEIGHING, *COMPETENCES, *ERRORS, *EXPLANATIONS,
-    *STORED_OUTPUTS, *BENCHMARK, *SERVER,
+    *STORED_OUTPUTS, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

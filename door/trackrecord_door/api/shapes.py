@@ -12,8 +12,6 @@ from trackrecord.changes.patterns import PatternDecision
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
 from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
-from trackrecord.learning.outcomes.gate import GateCheck
-from trackrecord.learning.outcomes.rates import Snapshot
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.prompt.answers.context_answer import Considered, Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
@@ -211,18 +209,6 @@ ERROR_CONTEXT: Final = shape(
 # Stored outputs.
 _KIND_OF_OUTPUT: Final = str | None
 
-# The benchmark.
-SNAPSHOT: Final = shape(
-    "BenchmarkSnapshot", Snapshot, moments=["at", "since"], more={"project": str}
-)
-GATE: Final = shape(
-    "Gate",
-    more={
-        "project": str, "passed": bool, "at": Iso | None, "outcomes": int,
-        "checks": list[GateCheck],
-    },
-)  # fmt: skip
-
 _ANSWERS: Final[list[type]] = [
     operation.answer for resource in RESOURCES for operation in resource.operations
 ]
@@ -232,7 +218,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         *map(shape_of, _ANSWERS),
         RANKINGS, CONTEXT, PATTERN, PATTERN_DETAILS, STRATEGY, LESSON, LESSON_DETAILS,
         COMPETENCE, COMPETENCE_DETAILS, SELECTED,
-        EXPLANATION, EFFECT, ERROR_CONTEXT, SNAPSHOT, GATE, ERROR,
+        EXPLANATION, EFFECT, ERROR_CONTEXT, ERROR,
         shape("PatternDecision", PatternDecision),
         shape("TaggedPattern", TaggedPattern),
         shape("LessonDecision", LessonDecided),
@@ -257,7 +243,6 @@ SHAPES: Final[Mapping[str, Shape]] = {
                 "task_id": str | None, "tool": str | None, "summary": str,
             },
         ),
-        shape("BenchmarkRun", SNAPSHOT, more={"changes": dict[str, float | None]}),
         shape(
             "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
             more={"home": str | None, "redis": str | None, "database": str | None},
