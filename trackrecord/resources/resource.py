@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
 from msgspec import Struct, field, to_builtins
+from msgspec.structs import asdict
 
 from trackrecord.times import iso
 
@@ -51,9 +52,12 @@ class Answer(Struct, frozen=True):
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
         kind: type[Struct] = type(self)
+        writers = _writers(kind)
+        if writers is None:
+            return asdict(self)
         return {
             name: getattr(self, name) if write is None else write(getattr(self, name))
-            for name, write in _writers(kind)
+            for name, write in writers
         }
 
 
@@ -78,14 +82,21 @@ def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
 
 
 @cache
-def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
-    """Return the fields of a document, and what writes each; None where it is written as it is."""
-    return tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...] | None:
+    """Return the fields of a document, and what writes each; None where it is written as it is.
+
+    None stands for all fields, where all are written as they are: a run may have many calls.
+    """
+    found = tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+    is_plain = len(found) == len(kind.__struct_fields__) and not any(write for _, write in found)
+    return None if is_plain else found
 
 
 def _writer(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type of any form
     if is_instant(hint):
         return iso
+    if hint is Any:  # as it was reported
+        return None
     options = typing.get_args(hint) or (hint,)
     return None if all(each in _AS_IT_IS for each in options) else _written
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from .resource import Answer, Instant, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.learning.advice.runs import NotedRun
+    from trackrecord.learning.advice.runs import NotedRun, RunStep
     from trackrecord.store.advice.found_runs import RunOnRecord
 
 RunVerdict = Literal["success", "failure", "none"]
@@ -29,6 +29,7 @@ RunId = Annotated[str, msgspec.Meta(min_length=1, max_length=1024), IdOf("outcom
 TaskId = Annotated[str, msgspec.Meta(min_length=1, max_length=256), IdOf("task")]
 
 _any = msgspec.json.Decoder()
+_Call = TypeVar("_Call", "ToolCall", "RunStep")
 
 
 class RunPlace(NamedTuple):
@@ -78,15 +79,18 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     def admits_report(self, said: Outcome) -> bool:
         """Return whether a run is asked for, by its report; its commits are looked up before."""
-        calls = ((call.tool, failed(call)) for call in said.tool_graph or ())
         kinds = (ground.kind for ground in said.grounds or ())
-        return self._admits(said, calls) and (self.ground is None or self.ground in kinds)
+        return self._admits(said, said.tool_graph or (), failed) and (
+            self.ground is None or self.ground in kinds
+        )
 
     def admits_line(self, run: NotedRun) -> bool:
         """Return whether a run is asked for, by its digest, which has no grounds or commits."""
-        return self._admits(run, ((step.tool, step.failed) for step in run.steps))
+        return self._admits(run, run.steps, lambda step: step.failed)
 
-    def _admits(self, run: Outcome | NotedRun, calls: Iterable[tuple[str | None, bool]]) -> bool:
+    def _admits(
+        self, run: Outcome | NotedRun, calls: Iterable[_Call], has_failed: Callable[[_Call], bool]
+    ) -> bool:
         return (
             self.source in (None, run.source)
             and self.verdict in (None, verdict_of(run.success))
@@ -94,8 +98,8 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
             and (
                 (self.tool is None and not self.failed)
                 or any(
-                    self.tool in (None, tool) and (not self.failed or has_failed)
-                    for tool, has_failed in calls
+                    self.tool in (None, call.tool) and (not self.failed or has_failed(call))
+                    for call in calls
                 )
             )
         )
@@ -324,7 +328,8 @@ class RunDetails(RunAnswer, frozen=True, kw_only=True):
 
 
 def _decoded(raw: msgspec.Raw) -> Any:  # noqa: ANN401 - whatever was reported
-    return _any.decode(raw) if bytes(raw) else None
+    given = bytes(raw)
+    return None if given in (b"", b"null") else _any.decode(given)
 
 
 def _outcome_of(body: bytes) -> Outcome:
