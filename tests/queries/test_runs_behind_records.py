@@ -77,7 +77,7 @@ def test_successes_and_failures_with_its_tools_count_and_others_do_not(store):
     found = behind(store)
     assert ids(found.runs) == [f"o{NOW + number:.0f}" for number in (4, 3, 2, 1, 0)]
     assert (found.flow.runs, found.flow.succeeded, found.are_more) == (5, 3, False)
-    assert found.to_document()["flow"]["moves"][0]["times"] == 5
+    assert found.flow.moves[0].times == 5
 
 
 def test_outcomes_that_name_it_count_whatever_they_used(store):

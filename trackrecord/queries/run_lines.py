@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -16,7 +16,6 @@ from trackrecord.store.advice.found_runs import (
     runs_before,
     runs_of_rows,
 )
-from trackrecord.times import iso
 
 from .project_rows import project_row
 from .tasks import check_task
@@ -56,20 +55,6 @@ class RunLine:
     def verdict(self) -> RunVerdict:
         """The word for what it says of its task."""
         return verdict_of(self.success)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the line as a JSON object."""
-        return {
-            "outcome_id": self.outcome_id,
-            "task_id": self.task_id,
-            "source": self.source or None,
-            "ended_at": iso(self.ended_at),
-            "success": self.success,
-            "duration_ms": self.duration_ms,
-            "calls": self.calls,
-            "failed_calls": self.failed_calls,
-            "tools": list(self.tools),
-        }
 
 
 @dataclass(frozen=True)
