@@ -70,39 +70,15 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .beside import awaited
-    from .calls.artifacts import alist_artifacts, list_artifacts
-    from .calls.benchmark import (
-        abenchmark_gate,
-        abenchmark_run,
-        abenchmark_runs,
-        benchmark_gate,
-        benchmark_run,
-        benchmark_runs,
-    )
     from .calls.criteria import aweigh, weigh
-    from .calls.dead_letters import (
-        adiscard_dead_letters,
-        alist_dead_letters,
-        areplay_dead_letters,
-        discard_dead_letters,
-        list_dead_letters,
-        replay_dead_letters,
-    )
-    from .calls.details import (
-        ashow_run,
-        show_run,
-    )
     from .calls.effect import aeffect, effect
-    from .calls.lists import (
-        alist_runs,
-        list_runs,
-    )
-    from .calls.projects import alist_projects, list_projects
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.artifacts import list_artifacts
+    from .resources.benchmark import benchmark_gate, benchmark_run, benchmark_runs
     from .resources.competences import (
         add_competence,
         list_competences,
@@ -110,6 +86,11 @@ if TYPE_CHECKING:
         show_competence,
     )
     from .resources.criteria import list_criteria, show_criterion
+    from .resources.dead_letters import (
+        discard_dead_letters,
+        list_dead_letters,
+        replay_dead_letters,
+    )
     from .resources.explanations import explain, explain_procedure, explain_run
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
@@ -132,16 +113,25 @@ if TYPE_CHECKING:
         show_pattern,
         tag_pattern,
     )
+    from .resources.projects import list_projects
+    from .resources.runs import list_runs, show_run
 
     aadd_competence = awaited(add_competence)
     alist_competences = awaited(list_competences)
     aselect_competences = awaited(select_competences)
     ashow_competence = awaited(show_competence)
+    alist_artifacts = awaited(list_artifacts)
+    abenchmark_gate = awaited(benchmark_gate)
+    abenchmark_run = awaited(benchmark_run)
+    abenchmark_runs = awaited(benchmark_runs)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     aexplain = awaited(explain)
     aexplain_procedure = awaited(explain_procedure)
     aexplain_run = awaited(explain_run)
+    adiscard_dead_letters = awaited(discard_dead_letters)
+    alist_dead_letters = awaited(list_dead_letters)
+    areplay_dead_letters = awaited(replay_dead_letters)
     agive_feedback = awaited(give_feedback)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
@@ -156,6 +146,9 @@ if TYPE_CHECKING:
     arecall = awaited(recall)
     areject_memory = awaited(reject_memory)
     ashow_memory = awaited(show_memory)
+    alist_projects = awaited(list_projects)
+    alist_runs = awaited(list_runs)
+    ashow_run = awaited(show_run)
     asimilar_tasks = awaited(similar_tasks)
     adeprecate_pattern = awaited(deprecate_pattern)
     alist_patterns = awaited(list_patterns)
@@ -315,45 +308,35 @@ _HOMES = {
     "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
     "aartifact": "trackrecord_producers.awaitable",
-    "abenchmark_gate": "trackrecord.calls.benchmark",
-    "abenchmark_run": "trackrecord.calls.benchmark",
-    "abenchmark_runs": "trackrecord.calls.benchmark",
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.resources.competences",
     "add_memory": "trackrecord.resources.memories",
-    "adiscard_dead_letters": "trackrecord.calls.dead_letters",
     "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aflush": "trackrecord_producers.awaitable",
     "aforget": "trackrecord_capture.forgetting.call",
-    "alist_artifacts": "trackrecord.calls.artifacts",
-    "alist_dead_letters": "trackrecord.calls.dead_letters",
     "alist_errors": "trackrecord_producers.awaitable",
-    "alist_projects": "trackrecord.calls.projects",
-    "alist_runs": "trackrecord.calls.lists",
     "arankings": "trackrecord_producers.awaitable",
     "arecord_error": "trackrecord_producers.awaitable",
-    "areplay_dead_letters": "trackrecord.calls.dead_letters",
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
-    "ashow_run": "trackrecord.calls.details",
     "aspool": "trackrecord_producers.awaitable",
     "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempts.attempt",
     "aweigh": "trackrecord.calls.criteria",
-    "benchmark_gate": "trackrecord.calls.benchmark",
-    "benchmark_run": "trackrecord.calls.benchmark",
-    "benchmark_runs": "trackrecord.calls.benchmark",
+    "benchmark_gate": "trackrecord.resources.benchmark",
+    "benchmark_run": "trackrecord.resources.benchmark",
+    "benchmark_runs": "trackrecord.resources.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
     "confirm_memory": "trackrecord.resources.memories",
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.resources.patterns",
-    "discard_dead_letters": "trackrecord.calls.dead_letters",
     "dismiss_lesson": "trackrecord.resources.lessons",
+    "discard_dead_letters": "trackrecord.resources.dead_letters",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
     "effect": "trackrecord.calls.effect",
@@ -367,19 +350,19 @@ _HOMES = {
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.resources.feedback",
-    "list_artifacts": "trackrecord.calls.artifacts",
     "list_competences": "trackrecord.resources.competences",
+    "list_artifacts": "trackrecord.resources.artifacts",
     "list_criteria": "trackrecord.resources.criteria",
-    "list_dead_letters": "trackrecord.calls.dead_letters",
+    "list_dead_letters": "trackrecord.resources.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
     "list_feedback": "trackrecord.resources.feedback",
     "list_kinds": "trackrecord.resources.kinds",
     "list_lessons": "trackrecord.resources.lessons",
     "list_memories": "trackrecord.resources.memories",
     "list_patterns": "trackrecord.resources.patterns",
-    "list_projects": "trackrecord.calls.projects",
-    "list_runs": "trackrecord.calls.lists",
     "promote_pattern": "trackrecord.resources.patterns",
+    "list_projects": "trackrecord.resources.projects",
+    "list_runs": "trackrecord.resources.runs",
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.prompting.rankings_call",
@@ -387,8 +370,8 @@ _HOMES = {
     "record_error": "trackrecord_producers.attempts.errors_in_flight",
     "reject_memory": "trackrecord.resources.memories",
     "remember": "trackrecord_producers.publishing.remembering",
-    "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.resources.patterns",
+    "replay_dead_letters": "trackrecord.resources.dead_letters",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
     "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
@@ -398,7 +381,7 @@ _HOMES = {
     "show_lesson": "trackrecord.resources.lessons",
     "show_memory": "trackrecord.resources.memories",
     "show_pattern": "trackrecord.resources.patterns",
-    "show_run": "trackrecord.calls.details",
+    "show_run": "trackrecord.resources.runs",
     "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",
     "stats": "trackrecord_producers.publishing.publish",

@@ -98,8 +98,8 @@ def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
     Raises:
         ServerUnavailable: it cannot be reached, or goes away or hangs meanwhile.
     """
-    from trackrecord.calls.redis_here import redis_explained
     from trackrecord.redis_client import agent_client
+    from trackrecord.resources.redis_server import redis_explained
 
     with redis_explained(settings), agent_client(settings) as client:
         client.ping()

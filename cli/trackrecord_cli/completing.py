@@ -105,7 +105,7 @@ def _artifacts(settings: DaemonSettings, project: str, typed: str) -> list[str]:
 
 def _letters(settings: DaemonSettings, _project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
-    from trackrecord.queries.dead_letters import letter_ids
+    from trackrecord.resources.dead_letters import letter_ids
 
     from .access import open_redis
 

@@ -95,16 +95,20 @@ MOMENT = Read("time", parse_moment)
 PROJECT_NAME = Read("name", checked_project)
 
 
-def project_option(command: Command) -> Command:
-    """`--project NAME`."""
+def only_project_option(help_text: str) -> Callable[[Command], Command]:
+    """`--project NAME`, where without it all projects are meant."""
     return click.option(
         "--project",
         type=PROJECT_NAME,
         shell_complete=complete("project"),
         default=None,
-        help="Use the project of this name.  "
-        f"[default: the setting `project`, else {DEFAULT_PROJECT}]",
-    )(command)
+        help=help_text,
+    )
+
+
+project_option = only_project_option(
+    f"Use the project of this name.  [default: the setting `project`, else {DEFAULT_PROJECT}]"
+)
 
 
 def _condition(text: str) -> tuple[str, str]:

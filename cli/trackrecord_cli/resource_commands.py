@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Final
 
 import click
 
-from trackrecord.resources.checks import Argument, FromInput, IdOf, arguments_of
+from trackrecord.resources.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.docstrings import read_docstring
 from trackrecord.resources.paging import Order, Sorting
 from trackrecord.resources.resource import Operation, Resource
@@ -23,6 +24,7 @@ from .options import (
     at_option,
     json_option,
     limit_option,
+    only_project_option,
     project_option,
     sort_option,
 )
@@ -118,7 +120,10 @@ def command_of(
 
 def _common_options(operation: Operation) -> list[Callable[[click.Command], click.Command]]:
     takes = signature(operation.call).parameters
-    options: list[Callable[[Any], Any]] = [project_option]
+    is_of_one = operation.scope == "project"
+    options: list[Callable[[Any], Any]] = [
+        project_option if is_of_one else only_project_option(_text(operation, "project"))
+    ]
     if "at" in takes:
         options.append(at_option)
     if operation.sorting is not None:
@@ -135,20 +140,24 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
+            completer = complete(id_of.thing) if id_of else None
             metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
+            elif known[name].is_many:
+                yield click.Argument(
+                    [name], metavar=f"[{metavar}]...", nargs=-1, shell_complete=completer
+                )
             else:
-                completer = complete(id_of.thing) if id_of else None
                 yield click.Argument([name], metavar=metavar, shell_complete=completer)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
-    known, said = arguments_of(operation.call), read_docstring(operation.call).names
+    known = arguments_of(operation.call)
     for name, each in signature(operation.call).parameters.items():
         if each.kind is not Parameter.KEYWORD_ONLY or name in _COMMON:
             continue
-        text = operation.option_help.get(name) or _SIGNED.get(name) or _help(said[name])
+        text = _text(operation, name)
         option = operation.option_names.get(name, name).replace("_", "-")
         if known[name].kind is bool:
             flag = f"--no-{option}" if each.default else f"--{option}"
@@ -157,7 +166,11 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
         else:
             is_name = (known[name].bounds.max_length or 0) <= _LONGEST_NAME
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
-            made = click.Option([f"--{option}", name], type=kind, help=text)
+            id_of = known[name].mark(IdOf)
+            made = click.Option(
+                [f"--{option}", name], type=kind, help=text,
+                shell_complete=complete(id_of.thing) if id_of else None,
+            )  # fmt: skip
             if each.default is Parameter.empty:
                 made.required = True
             else:
@@ -166,8 +179,11 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             yield made
 
 
-def _help(description: str) -> str:
+def _text(operation: Operation, name: str) -> str:
     """Return the help of an option: "The least age" sets it, "Only old ones" shows these."""
+    if (text := operation.option_help.get(name) or _SIGNED.get(name)) is not None:
+        return text
+    description = read_docstring(operation.call).names[name]
     verb = "Show" if description.startswith("Only ") else "Set"
     return f"{verb} {description[:1].lower()}{description[1:]}"
 
@@ -199,53 +215,63 @@ def _run(
     for name, argument in arguments_of(operation.call).items():
         if (typed := argument.mark(FromInput)) is not None:
             given[name] = text_or_input(given[name], typed.noun)
-    with own_store(project) as name:
+    with _opened(operation, project) as about:
         if not operation.is_list:
-            answer = operation.call(**given, project=name)
+            answer = operation.call(**given, project=about)
             if as_json:
                 print_json(operation.document_of(answer))
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
                 is_drawn = "trend" in operation.columns and on_terminal()
-                line = drawn["trend"]([answer], name, given.get("at"))[0] if is_drawn else ""
+                line = drawn["trend"]([answer], about or "", given.get("at"))[0] if is_drawn else ""
                 print_details(operation.document_of(answer) | trend(str(line)))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
-        found, total = _listed(operation, operation.sorting, name, order, given)
-        limit = given["limit"]
-        shown, rest = found[:limit], [] if limit is None else found[limit:]
+        shown, rest, beyond = _listed(operation, operation.sorting, about, order, given)
+        name = about or ""
         if as_json:
             print_json([operation.document_of(each) for each in shown])
         elif not shown:
             click.echo(operation.nothing.format(project=name))
         else:
             _print(resource, operation, shown, rest, name, given.get("at"), drawn)
-            say_more(total - len(shown), operation.sorting.things)
+            say_more(1 if beyond is None else beyond, operation.sorting.things,
+                     is_exact=beyond is not None)  # fmt: skip
+
+
+@contextmanager
+def _opened(operation: Operation, project: str | None) -> Iterator[str | None]:
+    """Open what a call needs; yields the project that it is about, None for all of them."""
+    with own_store(project) if operation.needs_store else nullcontext(project) as name:
+        yield name if operation.scope == "project" else project
 
 
 def _listed(
     operation: Operation,
     sorting: Sorting[Any],
-    project: str,
+    project: str | None,
     order: Order | None,
     given: dict[str, Any],
-) -> tuple[list[Any], int]:
-    """Return what a list holds, within its limit at least, and how many that is of all."""
+) -> tuple[list[Any], list[Any], int | None]:
+    """Return what a list shows, what else was read, and how many follow in all, if it is known."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
-        found = sorting.sorted(call(), order)
-        return found, len(found)
+        return sorting.sorted(call(), order), [], 0
     limit = given["limit"]
+    # One more than is shown tells whether there are more.
+    most = None if limit is None else min(limit + 1, MOST)
     if "sort" in signature(operation.call).parameters:
-        found = call(sort=order and str(order))
+        found = call(sort=order and str(order), limit=most)
     else:
         reads_all = order is not None or operation.total is None
-        found = sorting.sorted(call(limit=None) if reads_all else call(), order)
-    if operation.total is None or limit is None or len(found) < limit:
-        return found, len(found)
+        found = sorting.sorted(call(limit=None if reads_all else most), order)
+    shown, rest = found[:limit], [] if limit is None else found[limit:]
+    if operation.total is None or not rest:
+        return shown, rest, len(rest)
     wanted = {name: value for name, value in given.items() if name != "limit"}
-    return found, operation.total(**wanted, project=project)
+    total = operation.total(**wanted, project=project)
+    return shown, rest, None if total is None else total - len(shown)
 
 
 def _print(
@@ -259,11 +285,12 @@ def _print(
 ) -> None:
     columns, drawings = operation.columns, dict[str, Sequence[object]]()
     if on_terminal():
+        columns = operation.terminal_columns or columns
         drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
     else:
         columns = tuple(each for each in columns if each in operation.cells or each not in drawn)
     ids: Mapping[str, str] = {}
-    if "id" in columns:
+    if "id" in columns and "id" not in operation.cells:
         shown, beyond = [each.id for each in found], [each.id for each in rest]
         others = resource.other_ids(project, shown) if on_terminal() else []
         ids = shown_ids(shown, [*beyond, *others])

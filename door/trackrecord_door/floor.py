@@ -17,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from trackrecord.resources.project_store import ProjectStore, calls_use
+from trackrecord.resources.redis_server import calls_use_redis
 
 if TYPE_CHECKING:
     import redis
@@ -64,7 +65,7 @@ class Floor:
     async def run(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
         """Run a function that does not need the store on a thread beside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(
-            self._threads, partial(call, *given, **named)
+            self._threads, partial(self._answer_without_store, call, *given, **named)
         )
 
     def begin(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> Future[_R]:
@@ -73,6 +74,12 @@ class Floor:
 
     def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
         with calls_use(self.store):
+            return self._answer_without_store(call, *given, **named)
+
+    def _answer_without_store(
+        self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs
+    ) -> _R:
+        with calls_use_redis(self):
             return call(*given, **named)
 
     @property

@@ -22,7 +22,7 @@ LOG = "2026-11-22 12:00:00 INFO step\n" * 400 + "2026-11-22 12:00:01 ERROR no di
 
 
 def of_whom(outputs):
-    return [(each.task_id, each.tool) for each in outputs]
+    return [(each.task_id or "", each.tool or "") for each in outputs]
 
 
 def test_a_stored_output_knows_its_task_tool_and_summary(agent):

@@ -243,6 +243,6 @@ def test_the_stored_outputs_of_a_task_go_with_it(told, trackrecord, tmp_path):
     assert trackrecord(*forget, "--yes").json["counts"]["artifacts"] == 1
     assert tr.list_artifacts("only-bob", project=told) == []
     left = {(each.id, each.task_id) for each in tr.list_artifacts(project=told)}
-    assert left == {(ids["both"], "shared"), (ids["rest"], "")}
+    assert left == {(ids["both"], "shared"), (ids["rest"], None)}
     with pytest.raises(UnknownId):
         tr.artifact(ids["own"], project=told)

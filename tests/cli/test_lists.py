@@ -11,13 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.artifacts import ARTIFACTS
+from trackrecord.resources.benchmark import BENCHMARK
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.patterns import PATTERNS
+from trackrecord.resources.projects import PROJECTS
+from trackrecord.resources.runs import RUNS
 from trackrecord_cli.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
@@ -31,17 +36,17 @@ LISTS = {
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
     ("memories", "similar", "login"): MEMORIES.sorting("similar"),
-    ("runs", "list"): sorting.RUNS,
-    ("projects",): sorting.PROJECTS,
+    ("runs", "list"): RUNS.sorting("list"),
+    ("projects",): PROJECTS.sorting("projects"),
     ("kinds",): KINDS.sorting("kinds"),
     ("errors", "list"): sorting.ERRORS,
     ("feedback", "list"): FEEDBACK.sorting("list"),
     ("news",): sorting.NEWS,
-    ("dead", "list"): sorting.DEAD_LETTERS,
-    ("artifacts", "list"): sorting.ARTIFACTS,
+    ("dead", "list"): DEAD_LETTERS.sorting("list"),
+    ("artifacts", "list"): ARTIFACTS.sorting("list"),
     ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
     ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
-    ("benchmark", "report"): sorting.BENCHMARK_RUNS,
+    ("benchmark", "report"): BENCHMARK.sorting("report"),
     ("token", "list"): sorting.TOKENS,
     ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
 }

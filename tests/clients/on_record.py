@@ -14,7 +14,7 @@ from stories import INTERRUPTED, Expected
 from tool_calls import WAITING
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.runs import list_runs
+from trackrecord.resources.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading
 
 PATIENCE_S = 60.0
@@ -64,7 +64,7 @@ class Trackrecord(NamedTuple):
         engine = connect_store(f"sqlite:///{database}", timeout_s=PATIENCE_S)
         try:
             with reading(engine) as connection:
-                return [run.to_document() for run in list_runs(connection, project)]
+                return [run.to_document() for run in read_runs(connection, project)]
         except UnknownProject:
             return []
         finally:

@@ -12,12 +12,13 @@ from told_store import NOW, RULES, Told
 from trackrecord.access_tokens import Permission
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.benchmark_history import BenchmarkHistory
-from trackrecord.changes.benchmark import take_snapshot
 from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.queries.tokens import list_tokens
+from trackrecord.resources.benchmark import take_snapshot
+from trackrecord.resources.project_store import Transaction
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.subject import Subject
@@ -115,7 +116,8 @@ def test_artifacts_and_the_benchmark(
     Told(engine, RULES, PROJECT).learn([json.loads(OTHERS[0]), json.loads(GOES[0])], NOW)
     ArtifactStore(home, PROJECT, retention_s=1e9).put(b"a long output")
     with reading(engine) as connection:
-        take_snapshot(connection, settings, PROJECT, since=None, warn=print)
+        it = Transaction(connection, settings, PROJECT)
+        take_snapshot(it, since=None, warn=print)
     history = BenchmarkHistory(home, PROJECT, warn=print)
     assert history.snapshots()[0].outcomes == 2
     forget("source", "bob")

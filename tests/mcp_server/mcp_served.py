@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from own_token import of_its_user
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.runs import list_runs
+from trackrecord.resources.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Served(NamedTuple):
         engine = connect_store(f"sqlite:///{self.home / 'trackrecord.db'}", timeout_s=_PATIENCE_S)
         try:
             with reading(engine) as connection:
-                return [run.to_document() for run in list_runs(connection, project)]
+                return [run.to_document() for run in read_runs(connection, project)]
         except UnknownProject:
             return []
         finally:

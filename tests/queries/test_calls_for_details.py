@@ -16,6 +16,8 @@ from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
 
+_CALL_LISTED = ("tool", "ok", "error", "duration_ms")
+
 
 @pytest.fixture(autouse=True)
 def _store_of_this_process(tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +29,7 @@ def _store_of_this_process(tmp_path: Path, store_url: str, monkeypatch: pytest.M
 def learnt(store: Engine):
     """Lets the store learn runs, with a number each."""
 
-    def teach(*numbers: int) -> None:
+    def teach(*numbers: int, **more: object) -> None:
         scorer, now = scorer_of(Rules()), time.time()
         scored = []
         for number in numbers:
@@ -42,6 +44,7 @@ def learnt(store: Engine):
                     {"tool": "grep", "ok": True},
                     {"tool": "edit", "ok": number % 3 != 0},
                 ],
+                **more,
             }
             body = encode_body(fields)
             scored.append(
@@ -111,6 +114,35 @@ def test_the_cursor_of_another_list_is_refused(learnt):
         trackrecord.list_runs(after=verdict.cursor)
 
 
+def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
+    """What its page shows is in the answer of each surface; a list leaves out what is long."""
+    call = {
+        "tool": "edit", "args": {"file": "a.py"}, "result": ["done"], "error": {"code": 7},
+        "timestamp": 1_700_000_000, "duration_ms": 5.5, "actor": "helper",
+    }  # fmt: skip
+    small = {
+        "strategy": "file-based", "trigger": {"signal": "red build"}, "error_count": 2,
+        "retry_count": 1, "cost": {"tokens_in": 3, "tokens_out": 4, "usd": 0.5},
+    }  # fmt: skip
+    long = {
+        "description": "mended it", "failure_details": "too late", "files_touched": ["a.py"],
+        "competence_id": "skill-1", "memory_ids": ["m-1"], "metadata": {"k": [1]},
+    }  # fmt: skip
+    learnt(4, tool_graph=[call], **small, **long)
+    shown = printed(capsys, "runs", "show", "run-0004")
+    assert shown == trackrecord.show_run("run-0004").to_document()
+    reported = small | long | {"trigger": "red build"}
+    assert {name: shown[name] for name in reported} == reported
+    started = {"started_at": "2023-11-14T22:13:20.000Z", "ok": None}
+    del call["timestamp"]
+    assert shown["calls"] == [call | started]
+    assert (shown["patterns"], shown["handed"], shown["competence"]) == (["file-based"], [], None)
+    (listed,) = printed(capsys, "runs", "list")
+    assert listed["calls"] == [{name: shown["calls"][0][name] for name in _CALL_LISTED}]
+    assert {name: shown[name] for name in listed} == listed | {"calls": shown["calls"]}
+    assert not long.keys() & listed.keys()
+
+
 def test_one_thing_is_shown_as_by_its_command(learnt, capsys):
     """At one moment: what is decayed differs from one to the next."""
     learnt(*range(8))
@@ -173,4 +205,4 @@ def test_runs_of_the_benchmark(learnt, capsys):
     (shown,) = trackrecord.benchmark_runs()
     assert shown.snapshot == taken.snapshot
     (printed_run,) = printed(capsys, "benchmark", "report")
-    assert json.dumps(printed_run) == json.dumps(shown.to_document() | {"changes": shown.changes})
+    assert json.dumps(printed_run) == json.dumps(shown.to_document())

@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import insert, update
 
 from trackrecord.queries.metrics import OTHER, fleet_figures, in_cache, project_figures
-from trackrecord.queries.projects import list_projects
 from trackrecord.queries.status import read_status
+from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.projects import list_projects
 from trackrecord.settings import load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
@@ -58,8 +59,9 @@ def test_each_project_has_its_figures(store, counted, figures):
     """The same as those of the list of projects."""
     counted(web=(5, 2, 1), api=(0, 3, 0))
     assert figures() == {"web": (5, 2, 1), "api": (0, 3, 0)}
-    with reading(store) as connection:
-        listed, _ = list_projects(connection)
+    here = ProjectStore(store, load_settings(home=Path("/nowhere")), "default")
+    with given_stores.within(here):
+        listed = list_projects()
     assert {each.name: each.outcomes for each in listed} == {"web": 8, "api": 3}
 
 

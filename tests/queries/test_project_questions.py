@@ -8,9 +8,9 @@ from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.queries.outcomes import known_outcomes
 from trackrecord.queries.project_rows import project_row
-from trackrecord.queries.projects import list_projects
 from trackrecord.resources.memories import list_memories, whole_memory_id
 from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.projects import count_projects, list_projects
 from trackrecord.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
@@ -51,17 +51,18 @@ def test_an_empty_store_says_that_nothing_is_on_record(store):
         project_row(connection, "default")
 
 
-def test_projects_are_listed_with_their_counts(store, remembered):
-    """By name, within a limit, and as of a moment."""
+def test_projects_are_listed_with_their_counts(store, home, remembered):
+    """By name, within a limit, one alone, and as of a moment; as many are counted."""
     before = time.time() - 60
     remembered("b", "m-1", "m-2")
     remembered("a", "m-1")
-    with reading(store) as connection:
-        found, beyond = list_projects(connection)
-        assert [(each.name, each.memories) for each in found] == [("a", 1), ("b", 2)]
-        assert beyond == 0
-        assert len(list_projects(connection, limit=1)[0]) == list_projects(connection, limit=1)[1]
-        assert list_projects(connection, at=before) == ([], 0)
+    with given_stores.within(ProjectStore(store, load_settings(home=home), "default")):
+        assert [(each.name, each.memories) for each in list_projects()] == [("a", 1), ("b", 2)]
+        assert [each.name for each in list_projects(limit=1)] == ["a"]
+        assert [each.name for each in list_projects(project="b")] == ["b"]
+        assert list_projects(at=before) == list_projects(project="c") == []
+        counts = [count_projects(**given) for given in ({}, {"project": "b"}, {"at": before})]
+        assert counts == [2, 1, 0]
 
 
 def test_the_beginning_of_an_id_is_looked_up_in_its_project_only(store, remembered):

@@ -9,12 +9,13 @@ from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.queries.handed_out import handed_to_run, kind_of
+from trackrecord.queries.project_rows import project_row
 from trackrecord.queries.record_over_time import record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
-from trackrecord.queries.run_details import run_details
-from trackrecord.queries.run_lines import LineFilter, list_run_lines
+from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.resources.competences import revising
 from trackrecord.resources.project_store import ProjectStore, calls_use
+from trackrecord.resources.runs import RunFilter, find_run
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -61,7 +62,7 @@ def behind(store, **asked):
         return runs_behind_record(connection, "default", RECORD, **asked)
 
 
-def lines(store, wanted=LineFilter(), **asked):  # noqa: B008 - frozen
+def lines(store, wanted=None, **asked):
     with reading(store) as connection:
         return list_run_lines(connection, "default", wanted=wanted, **asked)
 
@@ -77,7 +78,7 @@ def test_successes_and_failures_with_its_tools_count_and_others_do_not(store):
     found = behind(store)
     assert ids(found.runs) == [f"o{NOW + number:.0f}" for number in (4, 3, 2, 1, 0)]
     assert (found.flow.runs, found.flow.succeeded, found.are_more) == (5, 3, False)
-    assert found.to_document()["flow"]["moves"][0]["times"] == 5
+    assert found.flow.moves[0].times == 5
 
 
 def test_outcomes_that_name_it_count_whatever_they_used(store):
@@ -142,13 +143,13 @@ def test_runs_are_listed_newest_first_page_by_page_without_a_gap(store):
 @pytest.mark.parametrize(
     ("wanted", "numbers"),
     [
-        (LineFilter(source="bot"), [3]),
-        (LineFilter(verdict="failure"), [2]),
-        (LineFilter(verdict="none"), [3]),
-        (LineFilter(tool="book"), [2, 1]),
-        (LineFilter(tool="find", failed=True), []),
-        (LineFilter(failed=True), [2]),
-        (LineFilter(task_id="t1"), [1]),
+        (RunFilter(source="bot"), [3]),
+        (RunFilter(verdict="failure"), [2]),
+        (RunFilter(verdict="none"), [3]),
+        (RunFilter(tool="book"), [2, 1]),
+        (RunFilter(tool="find", failed=True), []),
+        (RunFilter(failed=True), [2]),
+        (RunFilter(task_id="t1"), [1]),
     ],
 )
 def test_runs_are_filtered(store, wanted, numbers):
@@ -167,7 +168,7 @@ def test_runs_are_filtered(store, wanted, numbers):
 def test_a_filter_that_admits_hardly_any_run_says_where_to_look_further(store):
     """No page costs a look at every run."""
     teach(store, [run(0, "rare"), *(run(number, "find") for number in range(1, 9))])
-    wanted = LineFilter(tool="rare")
+    wanted = RunFilter(tool="rare")
     found = lines(store, wanted, most_read=5)
     assert (found.lines, found.read) == ((), 5)
     assert ids(lines(store, wanted, after=found.next).lines) == [f"o{NOW:.0f}"]
@@ -176,7 +177,7 @@ def test_a_filter_that_admits_hardly_any_run_says_where_to_look_further(store):
 def test_a_task_that_nobody_knows_is_not_an_empty_list(store):
     teach(store, bookings(1))
     with pytest.raises(UnknownId):
-        lines(store, LineFilter(task_id="t-unknown"))
+        lines(store, RunFilter(task_id="t-unknown"))
 
 
 def test_the_past_lists_only_what_had_been_received(store):
@@ -203,10 +204,12 @@ def test_what_a_run_was_handed_says_what_it_followed(store):
         )
     teach(store, [run(7, "find", "book", patterns=["reads first"])], first=NOW + 3 * DAY)
     with reading(store) as connection:
-        shown = run_details(connection, "default", f"o{NOW + 3 * DAY:.0f}")
-        assert handed_to_run(connection, "default", shown.run, None, at=NOW + DAY) == ()
+        shown = find_run(connection, "default", f"o{NOW + 3 * DAY:.0f}")
+        given = {"ended_at": shown.ended_at, "at": NOW + DAY}
+        row = project_row(connection, "default")
+        assert handed_to_run(connection, row, shown.task_id, None, **given) == ()
     (found,) = shown.handed
-    assert (shown.record, shown.patterns) == (RECORD, ("reads-first",))
+    assert (shown.competence, shown.patterns) == (RECORD, ("reads-first",))
     assert [each.followed for each in found.entries] == [True, False, True, None, True]
     assert kind_of("memory:m1") == ("memory", "m1")
     assert found.to_document()["entries"][2]["kind"] == "competence"

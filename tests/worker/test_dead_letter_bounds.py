@@ -4,7 +4,6 @@ import pytest
 import redis
 from working import publish
 
-from trackrecord.changes.dead_letters import replay_letters
 from trackrecord.dead_letter_stream import (
     KEPT_BYTES,
     MOST_BYTES,
@@ -14,8 +13,8 @@ from trackrecord.dead_letter_stream import (
 )
 from trackrecord.errors import InvalidRequest
 from trackrecord.fleet_counts import LETTERS_DROPPED
-from trackrecord.queries.dead_letters import list_letters
 from trackrecord.queries.flow import read_flow
+from trackrecord.resources.dead_letters import read_letters, replay_letters
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
@@ -36,8 +35,7 @@ def drain(worker: Services) -> None:
 
 def held_bytes(client: redis.Redis, settings: Settings) -> int:
     """How many bytes the dead letters hold."""
-    letters, _ = list_letters(client, settings.keys, limit=2 * MOST_LETTERS)
-    return sum(len(each.body) for each in letters)
+    return sum(len(each.body) for each in read_letters(client, settings.keys))
 
 
 def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
@@ -51,7 +49,7 @@ def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
     publish(client, worker.settings, *[b"nonsense %d" % number for number in range(30)])
     drain(worker)
     assert client.xlen(keys.dead) == MOST_LETTERS
-    (oldest,), _ = list_letters(client, keys, limit=1)
+    (oldest,) = read_letters(client, keys, limit=1)
     assert oldest.body == "old 30"
     flow = read_flow(client, keys)
     assert (flow.dead_letters, flow.dead_letters_dropped) == (MOST_LETTERS, 20)
@@ -85,7 +83,7 @@ def test_an_entry_of_the_largest_body_stays_whole(worker: Services) -> None:
     body = b"x" * (2 * worker.settings.max_body_bytes)
     publish(client, worker.settings, body)
     drain(worker)
-    (letter,), _ = list_letters(client, keys, limit=1)
+    (letter,) = read_letters(client, keys)
     assert letter.cut_from_bytes is None
     assert replay_letters(client, keys, [letter.id]) == 1
     assert client.xrange(keys.outcomes)[0][1][b"body"] == body
@@ -106,7 +104,7 @@ def test_what_is_larger_is_cut(worker: Services, fields: dict[str, str | bytes])
     keys, client = worker.settings.keys, worker.redis
     client.xadd(keys.outcomes, fields)  # type: ignore[arg-type] # its dict is invariant
     drain(worker)
-    (letter,), _ = list_letters(client, keys, limit=1)
+    (letter,) = read_letters(client, keys)
     assert letter.reason not in {"", "own"}
     kept = {"body": letter.body, **letter.fields}
     assert len(kept) <= MOST_FIELDS + 1

@@ -5,29 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
-from trackrecord.times import iso
-
 from .contents import lines_of
-from .kept_outputs import KeptOutput
 from .pages import Page
 from .summaries import kind_of_output
 
 if TYPE_CHECKING:
     from .client import StoredOutput
-
-
-def output_document(output: KeptOutput) -> dict[str, Any]:
-    """Return a stored output, without its content, as a JSON object."""
-    return {
-        "id": output.id,
-        "task_id": output.task_id or None,
-        "tool": output.tool or None,
-        "kind": output.kind or None,
-        "size": output.size,
-        "stored_at": iso(output.stored_at),
-        "kept_until": iso(output.kept_until),
-        "summary": output.summary or None,
-    }
 
 
 def stored_document(stored: StoredOutput, task_id: str | None, tool: str | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.queries.runs import RunOnRecord, verdict_of
+from trackrecord.resources.runs import RunAnswer, verdict_of
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
@@ -47,7 +47,7 @@ class RunAmended:
 def amend_runs(
     engine: Engine,
     settings: DaemonSettings,
-    amended: Sequence[RunOnRecord],
+    amended: Sequence[RunAnswer],
     *,
     success: bool,
     evidence: Evidence,
@@ -82,13 +82,13 @@ def amend_runs(
 
 
 def _amend(
-    connection: Connection, settings: DaemonSettings, run: RunOnRecord, said: dict[str, Any]
+    connection: Connection, settings: DaemonSettings, run: RunAnswer, said: dict[str, Any]
 ) -> RunAmended:
     now = time.time()
     known = {
         "outcome_id": run.outcome_id,
         "project": run.project,
-        "task_id": run.outcome.task_id,
+        "task_id": run.task_id,
         "timestamp": now,
     }
     body = encode_body(known | said)

@@ -11,11 +11,10 @@ from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.competences.checks import is_check
 from trackrecord.resources.lessons import LessonAnswer, lessons_of
 from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.runs import failed, read_reports
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome
-
-from .runs import failed, list_runs
 
 # Kinds of evidence that tell how a run ended, as the capture names them.
 NO_CHECK: Final = "no check"
@@ -145,9 +144,9 @@ def work_of_agents(
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
     limit = settings.advice.max_runs
-    for run in list_runs(connection, project, limit=limit):
-        tally.add(run.outcome)
     lessons = lessons_of(Transaction(connection, settings, project))
+    for _, said in read_reports(connection, project, limit=limit):
+        tally.add(said)
     return ProjectWork(
         project=project,
         sources=dict(tally.sources.most_common()),

@@ -11,13 +11,12 @@ from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.explanations import ExplanationAnswer
 from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.runs import find_run, whole_outcome_id
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 from trackrecord.wire.outcome import Outcome
-
-from .runs import show_run, whole_outcome_id
 
 
 def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
@@ -56,7 +55,7 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
             f"reported: {_reported(asked)}",
-            *_grounds(show_run(connection, it.project, whole, at=at).outcome),
+            *_grounds(find_run(connection, it.project, whole, at=at).outcome),
         ),
     )
 

@@ -1,8 +1,7 @@
 """What the task of a run was handed, and whether the run did what that says."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, cast
+from typing import Final, cast
 
 from sqlalchemy import Connection
 
@@ -10,14 +9,9 @@ from trackrecord.learning.advice.effect.entries import is_followed
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.resources.runs import HandedEntry, HandedKind, HandedOut
 from trackrecord.store.advice.exposures import exposures_of_task
 from trackrecord.store.competences.read import existing_ids, read_named
-from trackrecord.times import iso
-
-from .project_rows import project_row
-from .runs import RunOnRecord
-
-HandedKind = Literal["lesson", "failing", "procedure", "memory", "task", "competence", "pattern"]
 
 # Clocks of one fleet differ, and a moment may have been rounded to a second.
 _CLOCK_SLACK_S: Final = 60.0
@@ -26,80 +20,33 @@ _MOST_EXPOSURES: Final = 10
 _RECORD: Final = "skill-"
 
 
-@dataclass(frozen=True)
-class HandedEntry:
-    """One entry that was handed out, or would have been.
-
-    Attributes:
-        entry: its id among those of all that is handed out.
-        kind: what it is.
-        id: its id in the list of its kind.
-        followed: whether the run did what it says; None where a run does not show it.
-    """
-
-    entry: str
-    kind: HandedKind
-    id: str
-    followed: bool | None
-
-
-@dataclass(frozen=True)
-class HandedOut:
-    """What a task was handed at one time.
-
-    Attributes:
-        at: when, seconds since the epoch.
-        is_withheld: whether the task belongs to the holdout: then it got nothing, and the entries
-            are those that it would have got.
-        holdout: the share of tasks that was withheld advice at that time.
-        propensity: how probable it was that the task was assigned so.
-        entries: the entries, best first.
-    """
-
-    at: float
-    is_withheld: bool
-    holdout: float
-    propensity: float
-    entries: tuple[HandedEntry, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return what was handed out as a JSON object."""
-        return asdict(self) | {
-            "at": iso(self.at),
-            "entries": [asdict(each) for each in self.entries],
-        }
-
-
 def handed_to_run(
     connection: Connection,
-    project: str,
-    run: RunOnRecord,
-    noted: NotedRun | None,
+    project_id: int,
+    task_id: str,
+    run: NotedRun | None,
     *,
+    ended_at: float,
     at: float | None = None,
 ) -> tuple[HandedOut, ...]:
     """Return what the task of a run had been handed when the run ended, the newest first.
 
     Args:
         connection: a reading transaction.
-        project: whose run.
-        run: the run.
-        noted: the same run, as it is counted; None where it is not known.
+        project_id: whose run.
+        task_id: its task.
+        run: the run, as it is counted; None where it is not known.
+        ended_at: when it ended, seconds since the epoch.
         at: a past moment to answer for.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
     """
-    project_id = project_row(connection, project)
-    task_id = run.outcome.task_id or ""
-    until = run.ended_at + _CLOCK_SLACK_S
+    until = ended_at + _CLOCK_SLACK_S
     found = exposures_of_task(
         connection, project_id, task_id, until=until, limit=_MOST_EXPOSURES, at=at
     )
     if not found:
         return ()
     tools_of = _tools_of(connection, project_id, {name for each in found for name in each.entries})
-    return tuple(_handed(each, noted, tools_of) for each in found)
+    return tuple(_handed(each, run, tools_of) for each in found)
 
 
 def kind_of(entry: str) -> tuple[HandedKind, str]:

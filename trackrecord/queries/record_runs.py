@@ -1,12 +1,12 @@
 """The runs behind a competence record, and how they went from tool to tool."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.runs import with_verdict
-from trackrecord.learning.competences.flow import FlowStep, ProcedureFlow, flow_of
+from trackrecord.learning.competences.flow import ProcedureFlow, flow_of
 from trackrecord.resources.competences import whole_record_id
 from trackrecord.store.advice.found_runs import runs_of_rows
 from trackrecord.store.competences.provenance import newest_rows
@@ -31,24 +31,6 @@ class RecordRuns:
     runs: tuple[RunLine, ...]
     flow: ProcedureFlow
     are_more: bool
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the runs and their flow as a JSON object."""
-        return {
-            "runs": [run.to_document() for run in self.runs],
-            "are_more": self.are_more,
-            "flow": {
-                "runs": self.flow.runs,
-                "succeeded": self.flow.succeeded,
-                "folded": self.flow.folded,
-                "steps": [_step(each) for each in self.flow.steps],
-                "moves": [asdict(each) for each in self.flow.moves],
-            },
-        }
-
-
-def _step(step: FlowStep) -> dict[str, Any]:
-    return asdict(step) | {"tool": step.tool or None}
 
 
 def runs_behind_record(

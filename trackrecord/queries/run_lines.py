@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.resources.paging import cursor_of, place_of
+from trackrecord.resources.runs import RunFilter, RunVerdict, verdict_of
 from trackrecord.store.advice.found_runs import (
     FoundRun,
     FoundRunPlace,
@@ -16,49 +16,13 @@ from trackrecord.store.advice.found_runs import (
     runs_before,
     runs_of_rows,
 )
-from trackrecord.times import iso
 
 from .project_rows import project_row
-from .runs import RunVerdict, verdict_of
 from .tasks import check_task
 
 # A filter that admits hardly any run must not read a million of them for one page.
 MOST_READ: Final = 10_000
 _MOST_OF_TASK: Final = 1000
-
-
-@dataclass(frozen=True)
-class LineFilter:
-    """The runs that are asked for; a field that is None asks for nothing.
-
-    Attributes:
-        source: the agent that reported them.
-        verdict: whether they succeeded, failed, or nobody knows.
-        tool: a tool that they called.
-        failed: only runs in which a call failed: of that tool if one is given, else of any.
-        task_id: the task.
-    """
-
-    source: str | None = None
-    verdict: RunVerdict | None = None
-    tool: str | None = None
-    failed: bool = False
-    task_id: str | None = None
-
-    def admits(self, run: NotedRun) -> bool:
-        """Return whether a run is asked for."""
-        return (
-            self.source in (None, run.source)
-            and self.verdict in (None, verdict_of(run.success))
-            and self.task_id in (None, run.task_id)
-            and ((self.tool is None and not self.failed) or self._has_call(run))
-        )
-
-    def _has_call(self, run: NotedRun) -> bool:
-        return any(
-            self.tool in (None, step.tool) and (not self.failed or step.failed)
-            for step in run.steps
-        )
 
 
 @dataclass(frozen=True)
@@ -91,20 +55,6 @@ class RunLine:
     def verdict(self) -> RunVerdict:
         """The word for what it says of its task."""
         return verdict_of(self.success)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the line as a JSON object."""
-        return {
-            "outcome_id": self.outcome_id,
-            "task_id": self.task_id,
-            "source": self.source or None,
-            "ended_at": iso(self.ended_at),
-            "success": self.success,
-            "duration_ms": self.duration_ms,
-            "calls": self.calls,
-            "failed_calls": self.failed_calls,
-            "tools": list(self.tools),
-        }
 
 
 @dataclass(frozen=True)
@@ -143,7 +93,7 @@ def list_run_lines(
     project: str,
     *,
     at: float | None = None,
-    wanted: LineFilter = LineFilter(),
+    wanted: RunFilter | None = None,
     after: str | None = None,
     limit: int = 50,
     most_read: int = MOST_READ,
@@ -157,7 +107,7 @@ def list_run_lines(
         connection: a reading transaction.
         project: whose runs.
         at: a past moment to answer for: only what had been received by then.
-        wanted: which runs.
+        wanted: which runs; None for all.
         after: the cursor that the page before ended with; None for the newest.
         limit: how many runs at most.
         most_read: how many runs are looked at for one page at most.
@@ -169,7 +119,8 @@ def list_run_lines(
     """
     before = None if after is None else place_of(after, FoundRunPlace)
     project_id = project_row(connection, project)
-    is_any = wanted == LineFilter()
+    wanted = wanted or RunFilter()
+    is_any = wanted == RunFilter()
     found: Iterable[FoundRun]
     if wanted.task_id is not None:
         rows = rows_of_task(connection, project_id, wanted.task_id, at=at, limit=_MOST_OF_TASK)
@@ -183,13 +134,13 @@ def list_run_lines(
     return _page(iter(found), wanted, limit, most_read)
 
 
-def _page(found: Iterator[FoundRun], wanted: LineFilter, limit: int, most_read: int) -> RunLines:
+def _page(found: Iterator[FoundRun], wanted: RunFilter, limit: int, most_read: int) -> RunLines:
     lines: list[RunLine] = []
     last: FoundRun | None = None
     read = 0
     for last in islice(found, most_read):
         read += 1
-        if wanted.admits(last.run):
+        if wanted.admits_line(last.run):
             lines.append(line_of(last))
             if len(lines) == limit:
                 break

@@ -6,7 +6,7 @@ a list that is declared in `trackrecord.resources` are declared with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from trackrecord.resources.paging import Sorting
 
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
 
-    from .benchmark import BenchmarkRun
-    from .dead_letters import DeadLetter
     from .news import News
-    from .projects import Project
-    from .runs import RunOnRecord
     from .tokens import KnownToken
 
 CRITERION_FEEDBACK: Final[Sorting[CriterionFeedbackAnswer]] = Sorting(
@@ -46,22 +42,6 @@ RECORD_CHANGES: Final[Sorting[RecordChange]] = Sorting(
         "version": lambda each: each.version,
     },
 )
-RUNS: Final[Sorting[RunOnRecord]] = Sorting(
-    "runs", lambda each: each.outcome_id, {"ended": lambda each: each.ended_at}
-)
-PROJECTS: Final[Sorting[Project]] = Sorting(
-    "projects",
-    lambda each: each.name,
-    {
-        "name": lambda each: each.name,
-        "outcomes": lambda each: each.outcomes,
-        "rate": lambda each: each.success_rate,
-        "patterns": lambda each: each.patterns,
-        "competences": lambda each: each.competences,
-        "memories": lambda each: each.memories,
-        "last-seen": lambda each: each.last_outcome,
-    },
-)
 ERRORS: Final[Sorting[TaskError]] = Sorting(
     "errors",
     lambda each: each.id,
@@ -73,9 +53,6 @@ ERRORS: Final[Sorting[TaskError]] = Sorting(
         "at": lambda each: each.at,
     },
 )
-DEAD_LETTERS: Final[Sorting[DeadLetter]] = Sorting(
-    "dead letters", lambda each: each.id, {"set-aside": lambda each: each.set_aside_at}
-)
 NEWS: Final[Sorting[News]] = Sorting(
     "pieces of news",
     lambda each: f"{each.kind} {each.subject}",
@@ -83,20 +60,6 @@ NEWS: Final[Sorting[News]] = Sorting(
         "at": lambda each: each.at,
         "kind": lambda each: each.kind.value,
         "subject": lambda each: each.subject or None,
-    },
-)
-# `KeptOutput`s: the questions stand beside the artifacts, not on them.
-ARTIFACTS: Final[Sorting[Any]] = Sorting(
-    "artifacts",
-    lambda each: f"{each.id} {each.task_id} {each.tool}",
-    {
-        "id": lambda each: each.id,
-        "task": lambda each: each.task_id or None,
-        "tool": lambda each: each.tool or None,
-        "kind": lambda each: each.kind or None,
-        "size": lambda each: each.size,
-        "stored": lambda each: each.stored_at,
-        "kept-until": lambda each: each.kept_until,
     },
 )
 EFFECT_ENTRIES: Final[Sorting[EntryEffect]] = Sorting(
@@ -119,15 +82,6 @@ EFFECT_KINDS: Final[Sorting[tuple[str, Comparison]]] = Sorting(
         "tasks": lambda each: each[1].given.tasks + each[1].withheld.tasks,
         "rate": lambda each: each[1].given.mean if each[1].given.tasks else None,
         "difference": lambda each: each[1].difference,
-    },
-)
-BENCHMARK_RUNS: Final[Sorting[BenchmarkRun]] = Sorting(
-    "runs",
-    lambda each: str(each.snapshot.at),
-    {
-        "at": lambda each: each.snapshot.at,
-        "outcomes": lambda each: each.snapshot.outcomes,
-        "rate": lambda each: each.snapshot.success_rate,
     },
 )
 CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(

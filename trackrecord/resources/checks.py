@@ -5,7 +5,7 @@ call, the command line and HTTP read it there, and refuse a value with the same 
 """
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, wraps
@@ -24,7 +24,7 @@ _R = TypeVar("_R")
 _E = TypeVar("_E", bound=Enum)
 
 _MOST_CHARS: Final = 65_536
-_MOST: Final = 1_000_000
+MOST: Final = 1_000_000
 _SHORTEST_COMMIT: Final = 7
 _LONGEST_COMMIT: Final = 64
 _HEX: Final = frozenset("0123456789abcdef")
@@ -62,8 +62,8 @@ AgentName = Label
 PatternName = Annotated[str, Meta(min_length=1, max_length=1024)]
 ToolName = PatternName
 Few = Annotated[int, Meta(ge=1, le=1000)]
-Limit = Annotated[int, Meta(ge=1, le=_MOST)]
 Reason = Annotated[str, Meta(min_length=1, max_length=1000)]
+Limit = Annotated[int, Meta(ge=1, le=MOST)]
 MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
 PatternId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("pattern")]
 CompetenceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("record")]
@@ -81,6 +81,7 @@ class Argument(Struct, frozen=True):
         choices: the values that it may have; none if it may have any.
         marks: what else the type says: `IdOf`, `FromInput`.
         is_optional: whether None stands for it when it is not given.
+        is_many: whether it is any number of values.
     """
 
     kind: type
@@ -88,6 +89,7 @@ class Argument(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     marks: tuple[object, ...] = ()
     is_optional: bool = False
+    is_many: bool = False
 
     @classmethod
     def of(cls, hint: Any) -> "Argument":  # noqa: ANN401 - a type of any form
@@ -107,7 +109,8 @@ class Argument(Struct, frozen=True):
             return cls(str, choices=typing.get_args(kind), is_optional=is_optional)
         known = kind if kind in (str, int, float, bool) else object
         bounds = next((each for each in marks if isinstance(each, Meta)), Meta())
-        return cls(known, bounds, (), tuple(marks), is_optional)
+        is_many = typing.get_origin(kind) in (Iterable, Sequence)
+        return cls(known, bounds, (), tuple(marks), is_optional, is_many)
 
     def mark(self, kind: type[_R]) -> _R | None:
         """Return what the type says in a mark of a kind."""
@@ -260,7 +263,7 @@ def _is_storable(text: str) -> bool:
     return "\0" not in text
 
 
-def limit_of(value: object, *, most: int = _MOST) -> int:
+def limit_of(value: object, *, most: int = MOST) -> int:
     """Return how many are wanted at most.
 
     Raises:

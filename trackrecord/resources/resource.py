@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
 from inspect import unwrap
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct, field, to_builtins
+from msgspec.structs import asdict
 
 from trackrecord.times import iso
 
@@ -50,8 +52,11 @@ class Answer(Struct, frozen=True):
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
         kind: type[Struct] = type(self)
+        writers = _writers(kind)
+        if writers is None:
+            return asdict(self)
         document: dict[str, Any] = {}
-        for name, write in _writers(kind):
+        for name, write in writers:
             if (value := getattr(self, name)) is not UNSET:
                 document[name] = value if write is None else write(value)
         return document
@@ -78,14 +83,21 @@ def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
 
 
 @cache
-def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
-    """Return the fields of a document, and what writes each; None where it is written as it is."""
-    return tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...] | None:
+    """Return the fields of a document, and what writes each; None where it is written as it is.
+
+    None stands for all fields, where all are written as they are: a run may have many calls.
+    """
+    found = tuple((name, _writer(hint)) for name, hint in answer_fields(kind).items())
+    is_plain = len(found) == len(kind.__struct_fields__) and not any(write for _, write in found)
+    return None if is_plain else found
 
 
 def _writer(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type of any form
     if is_instant(hint):
         return iso
+    if hint is Any:  # as it was reported
+        return None
     options = typing.get_args(hint) or (hint,)
     return None if all(each in _AS_IT_IS for each in options) else _written
 
@@ -95,6 +107,8 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - of any field
         return value.to_document()
     if isinstance(value, tuple):
         return [_written(each) for each in value]
+    if isinstance(value, Struct) or is_dataclass(value):
+        return to_builtins(value)
     return value.value if isinstance(value, Enum) else value
 
 
@@ -108,10 +122,16 @@ class Operation(Struct, frozen=True):
         answers: the class of its answer, where the call returns less than that.
         permission: what a caller over HTTP needs.
         status: of HTTP.
+        scope: whose data it is about when no project is named: those of the settings' project, or
+            those of all projects that the caller may see.
+        needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
-        total: counts what such a list holds without a limit; where it is missing, all is read.
+        pages_in_order: whether the call's `after` goes on in the order that its `sort` asks for.
+        total: counts what such a list holds without a limit, or returns None where that would take
+            long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
+        terminal_columns: those that people on a terminal are shown instead.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list; where it is missing,
@@ -126,10 +146,14 @@ class Operation(Struct, frozen=True):
     answers: type[Answer] | None = None
     permission: Literal["read", "write", "admin"] = "read"
     status: int = 200
+    scope: Literal["project", "all"] = "project"
+    needs_store: bool = True
     sorting: Sorting[Any] | None = None
     in_pages: bool = False
-    total: Callable[..., int] | None = None
+    pages_in_order: bool = False
+    total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
+    terminal_columns: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
     in_words: Callable[[Any], str] | None = None

@@ -89,8 +89,8 @@ def opened(
     Raises:
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
-    from trackrecord.calls.redis_here import redis_explained
     from trackrecord.redis_client import ADMIN_USER, agent_client, worker_client
+    from trackrecord.resources.redis_server import redis_explained
 
     from .forget import Forgetter
 

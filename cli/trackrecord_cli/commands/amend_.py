@@ -72,15 +72,16 @@ def command(
     settings, name = settings_for(project)
     with open_store(settings) as engine:
         from trackrecord.changes.amendments import amend_runs
-        from trackrecord.queries.runs import runs_of_commit, show_run
+        from trackrecord.resources.runs import RunAnswer, find_run, runs_of_commit
         from trackrecord.store.database.engine import reading
 
         with reading(engine) as connection:
+            amended: list[RunAnswer]
             if commit is not None:
                 amended = runs_of_commit(connection, name, commit)
             else:
                 assert outcome_id is not None  # noqa: S101 - one of the two was given
-                amended = [show_run(connection, name, outcome_id)]
+                amended = [find_run(connection, name, outcome_id)]
         changes = amend_runs(
             engine,
             settings,

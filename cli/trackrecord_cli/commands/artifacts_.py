@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import ARTIFACTS
+from trackrecord.resources.artifacts import ARTIFACTS, Artifact, list_artifacts
 from trackrecord.resources.paging import Order
 
 from ..access import check_project, settings_for
@@ -25,13 +25,13 @@ from ..options import (
 from ..screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.kept_outputs import KeptOutput
     from trackrecord.artifacts.pages import Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
     from trackrecord.daemon_settings import DaemonSettings
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000
+_SORTING = ARTIFACTS.sorting("list")
 
 
 @click.group("artifacts", cls=CommandGroup)
@@ -176,9 +176,9 @@ def _suggest(known: list[str], settings: DaemonSettings, project: str, given: st
 @project_option
 @at_option
 @limit_option("artifacts")
-@sort_option(ARTIFACTS)
+@sort_option(_SORTING)
 @json_option
-def list_artifacts(
+def list_all(
     task_id: str | None,
     project: str | None,
     at: float | None,
@@ -193,11 +193,8 @@ def list_artifacts(
     --at the list holds the artifacts still there that had been stored last by then: what was
     pruned since is gone.
     """
-    from trackrecord.artifacts.client import open_outputs
-    from trackrecord.artifacts.documents import output_document
-
     settings, project = settings_for(project)
-    outputs = open_outputs(settings, project).all()
+    outputs = list_artifacts(project=project)
     if not outputs:
         check_project(settings, project)
     found = [
@@ -207,25 +204,25 @@ def list_artifacts(
     ]
     if task_id is not None and not found:
         _say_unknown_task(task_id, project, outputs)
-    shown = ARTIFACTS.sorted(found, order)[:limit]
+    shown = _SORTING.sorted(found, order)[:limit]
     if as_json:
-        print_json([output_document(output) for output in shown])
+        print_json([output.to_document() for output in shown])
     elif not found:
         click.echo(f"no artifacts of project {project!r}")
     else:
         ids = shown_ids([each.id for each in shown], [each.id for each in outputs])
         print_table(
             ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
-            ([*(output_document(each) | {"id": ids[each.id]}).values()][:-1] for each in shown),
+            ([*(each.to_document() | {"id": ids[each.id]}).values()][:-1] for each in shown),
         )
         say_more(len(found) - len(shown), "artifacts")
 
 
-def _say_unknown_task(task_id: str, project: str, outputs: list[KeptOutput]) -> None:
+def _say_unknown_task(task_id: str, project: str, outputs: list[Artifact]) -> None:
     """Say that nothing is stored for a task, which is normal, and which one may be meant."""
     from trackrecord.learning.text.spelling import closest
 
-    nearest = closest(task_id, {output.task_id for output in outputs} - {""})
+    nearest = closest(task_id, {output.task_id for output in outputs if output.task_id})
     meant = "" if nearest is None else f"; did you mean {nearest!r}?"
     click.echo(
         f"trackrecord: project {project!r} has no artifact of task {task_id!r}{meant}", err=True

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import TYPE_CHECKING
 
 import click
 
 from trackrecord.errors import UnknownProject
-from trackrecord.queries.sorting import BENCHMARK_RUNS
+from trackrecord.learning.outcomes.gate import CHECKS
+from trackrecord.learning.outcomes.rates import RATES
+from trackrecord.resources.benchmark import (
+    BENCHMARK,
+    BenchmarkRun,
+    BenchmarkSnapshot,
+    Gate,
+    judge_last_run,
+    read_benchmark,
+    take_snapshot,
+)
 from trackrecord.resources.paging import Order
+from trackrecord.resources.project_store import read_project
 
-from ..access import check_project, read_store, settings_for
+from ..access import check_project, own_store, settings_for
 from ..drawing import sparkline
 from ..group import CommandGroup
 from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
 from ..screen import on_terminal, print_json, print_lines, print_table, say_more, working
 
-if TYPE_CHECKING:
-    from trackrecord.queries.benchmark import BenchmarkRun, Gate
-
-_CHECKS = (
-    "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
-    "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
-)  # fmt: skip
 _NO = 1
+_SORTING = BENCHMARK.sorting("report")
 _MOST_DRAWN = 60
 
 
@@ -44,18 +48,19 @@ def command() -> None:
 )
 def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
     """Compute a snapshot of the project's rates, and append it to the history."""
-    from trackrecord.changes.benchmark import take_snapshot
-    from trackrecord.learning.outcomes.rates import RATES
     from trackrecord.queries.status import counted
 
-    with read_store(project) as (connection, settings, name), working("counting outcomes"):
-        run = take_snapshot(connection, settings, name, since=since, warn=_warn)
+    with (
+        own_store(project) as name,
+        working("counting outcomes"),
+        read_project(name) as it,
+    ):
+        run = take_snapshot(it, since=since, warn=_warn)
     if as_json:
         print_json(run.to_document())
         return
-    taken = run.snapshot
-    print_table(("rate", "value"), [(rate, getattr(taken, rate)) for rate in RATES])
-    click.echo(f"{counted(taken.outcomes, 'outcome')} of project {name!r}, {_span(run)}")
+    print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
+    click.echo(f"{counted(run.outcomes, 'outcome')} of project {name!r}, {_span(run)}")
 
 
 @command.command("report")
@@ -72,7 +77,7 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
     show_default=True,
     help="Show at most this many runs, the newest ones.",
 )
-@sort_option(BENCHMARK_RUNS)
+@sort_option(_SORTING)
 def show_report(
     project: str | None,
     at: float | None,
@@ -82,24 +87,22 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.learning.outcomes.rates import RATES
-    from trackrecord.queries.benchmark import read_runs
     from trackrecord.times import iso
 
     settings, project = settings_for(project)
-    found = read_runs(settings, project, at=at, warn=_warn)
-    shown = BENCHMARK_RUNS.sorted(found[-limit:], order)
+    found = read_benchmark(settings, project, at=at, warn=_warn)
+    shown = _SORTING.sorted(found[-limit:], order)
     if not shown:
         check_project(settings, project)
     if as_json:
-        print_json([run.to_document() | {"changes": run.changes} for run in shown])
+        print_json([run.to_document() for run in shown])
         return
     if not shown:
         click.echo(f"no runs of project {project!r}; `trackrecord benchmark run` makes one")
         return
     print_table(
         ("at", "outcomes", *RATES),
-        ((iso(run.snapshot.at), run.snapshot.outcomes, *_with_changes(run)) for run in shown),
+        ((iso(run.at), run.outcomes, *_with_changes(run)) for run in shown),
     )
     if on_terminal():
         print_lines([_history(rate, found[-_MOST_DRAWN:]) for rate in RATES])
@@ -108,7 +111,7 @@ def show_report(
 
 def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
     """Return how a rate went over the runs."""
-    values = [getattr(run.snapshot, rate) for run in runs]
+    values = [getattr(run, rate) for run in runs]
     last = values[-1]
     return rate.replace("_", " "), "-" if last is None else f"{last:.2f}", sparkline(values)
 
@@ -120,7 +123,7 @@ def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
 @click.option(
     "--check",
     "names",
-    type=OneOf(_CHECKS),
+    type=OneOf(CHECKS),
     multiple=True,
     help="Apply only this check; may be repeated.  [default: all of them]",
 )
@@ -128,8 +131,6 @@ def pass_gate(
     project: str | None, at: float | None, names: tuple[str, ...], *, as_json: bool
 ) -> int:
     """Judge the last run: exit status 1 when a threshold fails, or there is nothing to judge."""
-    from trackrecord.queries.benchmark import judge_last_run
-
     settings, project = settings_for(project)
     gate = judge_last_run(settings, project, names, at=at, warn=_warn)
     if gate.last is None:
@@ -179,19 +180,16 @@ def _warn(message: str) -> None:
     click.echo(f"trackrecord: {message}", err=True)
 
 
-def _span(run: BenchmarkRun) -> str:
+def _span(run: BenchmarkSnapshot) -> str:
     from trackrecord.times import iso
 
-    since = run.snapshot.since
+    since = run.since
     return "all on record" if since is None else f"received since {iso(since)}"
 
 
 def _with_changes(run: BenchmarkRun) -> list[str | None]:
     """Return each rate, with its change since the run before."""
-    from trackrecord.learning.outcomes.rates import RATES
-
-    by_name = run.changes
-    return [_cell(getattr(run.snapshot, name), by_name[name]) for name in RATES]
+    return [_cell(getattr(run, name), run.changes[name]) for name in RATES]
 
 
 def _cell(value: float | None, change: float | None) -> str | None:

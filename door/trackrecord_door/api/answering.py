@@ -9,8 +9,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from trackrecord.calls.redis_here import redis_explained
 from trackrecord.errors import UnknownProject
+from trackrecord.resources.redis_server import redis_explained
 
 from ..answers import JSON
 from ..bodies import Bodies, content_encoding, decompressed

@@ -8,35 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.kept_outputs import KeptOutput
     from trackrecord_door.floor import Floor
-
-
-def list_artifacts(
-    *, task_id: str | None = None, at: Moment | None = None, project: str
-) -> list[KeptOutput]:
-    """Return the stored outputs with their task, tool and summary, newest first.
-
-    Args:
-        task_id: The task whose outputs are wanted.
-        at: Only outputs still there that had been stored last by this moment.
-        project: Their project.
-    """
-    import trackrecord
-
-    moment = moment_of(at)
-    found = trackrecord.list_artifacts(task_id, project=project)
-    return [each for each in found if moment is None or each.stored_at <= moment]
-
-
-def output_document(output: KeptOutput) -> dict[str, Any]:
-    """Return a stored output as JSON."""
-    from trackrecord.artifacts.documents import output_document
-
-    return output_document(output)
 
 
 def read_artifact(

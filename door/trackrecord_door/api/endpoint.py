@@ -26,10 +26,12 @@ class Paging:
     Attributes:
         sorting: the keys that its entries can be sorted by.
         by_call: whether the call itself goes on after an entry's cursor, so that not all is read.
+        in_order: whether it does so in any order.
     """
 
     sorting: Sorting[Any] | None = None
     by_call: bool = False
+    in_order: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,18 @@ def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
 def _endpoint_of(operation: Operation) -> Endpoint:
     method, path = operation.route.split()
     by_call = "after" in signature(operation.call).parameters
+    paging = Paging(operation.sorting, by_call=by_call, in_order=operation.pages_in_order)
     return Endpoint(
         cast("Literal['GET', 'POST']", method),
         path,
         operation.call,
         schema_name(operation.answer),
         permission=Permission[operation.permission.upper()],
-        paging=Paging(operation.sorting, by_call=by_call) if operation.in_pages else None,
+        paging=paging if operation.in_pages else None,
         is_list=operation.is_list and not operation.in_pages,
+        scope=operation.scope,
         leaves_out=frozenset({"sort"}),
         status=operation.status,
+        needs_store=operation.needs_store,
         document=operation.document_of,
     )

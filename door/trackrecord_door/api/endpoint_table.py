@@ -11,19 +11,23 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.artifacts import ARTIFACTS
+from trackrecord.resources.benchmark import BENCHMARK
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
+from trackrecord.resources.dead_letters import DEAD_LETTERS
 from trackrecord.resources.explanations import EXPLANATIONS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
 from trackrecord.resources.lessons import LESSONS
 from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.patterns import PATTERNS
+from trackrecord.resources.projects import PROJECTS
+from trackrecord.resources.runs import RUNS
 
 from ..callers import Permission
 from . import (
     artifact_calls,
-    benchmark_calls,
     criterion_calls,
     error_calls,
     prompt_calls,
@@ -101,21 +105,15 @@ ERRORS: Final = (
 )  # fmt: skip
 
 RESOURCES: Final = (
-    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, EXPLANATIONS,
+    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, DEAD_LETTERS, PROJECTS,
+    EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK,
 )  # fmt: skip
 
-RUNS: Final = (
-    Endpoint("GET", "/runs", trackrecord.list_runs, "Run", paging=Paging(by_call=True)),
-    Endpoint("GET", "/runs/{outcome_id:path}", trackrecord.show_run, "Run"),
+EFFECTS: Final = (
     Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
 )  # fmt: skip
 
-ARTIFACTS: Final = (
-    Endpoint(
-        "GET", "/artifacts", artifact_calls.list_artifacts, "Artifact",
-        needs_store=False,
-        paging=Paging(sorting.ARTIFACTS), document=artifact_calls.output_document,
-    ),
+STORED_OUTPUTS: Final = (
     Endpoint(
         "GET", "/artifacts/{artifact_id}", artifact_calls.read_artifact, "ArtifactPage",
         needs_store=False,
@@ -128,46 +126,14 @@ ARTIFACTS: Final = (
     ),
 )  # fmt: skip
 
-BENCHMARK: Final = (
-    Endpoint(
-        "GET", "/benchmark/runs", trackrecord.benchmark_runs, "BenchmarkRun",
-        is_list=True, document=benchmark_calls.run_document,
-    ),
-    Endpoint(
-        "POST", "/benchmark/runs", trackrecord.benchmark_run, "BenchmarkSnapshot",
-        permission=_WRITE, status=201,
-    ),
-    Endpoint("GET", "/benchmark/gate", trackrecord.benchmark_gate, "Gate"),
-)  # fmt: skip
-
 SERVER: Final = (
-    Endpoint(
-        "GET", "/projects", server_calls.list_projects, "Project",
-        paging=Paging(sorting.PROJECTS), scope="all",
-    ),
     Endpoint(
         "GET", "/status", server_calls.read_status, "Status",
         scope="all", volatile=("oldest_waiting_s", "cache_age_s"), document=_as_it_is,
     ),
-    Endpoint(
-        "GET", "/dead-letters", server_calls.list_dead_letters, "DeadLetter",
-        needs_store=False,
-        paging=Paging(sorting.DEAD_LETTERS, by_call=True), scope="all",
-    ),
-    Endpoint(
-        "POST", "/dead-letters/replay", server_calls.replay_dead_letters, "Replayed",
-        needs_store=False,
-        permission=_ADMIN, scope="all", document=_as_it_is,
-    ),
-    Endpoint(
-        "POST", "/dead-letters/discard", server_calls.discard_dead_letters, "Discarded",
-        needs_store=False,
-        permission=_ADMIN, scope="all", document=_as_it_is,
-    ),
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *RUNS,
-    *ARTIFACTS, *BENCHMARK, *SERVER,
+    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *EFFECTS, *STORED_OUTPUTS, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

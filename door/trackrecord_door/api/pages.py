@@ -86,9 +86,10 @@ def page_of(
     if place is not None and place.question != question:
         raise InvalidCursor(_OTHER_LIST)
     order = None if asked.sort is None or sorting is None else sorting.order(asked.sort)
-    if endpoint.paging.by_call and order is None:
+    if endpoint.paging.by_call and (order is None or endpoint.paging.in_order):
         after = None if place is None else place.after
-        found = call(**arguments, limit=asked.limit + 1, after=after)
+        ordered = {} if order is None else {"sort": str(order)}
+        found = call(**arguments, **ordered, limit=asked.limit + 1, after=after)
         page = found[: asked.limit]
         if len(found) <= asked.limit:
             return page, None

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, Union
 import msgspec
 from msgspec import Meta
 
+from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.prompt.question.section_names import NAMES
 from trackrecord.resources.checks import Argument, Share, Text
 from trackrecord.resources.docstrings import read_docstring
@@ -39,10 +40,7 @@ Section: Any = Literal[tuple(sorted(NAMES))]
 Names = Annotated[list[Name], Meta(max_length=_MOST_ITEMS)]
 Object = dict[str, Any]
 Condition = Annotated[str, Meta(min_length=2, max_length=1024, pattern="^[^=]+=.*$")]
-Check = Literal[
-    "rejection_rate", "retry_count", "hard_limit_hits", "worst_retry_count",
-    "worst_hard_limit_hits", "over_retry_count", "over_hard_limit_hits",
-]  # fmt: skip
+Check: Any = Literal[CHECKS]
 
 # Where a signature says less than what the call accepts.
 _KNOWN: Final[Mapping[str, Any]] = {

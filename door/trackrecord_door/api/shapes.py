@@ -5,12 +5,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.artifacts.pages import Range
 from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
 from trackrecord.learning.criteria.evaluation import WeightedEvaluation
-from trackrecord.learning.outcomes.gate import GateCheck
-from trackrecord.learning.outcomes.rates import Snapshot
 from trackrecord.prompt.answers.context_answer import Considered, Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.answers.why import Why
@@ -24,11 +21,8 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.queries.dead_letters import DeadLetter
-from trackrecord.queries.projects import Project
 from trackrecord.queries.status import StatusReport
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.outcome import Ground
 
 from .endpoint_table import RESOURCES
 from .shape import Iso, listed, shape, shape_of
@@ -39,25 +33,6 @@ _CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
 
-# Runs, and what is known of tasks.
-CALL: Final = shape(
-    "Call",
-    more={"tool": str | None, "ok": bool | None, "error": Any, "duration_ms": float | None},
-)
-_VERDICT: Final = {
-    "success": bool | None, "outcome_source": str | None, "captured_from": str | None,
-    "grounds": list[Ground],
-}  # fmt: skip
-RUN: Final = shape(
-    "Run",
-    more={
-        "outcome_id": str, "project": str, "source": str | None, "task_id": str,
-        "instruction": str | None, **_VERDICT, "amended_by": str | None,
-        "failure_mode": str | None, "commits": list[str], "received_at": Iso,
-        "ended_at": Iso, "duration_ms": float | None, "calls": listed(CALL),
-        "amendments": listed(shape("Amendment", more={"received_at": Iso, "by": str, **_VERDICT})),
-    },
-)  # fmt: skip
 _COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
 COMPARISON: Final = shape(
     "Comparison",
@@ -133,23 +108,7 @@ ERROR_CONTEXT: Final = shape(
 )
 
 # Stored outputs.
-ARTIFACT: Final = shape(
-    "Artifact", KeptOutput, moments=["stored_at", "kept_until"],
-    more={"task_id": str | None, "tool": str | None, "kind": str | None, "summary": str | None},
-)  # fmt: skip
 _KIND_OF_OUTPUT: Final = str | None
-
-# The benchmark.
-SNAPSHOT: Final = shape(
-    "BenchmarkSnapshot", Snapshot, moments=["at", "since"], more={"project": str}
-)
-GATE: Final = shape(
-    "Gate",
-    more={
-        "project": str, "passed": bool, "at": Iso | None, "outcomes": int,
-        "checks": list[GateCheck],
-    },
-)  # fmt: skip
 
 _ANSWERS: Final[list[type]] = [
     operation.answer for resource in RESOURCES for operation in resource.operations
@@ -158,9 +117,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, STRATEGY,
-        RUN,
-        EFFECT, ERROR_CONTEXT, ARTIFACT, SNAPSHOT, GATE, ERROR,
+        RANKINGS, CONTEXT, STRATEGY, EFFECT, ERROR_CONTEXT, ERROR,
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),
@@ -182,14 +139,9 @@ SHAPES: Final[Mapping[str, Shape]] = {
                 "task_id": str | None, "tool": str | None, "summary": str,
             },
         ),
-        shape("BenchmarkRun", SNAPSHOT, more={"changes": dict[str, float | None]}),
-        shape("Project", Project, moments=["last_outcome"]),
         shape(
             "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
             more={"home": str | None, "redis": str | None, "database": str | None},
         ),
-        shape("DeadLetter", DeadLetter, moments=["set_aside_at"]),
-        shape("Replayed", more={"replayed": int}),
-        shape("Discarded", more={"discarded": int}),
     )
 }  # fmt: skip

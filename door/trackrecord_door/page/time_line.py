@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from trackrecord.queries.runs import failed
-from trackrecord.wire.outcome import ToolCall, epoch_seconds
+from trackrecord.resources.runs import CallDetails
 
 # How the bars are to be read: by the clock, one after the other by their durations, or as a plain
 # sequence, because nobody reported a time.
@@ -29,7 +28,7 @@ class Bar:
     """
 
     number: int
-    call: ToolCall
+    call: CallDetails
     start: float
     width: float
     failed: bool
@@ -52,13 +51,13 @@ class TimeLine:
     span_s: float | None = None
 
 
-def time_line_of(calls: Sequence[ToolCall]) -> TimeLine:
+def time_line_of(calls: Sequence[CallDetails]) -> TimeLine:
     """Return the time line of a run's calls.
 
     By the clock if each call has its moment, else by the durations that are known, one call after
     the other, else as a plain sequence.
     """
-    moments = [_moment(call) for call in calls]
+    moments = [call.started_at for call in calls]
     if calls and all(moment is not None for moment in moments):
         spans = [
             (moment, moment + (call.duration_ms or 0.0) / 1000)
@@ -73,13 +72,13 @@ def time_line_of(calls: Sequence[ToolCall]) -> TimeLine:
     return TimeLine(
         "sequence",
         tuple(
-            Bar(number + 1, call, number * width, width, failed(call))
+            Bar(number + 1, call, number * width, width, call.failed)
             for number, call in enumerate(calls)
         ),
     )
 
 
-def _by_clock(calls: Sequence[ToolCall], spans: Sequence[tuple[float, float]]) -> TimeLine:
+def _by_clock(calls: Sequence[CallDetails], spans: Sequence[tuple[float, float]]) -> TimeLine:
     first = min(begin for begin, _ in spans)
     last = max(end for _, end in spans)
     bars = []
@@ -89,19 +88,19 @@ def _by_clock(calls: Sequence[ToolCall], spans: Sequence[tuple[float, float]]) -
         start, width = _within((begin - first) / (last - first), (end - begin) / (last - first))
         call = calls[number]
         is_parallel = begin < latest
-        bars.append(Bar(number + 1, call, start, width, failed(call), is_parallel, begin - first))
+        bars.append(Bar(number + 1, call, start, width, call.failed, is_parallel, begin - first))
         latest = max(latest, end)
     return TimeLine("clock", tuple(bars), last - first)
 
 
-def _by_durations(calls: Sequence[ToolCall]) -> TimeLine:
+def _by_durations(calls: Sequence[CallDetails]) -> TimeLine:
     total = sum(call.duration_ms or 0.0 for call in calls)
     bars = []
     before = 0.0
     for number, call in enumerate(calls, start=1):
         took = call.duration_ms or 0.0
         start, width = _within(before / total, took / total)
-        bars.append(Bar(number, call, start, width, failed(call)))
+        bars.append(Bar(number, call, start, width, call.failed))
         before += took
     return TimeLine("durations", tuple(bars), total / 1000)
 
@@ -110,13 +109,3 @@ def _within(start: float, width: float) -> tuple[float, float]:
     """Return a bar that can be seen and lies within the line."""
     wide = min(1.0, max(_NARROWEST, width))
     return max(0.0, min(start, 1.0 - wide)), wide
-
-
-def _moment(call: ToolCall) -> float | None:
-    """Return when a call was made; None where it is not known, or cannot be read."""
-    if call.timestamp is None:
-        return None
-    try:
-        return epoch_seconds(call.timestamp)
-    except ValueError:
-        return None

@@ -146,6 +146,21 @@ def test_pages_have_each_entry_once(http, path, name):
     assert len(found) > 1
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "sort"),
+    [("/runs", "outcome_id", "ended"), ("/dead-letters", "id", "-set-aside")],
+)
+def test_pages_in_another_order_go_on_where_the_last_one_ended(http, served, path, name, sort):
+    """The call goes on after the last entry, in the order that is asked for."""
+    served.set_aside(OURS, {"project": OURS})
+    usual = [each[name] for each in http.get(path).json()["items"]]
+    found = pages(http, path, limit=len(usual) // 2 + 1, sort=sort)
+    assert [each[name] for page in found for each in page] == usual[::-1]
+    assert len(found) == 2
+    (endpoint,) = (each for each in ENDPOINTS if (each.method, each.path) == ("GET", path))
+    assert endpoint.paging.in_order
+
+
 def test_pages_meet_while_outcomes_are_learnt(http, served):
     """What is added in front of the second page moves nothing."""
     first = http.get("/runs", params={"limit": 5, "project": THEIRS}).json()

@@ -4,8 +4,8 @@ import time
 
 from browsing import sign_in
 
-from trackrecord.queries.dead_letters import list_letters
 from trackrecord.queries.effect import measure_effect
+from trackrecord.resources.dead_letters import read_letters
 from trackrecord.store.database.engine import reading
 
 OWN = "advised"
@@ -94,7 +94,7 @@ def test_dead_letters_are_replayed_and_discarded(window, shown_store):
     assert look.said() == "2 dead letters discarded."
     assert look.text(f"{group} h2").startswith("1 ×")
 
-    letters, _ = list_letters(store.client, store.settings.keys, limit=2000)
+    letters = list(read_letters(store.client, store.settings.keys))
     look.click("Replay all")
     look.click(f"Replay {len(letters)} dead letters")
     assert "There are no dead letters" in look.text("main")

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.flow import flow_of
+from trackrecord.resources.runs import CallDetails
 from trackrecord.wire.outcome import ToolCall
 from trackrecord_door.page.procedure_graph import picture_of
 from trackrecord_door.page.time_line import time_line_of
@@ -23,6 +24,10 @@ _calls = st.lists(
     ),
     max_size=20,
 )
+
+
+def line_of(calls):
+    return time_line_of([CallDetails.of(each) for each in calls])
 
 
 def went(*tools, success=True):
@@ -82,7 +87,7 @@ def test_each_tool_stands_in_the_picture_and_most_moves_do(given_runs):
 
 
 def test_calls_by_the_clock_may_run_in_parallel():
-    line = time_line_of(
+    line = line_of(
         [
             ToolCall(tool="b", timestamp=1e9 + 4, duration_ms=6000, ok=False),
             ToolCall(tool="a", timestamp=1e9, duration_ms=5000),
@@ -106,17 +111,17 @@ def test_calls_by_the_clock_may_run_in_parallel():
     ],
 )  # fmt: skip
 def test_what_has_no_times_is_a_plain_sequence(calls, kind, starts):
-    line = time_line_of(calls)
+    line = line_of(calls)
     assert (line.kind, [bar.start for bar in line.bars]) == (kind, starts)
 
 
 @given(_calls)
 def test_every_bar_lies_within_the_line(calls):
     """And each call has its bar, under its own number."""
-    line = time_line_of(calls)
+    line = line_of(calls)
     assert sorted(bar.number for bar in line.bars) == [*range(1, len(calls) + 1)]
     for bar in line.bars:
         assert bar.start >= 0
         assert bar.width > 0
         assert bar.start + bar.width <= 1 + 1e-9
-        assert bar.call is calls[bar.number - 1]
+        assert bar.call == CallDetails.of(calls[bar.number - 1])

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, Select, and_, false, func, or_, select, tuple_
 
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
+from ..outcomes.commits import outcomes_of_commit
 from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import runs
@@ -27,6 +28,24 @@ class FoundRun:
 
     outcome_id: str
     run: NotedRun
+
+
+class RunOnRecord(NamedTuple):
+    """What is on record of one run.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        row: the row of its outcome.
+        ended_at: when it ended, seconds since the epoch.
+        received_at: when the body was received.
+        body: all reports of it, joined.
+    """
+
+    outcome_id: str
+    row: int
+    ended_at: float
+    received_at: float
+    body: bytes
 
 
 class FoundRunPlace(NamedTuple):
@@ -102,6 +121,84 @@ def runs_of_rows(
         ]
     found.sort(key=lambda each: (each.run.ended_at, each.run.outcome), reverse=True)
     return found
+
+
+def reports_of_runs(
+    connection: Connection,
+    project_id: int,
+    *,
+    commit: str | None = None,
+    at: float | None = None,
+    after: FoundRunPlace | None = None,
+    oldest_first: bool = False,
+) -> Iterator[RunOnRecord]:
+    """Yield what is on record of runs, the newest first; it is read in portions.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        commit: only runs that made this commit: its hash, or the first seven digits of it or more.
+        at: a past moment: only what had been received by then.
+        after: only runs that come after this one in the order.
+        oldest_first: whether the oldest come first.
+    """
+    query = _reports(project_id, at)
+    if commit is not None:
+        made = outcomes_of_commit(connection, project_id, commit)
+        query = query.where(outcomes.c.outcome_id.in_(made))
+    columns = (runs.c.ended_at, runs.c.outcome)
+    query = query.order_by(*(each if oldest_first else each.desc() for each in columns))
+    while True:
+        following = query
+        if after is not None:
+            key = tuple_(*columns)
+            following = query.where(key > tuple(after) if oldest_first else key < tuple(after))
+        page = connection.execute(following.limit(_AT_ONCE)).all()
+        yield from (RunOnRecord(*row) for row in page)
+        if len(page) < _AT_ONCE:
+            return
+        after = FoundRunPlace(page[-1].ended_at, page[-1].outcome)
+
+
+def report_of_run(
+    connection: Connection, project_id: int, outcome_id: str, *, at: float | None = None
+) -> RunOnRecord | None:
+    """Return what is on record of one run; None if there was nothing at a past moment."""
+    named = select(outcomes.c.ended_at, outcomes.c.id).where(
+        outcomes.c.project_id == project_id, outcomes.c.outcome_id == outcome_id
+    )
+    # By their whole key: asked for both at once, SQLite looks through all runs of the project.
+    keys = [
+        and_(runs.c.ended_at == ended_at, runs.c.outcome == row)
+        for ended_at, row in connection.execute(named)
+    ]
+    row = connection.execute(_reports(project_id, at).where(or_(false(), *keys))).first()
+    return None if row is None else RunOnRecord(*row)
+
+
+def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
+    """Return how many runs of a project are on record."""
+    query = select(func.count()).where(
+        runs.c.project_id == project_id, stood(runs.c.replaced_at, at)
+    )
+    if at is not None:
+        query = query.where(runs.c.received_at <= at)
+    return connection.execute(query).scalar_one()
+
+
+def _reports(project_id: int, at: float | None) -> Select[Any]:
+    query = (
+        select(
+            outcomes.c.outcome_id,
+            runs.c.outcome,
+            runs.c.ended_at,
+            outcomes.c.received_at,
+            outcomes.c.body,
+        )
+        .join(outcomes, outcomes.c.id == runs.c.outcome)
+        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+    )
+    return query if at is None else query.where(runs.c.received_at <= at)
 
 
 def _named(

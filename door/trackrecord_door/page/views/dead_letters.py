@@ -5,13 +5,11 @@ from typing import Final
 
 import redis
 
-from trackrecord.changes.dead_letters import discard_letters, replay_letters
 from trackrecord.errors import InvalidRequest
-from trackrecord.queries.dead_letter_groups import LetterGroup, grouped
-from trackrecord.queries.dead_letters import letters_after
-from trackrecord.queries.letters_of_project import project_of
 from trackrecord.queries.status import counted
 from trackrecord.redis_keys import Keys
+from trackrecord.resources.dead_letter_groups import LetterGroup, grouped
+from trackrecord.resources.dead_letters import discard_letters, read_letters, replay_letters
 
 from ..answering import Deed, Shown
 from ..asked import PageRequest
@@ -76,10 +74,8 @@ def _deed(
 
 def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
     with asked.redis() as client:
-        letters = letters_after(client, asked.floor.settings.keys, None, at=asked.at)
-        if asked.sees_all:
-            return grouped(letters)
-        return grouped(each for each in letters if project_of(each) == asked.project)
+        keys, project = asked.floor.settings.keys, None if asked.sees_all else asked.project
+        return grouped(read_letters(client, keys, project=project, at=asked.at))
 
 
 def _chosen(asked: PageRequest, form: Form) -> Sequence[str]:

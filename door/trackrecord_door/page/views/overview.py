@@ -11,10 +11,10 @@ from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.queries.days import Day, outcomes_by_day
 from trackrecord.queries.effect import measure_effect
-from trackrecord.queries.letters_of_project import count_letters_of
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
 from trackrecord.resources.checks import choice_of
+from trackrecord.resources.dead_letters import count_letters
 from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown
@@ -94,7 +94,7 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
         settings,
         project=project,
         spooled=spool_size(settings).outcomes if asked.sees_all else 0,
-        dead_letters=None if asked.sees_all else count_letters_of(client, settings.keys, project),
+        dead_letters=None if asked.sees_all else count_letters(client, settings.keys, project),
         at=asked.at,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -10,13 +9,10 @@ import msgspec
 from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.queries.handed_out import HandedEntry
-from trackrecord.queries.run_details import RunDetails, run_details
-from trackrecord.queries.run_lines import LineFilter, list_run_lines
-from trackrecord.queries.runs import verdict_of
+from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.resources.checks import optional_choice_of
 from trackrecord.resources.explanations import ExplanationAnswer, explain_run
-from trackrecord.wire.outcome import Outcome
+from trackrecord.resources.runs import HandedEntry, RunDetails, RunFilter, find_run, verdict_of
 
 from ..answering import Shown
 from ..asked import PageRequest
@@ -41,7 +37,7 @@ _PAGES: Final = {
 
 def shown(asked: PageRequest) -> Shown:
     """Show the runs, the newest first."""
-    wanted = LineFilter(
+    wanted = RunFilter(
         source=asked.text("source"),
         verdict=optional_choice_of("verdict", asked.text("verdict"), _VERDICTS),  # type: ignore[arg-type] # one of them
         tool=asked.text("tool"),
@@ -61,7 +57,7 @@ def shown(asked: PageRequest) -> Shown:
         "page": page,
         "problem": problem,
         "wanted": wanted,
-        "is_filtered": wanted != LineFilter(),
+        "is_filtered": wanted != RunFilter(),
         "cursor": cursor,
     }
     return Shown("runs.html", "Runs", values, 200 if problem is None else 404)
@@ -70,18 +66,15 @@ def shown(asked: PageRequest) -> Shown:
 def one(asked: PageRequest) -> Shown:
     """Show one run."""
     with asked.reading() as connection:
-        details = run_details(connection, asked.project, asked.named["id"], at=asked.at)
-    said = details.run.outcome
-    line = time_line_of(said.tool_graph or ())
+        run = find_run(connection, asked.project, asked.named["id"], at=asked.at)
+    line = time_line_of(run.calls)
     half = _MOST_CALLS // 2
     are_cut = len(line.bars) > _MOST_CALLS
     bars = (*line.bars[:half], *line.bars[-half:]) if are_cut else line.bars
-    errors, problem = _errors(asked, said.task_id or "")
+    errors, problem = _errors(asked, run.task_id)
     values = {
-        "run": details.run,
-        "told": said,
-        "verdict": _verdict(said),
-        "details": details,
+        "run": run,
+        "verdict": _verdict(run.success),
         "line": line,
         "bars": [(bar, _texts(bar)) for bar in bars],
         "left_out": len(line.bars) - len(bars),
@@ -90,22 +83,21 @@ def one(asked: PageRequest) -> Shown:
         "failed_tools": list(
             dict.fromkeys(bar.call.tool for bar in line.bars if bar.failed and bar.call.tool)
         )[:_MOST_TOOLS],
-        "texts": _told(said),
+        "texts": _told(run),
         "handed": [
-            (each, [(entry, _link(asked, entry)) for entry in each.entries])
-            for each in details.handed
+            (each, [(entry, _link(asked, entry)) for entry in each.entries]) for each in run.handed
         ],
-        "record": _record(details),
-        "reports": _reports(details),
-        "explained": _explained(asked, details.run.outcome_id),
+        "record": _record(run),
+        "reports": _reports(run),
+        "explained": _explained(asked, run.outcome_id),
         "errors": errors,
         "problem": problem,
     }
-    return Shown("run.html", f"Run {details.run.outcome_id}", values)
+    return Shown("run.html", f"Run {run.outcome_id}", values)
 
 
-def _verdict(said: Outcome) -> str:
-    word = verdict_of(said.success)
+def _verdict(success: bool | None) -> str:
+    word = verdict_of(success)
     return "unknown" if word == "none" else word
 
 
@@ -119,18 +111,14 @@ def _texts(bar: Bar) -> list[tuple[str, str]]:
     return [(name, text) for name, text in texts if text]
 
 
-def _text(raw: msgspec.Raw) -> str:
-    """Return JSON as people read it: within bounds, whoever wrote it."""
-    given = bytes(raw)
-    if given in (b"", b"null", b"{}"):
+def _text(given: object) -> str:
+    """Return what was reported as people read it: within bounds, whoever wrote it."""
+    if given is None or given == {}:
         return ""
-    text = given.decode(errors="replace")
-    with suppress(msgspec.MsgspecError, RecursionError):
-        decoded = msgspec.json.decode(given)
-        # Encoded anew, so that no letter is shown as its code.
-        written = msgspec.json.format(msgspec.json.encode(decoded), indent=1).decode()
-        text = decoded if isinstance(decoded, str) else written
-    return _cut(text, _LONGEST)
+    if isinstance(given, str):
+        return _cut(given, _LONGEST)
+    written = msgspec.json.format(msgspec.json.encode(given), indent=1).decode()
+    return _cut(written, _LONGEST)
 
 
 def _cut(text: str, most: int) -> str:
@@ -138,43 +126,42 @@ def _cut(text: str, most: int) -> str:
     return text if left <= 0 else f"{text[:most]}… ({left} more characters)"
 
 
-def _told(said: Outcome) -> list[tuple[str, str]]:
+def _told(run: RunDetails) -> list[tuple[str, str]]:
     """Return what the agent told of the run in words."""
     texts = (
-        ("Task", said.instruction),
-        ("What was done", said.description),
-        ("Strategy", said.strategy),
-        ("Why it failed", said.failure_details),
-        ("Way of failing", said.failure_mode),
+        ("Task", run.instruction),
+        ("What was done", run.description),
+        ("Strategy", run.strategy),
+        ("Why it failed", run.failure_details),
+        ("Way of failing", run.failure_mode),
     )
     return [(name, _cut(text, _LONGEST_TEXT)) for name, text in texts if text]
 
 
-def _record(details: RunDetails) -> list[tuple[str, str]]:
+def _record(run: RunDetails) -> list[tuple[str, str]]:
     """Return what else is on record, as far as it was reported."""
-    told = details.run.outcome
     known = (
-        ("Outcome", details.run.outcome_id),
-        ("Trigger", told.trigger.signal if told.trigger else ""),
-        ("Commits", ", ".join(told.commits or ())),
-        ("Files touched", ", ".join(told.files_touched or ())),
-        ("More", _text(told.metadata)),
+        ("Outcome", run.outcome_id),
+        ("Trigger", run.trigger),
+        ("Commits", ", ".join(run.commits)),
+        ("Files touched", ", ".join(run.files_touched)),
+        ("More", _text(run.metadata)),
     )
     return [(name, _cut(text, _LONGEST)) for name, text in known if text]
 
 
-def _reports(details: RunDetails) -> list[dict[str, object]]:
+def _reports(run: RunDetails) -> list[dict[str, object]]:
     return [
         {
             "at": each.received_at,
-            "what": f"{_verdict(each.outcome)} (by {each.outcome.outcome_source})",
-            "by": each.outcome.judged_by or each.outcome.source or each.outcome.speaker,
+            "what": f"{_verdict(each.success)} (by {each.outcome_source})",
+            "by": each.by,
             "reason": "; ".join(
                 f"{ground.kind}: {ground.says}" if ground.says else ground.kind
-                for ground in each.outcome.grounds or ()
+                for ground in each.grounds
             ),
         }
-        for each in details.run.amendments
+        for each in run.amendments
     ]
 
 

@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import Any, Final
-
-from trackrecord.times import iso
+from typing import Final
 
 from .dead_letters import DeadLetter
 
@@ -37,17 +35,6 @@ class LetterGroup:
     first: float
     last: float
     shown: tuple[DeadLetter, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the group as a JSON object."""
-        return {
-            "id": self.id,
-            "reason": self.reason,
-            "count": len(self.letters),
-            "first": iso(self.first),
-            "last": iso(self.last),
-            "letters": [letter.to_document() for letter in self.shown],
-        }
 
 
 def fingerprint(reason: str) -> str:
