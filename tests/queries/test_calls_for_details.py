@@ -126,12 +126,13 @@ def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
     }  # fmt: skip
     long = {
         "description": "mended it", "failure_details": "too late", "files_touched": ["a.py"],
-        "competence_id": "skill-1", "memory_ids": ["m-1"], "metadata": {"k": [1]},
+        "competence_id": "skill-1", "memory_ids": ["m-1"],
+        "metadata": {"k": [1], "model": "some-model"},
     }  # fmt: skip
     learnt(4, tool_graph=[call], **small, **long)
     shown = printed(capsys, "runs", "show", "run-0004")
     assert shown == trackrecord.show_run("run-0004").to_document()
-    reported = small | long | {"trigger": "red build"}
+    reported = small | long | {"trigger": "red build", "model": "some-model"}
     assert {name: shown[name] for name in reported} == reported
     started = {"started_at": "2023-11-14T22:13:20.000Z", "ok": None}
     del call["timestamp"]

@@ -216,6 +216,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
         error_count: its errors; null if not reported.
         retry_count: its retries; null if not reported.
         cost: what it cost, in tokens and in US dollars; null if not reported.
+        model: the language model that worked on it; null if not reported.
     """
 
     outcome_id: str
@@ -240,6 +241,7 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     error_count: int | None
     retry_count: int | None
     cost: Cost | None
+    model: str | None
     _outcome: Outcome
     _row: int
 
@@ -332,6 +334,13 @@ def _decoded(raw: msgspec.Raw) -> Any:  # noqa: ANN401 - whatever was reported
     return None if given in (b"", b"null") else _any.decode(given)
 
 
+def _reported_text(metadata: msgspec.Raw, name: str) -> str | None:
+    """Return an entry of what else was reported, where it is a text."""
+    reported = _decoded(metadata)
+    value = reported.get(name) if isinstance(reported, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
 def _outcome_of(body: bytes) -> Outcome:
     # It was small enough when it was recorded, whatever the limit is now.
     return decode_outcome(body, max_bytes=len(body))
@@ -369,6 +378,7 @@ def _fields_of(
         "error_count": said.error_count,
         "retry_count": said.retry_count,
         "cost": said.cost,
+        "model": _reported_text(said.metadata, "model"),
         "_outcome": said,
         "_row": report.row,
     }
