@@ -170,6 +170,7 @@ def test_what_is_on_record_is_listed(taught) -> None:
     assert [each.name for each in trackrecord.list_criteria()] == ["readable"]
     assert [each.outcome_id for each in trackrecord.list_runs(verdict="failure")] == ["o1"]
     assert [each.outcome_id for each in trackrecord.list_runs(tool="go_test")] == ["o1"]
+    assert [each.outcome_id for each in trackrecord.list_runs(text="LOGIN page")] == ["o1"]
     assert len(trackrecord.list_runs(limit=None)) == 2
     assert trackrecord.list_competences() == []
     assert trackrecord.list_lessons(kind="fails", everything=True) is not None

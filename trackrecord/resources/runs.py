@@ -67,6 +67,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
         failed: only runs in which a call failed: of that tool if one is given, else of any.
         task_id: the task.
         commit: a commit that they made, or its first seven digits or more.
+        text: what the text of the task contains, in whatever case.
     """
 
     source: str | None = None
@@ -76,6 +77,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
     task_id: str | None = None
     commit: str | None = None
+    text: str | None = None
 
     def admits_report(self, said: Outcome) -> bool:
         """Return whether a run is asked for, by its report; its commits are looked up before."""
@@ -95,6 +97,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
             self.source in (None, run.source)
             and self.verdict in (None, verdict_of(run.success))
             and self.task_id in (None, run.task_id)
+            and (self.text is None or self.text.casefold() in (run.instruction or "").casefold())
             and (
                 (self.tool is None and not self.failed)
                 or any(
@@ -652,6 +655,7 @@ def list_runs(
     failed: bool = False,
     task_id: TaskId | None = None,
     commit: Text | None = None,
+    text: Text | None = None,
     at: Moment | None = None,
     limit: Limit | None = 20,
     sort: Text | None = None,
@@ -668,6 +672,7 @@ def list_runs(
         failed: only runs in which a call failed: of the tool, if one is given.
         task_id: only runs of the task with this id.
         commit: only runs that made this commit: its SHA, or the first seven digits of it or more.
+        text: only runs whose task's text contains this, in whatever case.
         at: a past moment to answer for.
         limit: the maximum number of runs to return; None for all.
         sort: "ended" for those that ended first.
@@ -686,6 +691,7 @@ def list_runs(
         failed=failed,
         task_id=task_id,
         commit=optional_commit_of("commit", commit),
+        text=text,
     )
     with read_project(project, at) as it:
         return read_runs(
