@@ -53,8 +53,14 @@ _OF_FILES: Final = re.compile(
 
 def kept_name(call: RunCall) -> str:
     """Return the tool's name, finer for a shell: "shell:pytest"."""
-    name = tool_name(call.command) if call.command else call.tool
-    return redacted_beginning(name, _LONGEST_TOOL) or SHELL
+    if not call.command:
+        return redacted_beginning(call.tool, _LONGEST_TOOL) or SHELL
+    program, *asked = tool_name(call.command).split(" ")
+    if asked:
+        # What stands behind a program may be the value of an option that is not known.
+        safe = redacted_beginning(call.command, len(call.command))
+        asked = [each for each in asked if each in safe or each not in call.command]
+    return redacted_beginning(" ".join((program, *asked)), _LONGEST_TOOL) or SHELL
 
 
 def kept_call(

@@ -5,6 +5,7 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secret_texts import HARMLESS, PARTS, SECRET_TEXTS
 
 from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
 
@@ -105,6 +106,23 @@ def test_a_member_with_a_telling_name_loses_its_value(secret: str):
 )
 def test_what_is_no_secret_stays(text: str):
     """Tests, hashes, paths and names of variables are what is learnt from."""
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize("before", ["", "run it: ", "a\n"])
+@pytest.mark.parametrize("kind", SECRET_TEXTS)
+def test_nothing_is_left_of_a_kind_of_secret(kind: str, before: str):
+    """Of 109 kinds: options of programs, files, headers, phrases in ten languages, keys."""
+    if before == "run it: " and kind in ("pgpass", "netrc"):
+        before = ""  # lines of files
+    left = redacted(f"{before}{SECRET_TEXTS[kind]}\nnow")
+    assert not [part for part in PARTS if part[:6] in left]
+    assert redacted(left) == left
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_looks_like_a_secret_stays(text: str):
+    """Ports, folders, options of other programs, and sentences about passwords."""
     assert redacted(text) == text
 
 

@@ -74,6 +74,26 @@ _TOKENS: Final = (
     r"fo1_[\w-]{20,}+|fm[12]_[\w+/=,-]{20,}+",
     r"AGE-SECRET-KEY-1[A-Z0-9]{20,}+",
     r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{20,}+",
+    r"(?:sdk|mob|api|pat-(?:na|eu|ap)\d)-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{6,}+",
+    r"[0-9a-f]{32}-us\d{1,2}",
+    r"pat[A-Za-z0-9]{14}\.[0-9a-f]{20,}+",
+    r"dt0[a-z]\d{2}\.[A-Z0-9]{16,}+\.[A-Z0-9a-z]{20,}+",
+    r"xkeysib-[0-9a-f]{20,}+",
+    r"(?:LTAI|AKID)[A-Za-z0-9]{12,}+",
+    r"sgp_[\w-]{20,}+",
+    r"pul-[0-9a-f]{20,}+",
+    r"pnu_[A-Za-z0-9]{20,}+",
+    r"rdme_[a-z0-9]{20,}+",
+    r"bku[at]_[A-Za-z0-9]{20,}+",
+    r"CC[IR]PAT_[\w-]{20,}+",
+    r"CLOJARS_[a-z0-9]{20,}+",
+    r"EZ[AT]K[A-Za-z0-9]{20,}+",
+    r"tfp_[\w-]{20,}+",
+    r"aio_[A-Za-z0-9]{20,}+",
+    r"sess-[A-Za-z0-9]{20,}+",
+    r"1/\d{12,20}:[0-9a-f]{20,}+",
+    r"xprv[A-Za-z0-9]{40,}+",
+    r"0x[0-9a-fA-F]{64}(?![0-9a-fA-F])",
     # trackrecord's own, see access_tokens.py, also cut off
     r"trk_[0-9a-f]{12}_[0-9a-f]{8,}+",
     # JSON Web Tokens, also without their signature
@@ -115,7 +135,8 @@ COOKIE: Final = re.compile(
 
 _NAMES: Final = (
     r"pass(?:word|wd|phrase|code)|(?<![A-Za-z])(?:pass|pwd|pw|pat)(?![A-Za-z])|[_-]pwd|pgpassword"
-    r"|secrets?|token(?!s|iz|is)|api[_-]?key|apikey|access[_-]?key|account[_-]?key|shared[_-]?access[_-]?\w{0,20}"
+    r"|secrets?|token(?!s|iz|is)|api[ _-]?key|apikey|access[_-]?key|account[_-]?key"
+    r"|shared[_-]?access[_-]?\w{0,20}"
     r"|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?key|master[_-]?key|service[_-]?key"
     r"|subscription[_-]?key|credentials?|client[_-]?secret|webhook[_-]?(?:url|secret)|session[_-]?id"
     r"|x-api-key|(?<![A-Za-z])(?:sig|otp|pin|salt|dsn|auth|密码|口令|密钥|令牌)(?![A-Za-z])"
@@ -137,21 +158,128 @@ VALUE_BEHIND: Final = re.compile(
     """,
     re.VERBOSE,
 )
+# "The password is wrong" tells none.
+NO_VALUE: Final = frozenset(
+    {
+        "a", "an", "and", "any", "correct", "empty", "expected", "expired", "in", "incorrect",
+        "invalid", "missing", "needed", "no", "not", "null", "ok", "only", "optional", "required",
+        "right", "set", "stored", "that", "the", "too", "unknown", "used", "valid", "wrong",
+    }
+)  # fmt: skip
 # --password value, --token=value: any value, whatever it looks like.
 FLAG: Final = re.compile(
     rf"(-(?<!\S-)-?[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,20}}(?:\s{{1,4}}|=))"
     r"(?![-\s])(?:\"[^\"\n]{1,4096}\"|'[^'\n]{1,4096}'|[^\s;&|]{1,4096})",
     re.IGNORECASE,
 )
-# curl -u user:password, mysql -psecret, sshpass -p secret
-USER: Final = re.compile(
-    r"((?<!\S)(?:-u|--user|--proxy-user)[\s=]{1,4}[\"']?[^\s:\"']{1,128}:)[^\s\"']{1,512}"
+# A value of one word, or a quoted one.
+_VALUE: Final = r"(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}'|[^\s;&|\"']{1,512})"
+_IN_LINE: Final = r"[^\n|;&]{0,200}?"
+_STDIN: Final = (
+    r"(?:sudo\s(?:-\S{1,20}\s{1,4}){0,3}(?:-[A-Za-z]{0,6}S|--stdin)\b|--password-stdin|--with-token"
+    r"|chpasswd|passwd\s{1,4}--stdin|secret\s{1,4}(?:put|set))"
 )
-MYSQL: Final = re.compile(
-    r"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,200}?\s-p)[^\s;&|]{1,512}"
+
+
+def _rule(hints: tuple[str, ...], expression: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    return hints, re.compile(expression, re.IGNORECASE)
+
+
+# How programs take a secret, by what is in each such text: the first group stays, what follows it
+# within the match is the secret. These take it as an option.
+OPTIONS: Final = (
+    # curl -u user:password, curl -b name=value
+    _rule(
+        ("-u", "--proxy-user"),
+        r"((?<!\S)(?:-u|--user|--proxy-user)[\s=]{1,4}[\"']?[^\s:\"']{1,128}:)[^\s\"']{1,512}",
+    ),
+    _rule(
+        ("-b", "--cookie"),
+        r"((?<!\S)(?:-b|--cookie)[\s=]{1,4}[\"']?[^\s=\"']{1,128}=)[^\s\"']{1,4096}",
+    ),
+    # mysql -psecret, 7z -psecret
+    _rule(("mysql", "mariadb"),
+          rf"(\b(?:mysql|mysqldump|mysqladmin|mariadb)\b{_IN_LINE}\s-p)[^\s;&|]{{1,512}}"),
+    _rule(("7z",), rf"(\b7z[ar]?\b{_IN_LINE}\s-p){_VALUE}"),
+    _rule(("sshpass",), rf"(\bsshpass\s{{1,4}}-p\s{{0,4}}){_VALUE}"),
+    # docker login -p secret
+    _rule(("login",), rf"(\b(?:docker|podman|nerdctl|helm|oras|crane|az|oc)\b{_IN_LINE}\blogin\b"
+                      rf"{_IN_LINE}\s-p[\s=]{{1,4}}){_VALUE}"),
+    _rule(("mongo", "twine"), rf"(\b(?:mongo\w{{0,10}}|twine)\b{_IN_LINE}\s-p\s{{1,4}}){_VALUE}"),
+    _rule(("redis-cli", "valkey-cli"),
+          rf"(\b(?:redis|valkey)-cli\b{_IN_LINE}\s-a\s{{1,4}}){_VALUE}"),
+    _rule(("ldap",), rf"(\bldap\w{{3,10}}\b{_IN_LINE}\s-w\s{{1,4}}){_VALUE}"),
+    _rule(("sqlcmd", "bcp"), rf"(\b(?:sqlcmd|bcp)\b{_IN_LINE}\s(?-i:-P)\s{{0,4}}){_VALUE}"),
+    _rule(("zip",), rf"(\b(?:zip|unzip|zipcloak)\b{_IN_LINE}\s(?-i:-P)\s{{0,4}}){_VALUE}"),
+    _rule(("smb", "rpcclient"),
+          rf"(\b(?:smb\w{{3,10}}|rpcclient)\b{_IN_LINE}\s(?-i:-U)\s{{0,4}}[^\s%]{{1,128}}%)"
+          r"[^\s;&|]{1,512}"),
+    _rule(("htpasswd",),
+          r"(\bhtpasswd\s{1,4}-\w{0,6}b\w{0,6}\s{1,4}\S{1,256}\s{1,4}\S{1,128}\s{1,4})"
+          rf"{_VALUE}"),
+    _rule(("openssl",), rf"(\bopenssl\b{_IN_LINE}\s(?-i:-k|-K)\s{{1,4}}){_VALUE}"),
+    _rule(("keypass", "storepass"), rf"(-(?:key|store)pass\s{{1,4}}){_VALUE}"),
+    _rule(("ssh-keygen",), rf"(\bssh-keygen\b{_IN_LINE}\s(?-i:-[NP])\s{{1,4}}){_VALUE}"),
+    _rule(("--from-literal",), rf"(--from-literal[\s=]{{1,4}}[\"']?[^\s=]{{1,128}}=){_VALUE}"),
+)  # fmt: skip
+# These do without one, or are no command.
+PHRASES: Final = (
+    _rule(("login",), rf"(\bcargo\s{{1,4}}login\s{{1,4}})(?!-){_VALUE}"),
+    _rule(("wpa_passphrase",), rf"(\bwpa_passphrase\s{{1,4}}\S{{1,64}}\s{{1,4}}){_VALUE}"),
+    _rule(("net use",), rf"(\bnet use\b{_IN_LINE}/user:\S{{1,128}}\s{{1,4}}){_VALUE}"),
+    _rule(("secret",),
+          r"(\bsecrets?\s{1,4}set\s{1,4}"
+          r"(?:[^\s=]{1,128}=|\S{1,128}\s{1,4}(?:-b|--body)[\s=]{1,4}))"
+          rf"{_VALUE}"),
+    # echo secret | sudo -S, sudo -S <<< secret
+    _rule(("sudo", "-stdin", "--with-token", "passwd", "secret"),
+          rf"(\b(?:echo|printf)\s{{1,4}}(?:-\w{{1,3}}\s{{1,4}})?(?:[\w.-]{{1,64}}:)?){_VALUE}"
+          rf"(?=[^\n|]{{0,40}}\|[^\n]{{0,200}}?{_STDIN})"),
+    _rule(("<<<",), rf"({_STDIN}[^\n]{{0,200}}?<<<\s{{0,4}}){_VALUE}"),
+    # A bare header of HTTP, a line of ~/.pgpass
+    _rule(("basic ",), r"(\bbasic\s{1,4})(?=[A-Za-z]{0,64}[0-9+/=])[A-Za-z0-9+/]{16,}+={0,2}"),
+    _rule((":5432:", ":5433:", ":6432:", ":*:"),
+          r"((?<!\S)[^\s:/]{1,256}:(?:\d{4,5}|\*):(?:[a-z_][\w-]{0,62}|\*):[a-z_][\w-]{0,62}:)"
+          r"\S{3,512}(?=\s{0,9}(?:\n|$))"),
+    # NetworkCredential("user", "secret"), auth=("user", "secret")
+    _rule(("credential", "auth"),
+          r"((?:NetworkCredential|BasicAuth|auth\s?=\s?)\(\s?[\"'][^\"'\n]{0,128}[\"']\s?,\s?)"
+          r"(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}')"),
+    _rule(("securestring",), rf"(\bConvertTo-SecureString\s{{1,4}}(?:-String\s{{1,4}})?){_VALUE}"),
+    _rule(("assword:",),
+          r"(assword:[\"']?[^\n]{0,40}?\bsend(?:line)?\s{0,4}\(?(?:--\s{1,4})?)"
+          rf"{_VALUE}"),
+    _rule(("mnemonic", "phrase"),
+          r"((?:mnemonic|(?:seed|recovery|backup)[ _-]phrase)\W{0,4}(?:is|words)?\W{1,4})"
+          r"[a-z]{3,10}(?:[ ,]{1,2}[a-z]{3,12}){8,24}"),
+    # ENV DB_PASSWORD value, and other ways in which a blank stands between them
+    _rule(
+        ("env ", "arg ", "setenv", "setx", "set ", "config", "login ", "connect "),
+        r"(\b(?:env|arg|setenv|setx|set(?:\s{1,4}-\w{1,4})?|configure\s{1,4}set|config\s{1,4}set"
+        rf"|login\s{{1,4}}\S{{1,128}}|connect\s{{1,4}}\S{{1,64}})\s{{1,4}}[^\s=]{{0,128}}?(?:{_NAMES})"
+        rf"[\w.-]{{0,40}}\s{{1,4}})(?![=&|;-]){_VALUE}",
+    ),
+    # Words for a password in other languages
+    _rule(
+        ("passwort", "kennwort", "schlüssel", "mot de passe", "contraseñ", "senha", "wachtwoord",
+         "hasło", "lösenord", "парол", "パスワード", "비밀번호", "parola d"),
+        r"((?:passwort|kennwort|(?:api|zugangs|geheim)[ -]?schlüssel|mots? de passe|contraseñas?"
+        r"|senhas?|wachtwoord(?:en)?|hasło|lösenord(?:et)?|парол[а-я]{1,2}|パスワード|비밀번호"
+        r"|parola d.ordine)"
+        rf"[\"']?\s{{0,4}}(?:[:=：]|is|ist|lautet|est|es|é|är|は|는|은)\s{{0,4}})(?!\s){_VALUE}",
+    ),
+)  # fmt: skip
+
+# A value in quotes behind a name: in SQL and XML, and as the second argument of a call.
+QUOTED: Final = re.compile(r"(?<=[\s,=])(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}')")
+QUOTED_BEFORE: Final = re.compile(
+    rf"(?:{_NAMES}|identified\s{{1,4}}(?:with\s{{1,4}}\S{{1,64}}\s{{1,4}})?by)[\w.-]{{0,40}}"
+    r"(?:\s{1,4}|[\"']\s{1,4}value\s?=\s?|[\"']\s{0,4},\s{0,4})\Z",
+    re.IGNORECASE,
 )
-SSHPASS: Final = re.compile(
-    r"(\bsshpass\s{1,4}-p\s{0,4})(?:\"[^\"\n]{1,512}\"|'[^'\n]{1,512}'|\S{1,512})"
+ELEMENT: Final = re.compile(
+    rf"(<(?!secret>)[\w:.-]{{0,64}}?(?:{_NAMES})[\w:.-]{{0,40}}(?:\s[^<>\n]{{0,256}})?>)[^<>\n]{{1,4096}}(?=<)",
+    re.IGNORECASE,
 )
 
 # Where a form of its own, or a long word, can be at all: whatever is shorter is no key.
@@ -159,7 +287,8 @@ WORD: Final = re.compile(r"[A-Za-z0-9_.=:/+~-]{12,}+")
 # One of these stands in each name: most texts hold none.
 NAME_HINTS: Final = (
     "pass", "pwd", "pw", "pat", "secret", "token", "key", "credential", "webhook", "session",
-    "shared", "sig", "otp", "pin", "salt", "dsn", "auth", "密码", "口令", "密钥", "令牌",
+    "shared", "sig", "otp", "pin", "salt", "dsn", "auth", "identified",
+    "密码", "口令", "密钥", "令牌",
 )  # fmt: skip
 NAME: Final = re.compile(rf"(?:{_NAMES})", re.IGNORECASE)
 # What no maker's table knows: a long unbroken word of small and large letters and digits.

@@ -7,23 +7,26 @@ from typing import Any, Final
 from .detectors import (
     BEARER,
     COOKIE,
+    ELEMENT,
     FLAG,
     HEADER,
     LONG,
     LONGEST_BEFORE,
-    MYSQL,
     NAME,
     NAME_BEFORE,
     NAME_HINTS,
+    NO_VALUE,
+    OPTIONS,
+    PHRASES,
     PLACEHOLDER,
     PRIVATE_KEY,
     PRIVATE_KEY_END,
+    QUOTED,
+    QUOTED_BEFORE,
     SEPARATOR,
-    SSHPASS,
     TOKEN,
     URL_PASSWORD,
     URL_TOKEN,
-    USER,
     VALUE_BEHIND,
     WORD,
 )
@@ -61,6 +64,9 @@ def _redacted(text: str) -> str:
     if any(hint in lower for hint in NAME_HINTS):
         if "-" in text:
             text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
+        if "<" in text:
+            text = ELEMENT.sub(rf"\1{PLACEHOLDER}", text)
+        text = QUOTED.sub(_quoted, text)
         text = _without_named(text)
     return WORD.sub(_word, text)
 
@@ -76,12 +82,9 @@ def _after_words(text: str, lower: str) -> str:
         text = BEARER.sub(rf"\1{PLACEHOLDER}", text)
     if "cookie" in lower:
         text = COOKIE.sub(rf"\1{PLACEHOLDER}", text)
-    if "-u" in lower:
-        text = USER.sub(rf"\1{PLACEHOLDER}", text)
-    if "mysql" in lower or "mariadb" in lower:
-        text = MYSQL.sub(rf"\1{PLACEHOLDER}", text)
-    if "sshpass" in lower:
-        text = SSHPASS.sub(rf"\1{PLACEHOLDER}", text)
+    for hints, pattern in (*OPTIONS, *PHRASES) if " -" in text else PHRASES:
+        if any(hint in lower for hint in hints):
+            text = pattern.sub(rf"\1{PLACEHOLDER}", text)
     return text
 
 
@@ -125,7 +128,7 @@ def _without_named(text: str) -> str:
         if not _is_named(text[max(done, separator.start() - LONGEST_BEFORE) : separator.start()]):
             continue
         value = VALUE_BEHIND.match(text, at)
-        if value is None or (value[4] is not None and _is_reference(value[4])):
+        if value is None or (value[4] is not None and _tells_none(value[4], separator.group())):
             continue
         blank, double, single, _ = value.groups()
         kept += [text[done:at], blank, double or single or "", PLACEHOLDER]
@@ -134,9 +137,19 @@ def _without_named(text: str) -> str:
 
 
 def _is_named(before: str) -> bool:
-    word = before.rstrip(_BEHIND_NAME)
-    word = word[max(word.rfind(" "), word.rfind("\n")) + 1 :]
-    return _may_be_name(word) and NAME_BEFORE.search(before) is not None
+    words = before.rstrip(_BEHIND_NAME)
+    last = max(words.rfind(" "), words.rfind("\n")) + 1
+    if not _may_be_name(words[last:]):
+        return False
+    # A name may have two words.
+    return NAME_BEFORE.search(before, max(words.rfind(" ", 0, last - 1), 0)) is not None
+
+
+def _quoted(found: Any) -> str:  # noqa: ANN401 - a match
+    value: str = found.group()
+    before = found.string[max(found.start() - LONGEST_BEFORE, 0) : found.start()]
+    is_named = _may_be_name(before) and QUOTED_BEFORE.search(before)
+    return f"{value[0]}{PLACEHOLDER}{value[0]}" if is_named else value
 
 
 @lru_cache(maxsize=4096)
@@ -145,8 +158,10 @@ def _may_be_name(word: str) -> bool:
     return any(hint in lower for hint in NAME_HINTS)
 
 
-def _is_reference(value: str) -> bool:
-    """Whether a value only says where the secret is: `$TOKEN`, `${TOKEN}`, `$(cat file`."""
+def _tells_none(value: str, separator: str) -> bool:
+    """Whether a value only says where the secret is, as `$TOKEN` does, or "is wrong"."""
+    if separator.strip() == "is" and value.lower().rstrip(".!?") in NO_VALUE:
+        return True
     return value.startswith(("${", "$(")) or (value[:1] == "$" and value[1:].isupper())
 
 

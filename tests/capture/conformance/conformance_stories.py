@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from secret_texts import SECRET_TEXTS
+
 from trackrecord_capture.sources.source import Source
 
 FOLDER = "/src/shop"
@@ -329,3 +331,13 @@ STORIES = (
         ),
     ),
 )  # fmt: skip
+
+# Each kind of secret as what a person writes, what is run, what it prints and what the agent says.
+SECRETS_TOLD = Story(
+    "each kind of secret",
+    tuple(
+        Turn(text, (Shell(text, 1, f"error: {text}\n{text}"), Say(text)))
+        for text in SECRET_TEXTS.values()
+    ),
+    (),
+)

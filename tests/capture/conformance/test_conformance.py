@@ -7,8 +7,18 @@ from pathlib import Path
 import pytest
 from claude_code_teller import ClaudeCodeTeller
 from codex_teller import CodexTeller
-from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, Teller, went
+from conformance_stories import (
+    PASSWORD,
+    SECRET,
+    SECRETS_TOLD,
+    STORIES,
+    Known,
+    Story,
+    Teller,
+    went,
+)
 from opencode_teller import OpenCodeTeller
+from secret_texts import PARTS, SECRET_TEXTS
 
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun
@@ -106,6 +116,15 @@ def test_what_is_published(teller: Teller, story: Story, tmp_path: Path):
         decode_outcome(body)
         for text in (SECRET, PASSWORD, "PRICE = 3"):
             assert text.encode() not in body
+
+
+@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.name)
+def test_no_kind_of_secret_is_published(teller: Teller, tmp_path: Path):
+    """Wherever it was written: by a person, in a command, in its output, by the agent."""
+    runs = _read(teller, _logs(teller, SECRETS_TOLD, tmp_path))
+    assert len(runs) >= len(SECRET_TEXTS)
+    published = [encode_body(outcome_of(run)).decode() for run in runs]
+    assert [part for part in PARTS if any(part[:6] in body for body in published)] == []
 
 
 @every_story

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, went
+from conformance_stories import PASSWORD, SECRET, SECRETS_TOLD, STORIES, Known, Story, went
 from published_traces import published
+from secret_texts import PARTS, SECRET_TEXTS
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
 from trackrecord.redaction.redact import redacted
@@ -75,6 +76,14 @@ def test_what_is_published_of_a_traced_story(
     for fields in published(make().tell(story), tmp_path):
         for text in (SECRET, PASSWORD, "PRICE = 3"):
             assert text.encode() not in encode_body(fields)
+
+
+@pytest.mark.parametrize("make", TELLERS, ids=lambda make: make.name)
+def test_no_kind_of_secret_is_published_of_traces(make: type[TraceTeller], tmp_path: Path) -> None:
+    """As of recordings."""
+    found = [encode_body(fields) for fields in published(make().tell(SECRETS_TOLD), tmp_path)]
+    assert len(found) >= len(SECRET_TEXTS)
+    assert [part for part in PARTS if any(part[:6].encode() in body for body in found)] == []
 
 
 def test_what_is_not_traced_is_a_story() -> None:
