@@ -107,6 +107,18 @@ class ProjectClaims:
             _note_folder(connection, project, repository.folder)
         return project
 
+    def claimed(self, repository: Repository) -> str | None:
+        """Return the project that a repository has, None if it has none yet; nothing is written.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        if not self._path.exists():
+            return None
+        repository = repository._replace(identity=_text(repository.identity))
+        with self._opened() as connection:
+            return _claimed(connection, repository.name, repository)
+
     def note_folder(self, project: str, folder: str) -> None:
         """Remember that a folder feeds a project, as long as these are not too many.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trackrecord.errors import ServerUnavailable
@@ -19,11 +20,30 @@ if TYPE_CHECKING:
 
 
 def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
-    """Return the settings, and the project that was named or else is set."""
+    """Return the settings, and the project that was named, or is set, or is the repository's."""
     from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.project_names import DEFAULT_PROJECT
 
     settings = load_daemon_settings()
+    if project is None and settings.project == DEFAULT_PROJECT:
+        project = _project_of_repository(settings)
     return settings, project or settings.project
+
+
+def _project_of_repository(settings: DaemonSettings) -> str | None:
+    """Return the project that agents' runs in the working folder belong to, if there were any."""
+    from trackrecord.capture_rules import mapped_project
+    from trackrecord.errors import StoreUnfit
+    from trackrecord.project_claims import ProjectClaims
+    from trackrecord.repositories import repository_of
+
+    with suppress(OSError, StoreUnfit):
+        folder = str(Path.cwd())
+        mapped = mapped_project(folder, settings.capture.project_of_folder)
+        if mapped or (repository := repository_of(folder)) is None:
+            return mapped or None
+        return ProjectClaims(settings.home).claimed(repository)
+    return None
 
 
 @contextmanager

@@ -107,7 +107,8 @@ def only_project_option(help_text: str) -> Callable[[Command], Command]:
 
 
 project_option = only_project_option(
-    f"Use the project of this name.  [default: the setting `project`, else {DEFAULT_PROJECT}]"
+    "Use the project of this name.  [default: the setting `project`, else the project of the "
+    f"repository, else {DEFAULT_PROJECT}]"
 )
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from trackrecord.project_claims import ProjectClaims
+from trackrecord.repositories import repository_of
+
 CALLS = [
     {"tool": "Edit", "ok": True, "duration_ms": 12},
     {"tool": "shell:pytest", "ok": False, "error": "2 tests failed"},
@@ -115,3 +118,27 @@ def test_a_verdict_that_came_later(up, learnt, runs):
     (run,) = runs("list", "--task", "t9")
     assert (run["success"], run["outcome_source"], len(run["calls"])) == (True, "tests", 1)
     assert runs("show", "codex:s9:p9")["success"] is True
+
+
+def test_in_a_repository_its_project_is_meant(
+    up_home, reported, trackrecord, project, tmp_path, monkeypatch
+):
+    """Once agents worked there; another repository of that name has another project."""
+    claims = ProjectClaims(up_home)
+    for owner in ("ours", "theirs"):
+        folder = tmp_path / owner / "src"
+        folder.mkdir(parents=True)
+        config = tmp_path / owner / ".git" / "config"
+        config.parent.mkdir()
+        config.write_text(f'[remote "origin"]\n\turl = https://e.com/{owner}/{project}.git\n')
+        (config.parent / "HEAD").write_text("ref: refs/heads/main\n")
+        monkeypatch.chdir(folder)
+        assert trackrecord("runs", "list").err.startswith("trackrecord: project 'default' does")
+        claims.project(repository_of(str(folder)))
+        found = trackrecord("runs", "list", "--json")
+        if owner == "ours":
+            assert [run["project"] for run in found.json] == [project] * 3
+        else:
+            assert f"{project}-" in found.err
+    named = trackrecord("runs", "list", "--json", "--project", project)
+    assert len(named.json) == 3

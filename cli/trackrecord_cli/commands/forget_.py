@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..access import open_store
+from ..access import open_store, settings_for
 from ..by_hand import actor_option
 from ..completing import complete
 from ..options import PROJECT_NAME, Read, json_option, name_of
@@ -59,13 +59,12 @@ def command(
     had ever come. What is forgotten does not come back when it is delivered or read again. It
     cannot be undone: on a terminal the command asks first, elsewhere --yes is needed.
     """
-    from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord.logs import configure_logs
     from trackrecord_capture.forgetting.call import opened, subject_of
 
     configure_logs("warning")
-    settings = load_daemon_settings()
-    subject = subject_of(source=source, task=task, project=project, default=settings.project)
+    settings, own = settings_for(None)
+    subject = subject_of(source=source, task=task, project=project, default=own)
     is_asked = not (dry_run or yes)
     if is_asked and not sys.stdin.isatty():
         message = (
