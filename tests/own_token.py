@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_door.stored_tokens import with_own_token
 
 

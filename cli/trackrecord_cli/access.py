@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import redis
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
     """Return the settings, and the project that was named or else is set."""
-    from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.settings.daemon_settings import load_daemon_settings
 
     settings = load_daemon_settings()
     return settings, project or settings.project
@@ -98,7 +98,7 @@ def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
     Raises:
         ServerUnavailable: it cannot be reached, or goes away or hangs meanwhile.
     """
-    from trackrecord.redis_client import agent_client
+    from trackrecord.redis.client import agent_client
     from trackrecord.resources.redis_server import redis_explained
 
     with redis_explained(settings), agent_client(settings) as client:

@@ -17,7 +17,7 @@ import click
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 # Nobody waits longer for a suggestion.
 _PATIENCE_S: Final = 2.0

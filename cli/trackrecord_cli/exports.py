@@ -13,7 +13,7 @@ from .access import open_store, settings_for
 from .screen import print_json, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
-    from trackrecord.transfer.importing import ImportedProject
+    from trackrecord.store.transfer.importing import ImportedProject
 
 
 def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool) -> int:
@@ -24,7 +24,7 @@ def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool)
         project: the project that they are imported as; None: as the ones that were exported.
         as_json: whether the answer is JSON.
     """
-    from trackrecord.transfer.importing import import_project, is_export
+    from trackrecord.store.transfer.importing import import_project, is_export
 
     other = [str(path) for path in paths if not is_export(path)]
     if other:

@@ -17,8 +17,8 @@ from .screen import print_json
 if TYPE_CHECKING:
     import redis
 
-    from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.redis_keys import Keys
+    from trackrecord.redis.keys import Keys
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 _POLL_S = 0.05
 _ASK_FOR_WORKER_AFTER_S = 5.0

@@ -64,7 +64,7 @@ def select_competences(
     if source is not None and by != "advice":
         message = "--source tells whose runs vote; `--by seed` ranks records without votes"
         raise click.UsageError(message)
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
     from trackrecord.queries.recommend_competences import RecommendedProcedures
     from trackrecord.queries.select_procedures import select_procedures
 

@@ -56,7 +56,7 @@ def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLi
 
 def learnt(status: StatusReport) -> list[StatusLine]:
     """Return what has been learnt."""
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     judged = status.outcomes - status.without_verdict
     share = status.successes / judged if judged else None

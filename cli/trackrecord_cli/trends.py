@@ -13,8 +13,8 @@ from .screen import on_terminal
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.queries.rates_over_time import Rates
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 DAYS: Final = 30
 _DAY_S: Final = 86_400.0

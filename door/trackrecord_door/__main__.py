@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
 
 from .floor import Floor
 from .listening import listen, listen_in_home

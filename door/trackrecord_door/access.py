@@ -20,9 +20,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from trackrecord.access_tokens import PREFIX
 from trackrecord.errors import TrackrecordError
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.wire.access_tokens import PREFIX
 
 from .answers import RequestRefused
 from .callers import OWNER, REPORTER, Caller

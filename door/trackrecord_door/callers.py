@@ -5,7 +5,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from trackrecord.access_tokens import Permission
+from trackrecord.wire.access_tokens import Permission
 
 from .answers import RequestRefused
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from trackrecord.errors import AddressUnusable, SettingsError
-from trackrecord.folders import make_private_folder, open_private
-from trackrecord.http_settings import HttpSettings
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import socket_path
 
 LOCK: Final = "http.lock"

@@ -11,7 +11,7 @@ from types import FrameType
 
 import uvicorn
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 
 from .application import create_app
 from .connections import BoundedProtocol

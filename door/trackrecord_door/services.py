@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning
-from trackrecord.folders import make_private_folder, open_private
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.captured import CountedSinks

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from trackrecord.access_tokens import new_token, token_of_secret
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.folders import make_private_folder, open_private
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.wire.access_tokens import new_token, token_of_secret
 
 _FILE: Final = "http-token"
 _LEAST_CHARS: Final = 32

@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from trackrecord.access_tokens import id_of_token, is_token_of
 from trackrecord.errors import StoreUnavailable, TrackrecordError
-from trackrecord.times import believed_age
+from trackrecord.learning.text.times import believed_age
+from trackrecord.wire.access_tokens import id_of_token, is_token_of
 
 from .callers import Caller
 from .floor import Floor

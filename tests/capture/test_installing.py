@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.carrying_out import (
     install,
     plan_install,

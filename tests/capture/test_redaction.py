@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"

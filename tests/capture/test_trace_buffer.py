@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from telling import TRACE, agent_span, call_span, log, span
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
-from trackrecord.trace_rules import TraceRules
+from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.trace_buffer import TraceBuffer
 from trackrecord_capture.otlp.trace_status import read_status

@@ -5,7 +5,7 @@ import json
 import pytest
 from terminal import Terminal
 
-from trackrecord.effect_consent import effect_consent
+from trackrecord.settings.effect_consent import effect_consent
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_cli.agent_names import NAMES
 

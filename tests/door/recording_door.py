@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol

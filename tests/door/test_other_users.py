@@ -16,9 +16,9 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN
 from running_door import Door
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AddressUnusable
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import (
     DoorAddress,
     ask_door,

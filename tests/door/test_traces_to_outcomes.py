@@ -13,7 +13,7 @@ import pytest
 from no_tls import NO_TLS
 from own_token import of_its_user
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.listening import listen, url_of
 
 _PATIENCE_S = 60.0

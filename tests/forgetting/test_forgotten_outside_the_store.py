@@ -9,9 +9,7 @@ import redis
 from sqlalchemy import Engine
 from told_store import NOW, RULES, Told
 
-from trackrecord.access_tokens import Permission
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
@@ -19,8 +17,10 @@ from trackrecord.inflight.store import InFlightStore
 from trackrecord.queries.tokens import list_tokens
 from trackrecord.resources.benchmark import take_snapshot
 from trackrecord.resources.project_store import Transaction
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 from trackrecord.store.database.engine import reading
+from trackrecord.wire.access_tokens import Permission
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.agents.runtime import TOLD, runtime_folder
 from trackrecord_capture.forgetting.forget import Forgetter, Forgetting

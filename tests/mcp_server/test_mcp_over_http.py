@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_door.answers import RequestRefused, refused
 from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor

@@ -19,9 +19,9 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.queries.metrics import ProjectFigures
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.errors import StoreUnfit
-from trackrecord.project_claims import ProjectClaims
+from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.wire.subject import Subject
 
 from ..agents.runtime import TOLD, runtime_folder

@@ -3,8 +3,8 @@
 import sqlite3
 from functools import partial
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_producers.publishing.publisher import Publisher
 
 from ..history.captured import CountedSinks

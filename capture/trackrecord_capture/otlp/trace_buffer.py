@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from trackrecord.errors import StoreUnfit
-from trackrecord.trace_rules import TraceRules
+from trackrecord.settings.trace_rules import TraceRules
 
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit, TrackrecordError
-from trackrecord.times import believed_age
-from trackrecord.trace_rules import TraceRules
+from trackrecord.learning.text.times import believed_age
+from trackrecord.settings.trace_rules import TraceRules
 
 from ..agent_run import AgentRun, Seen, Sign
 from ..history.reading import OutcomeOf

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from .fact import Fact
 from .runs import TraceScore

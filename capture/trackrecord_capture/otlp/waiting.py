@@ -6,8 +6,8 @@ from itertools import islice
 
 import msgspec
 
-from trackrecord.times import believed_age
-from trackrecord.trace_rules import TraceRules
+from trackrecord.learning.text.times import believed_age
+from trackrecord.settings.trace_rules import TraceRules
 
 from .trace_store import KeptTrace
 

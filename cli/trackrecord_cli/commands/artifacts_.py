@@ -27,7 +27,7 @@ from ..screen import print_json, print_table, say_more, shown_ids
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000

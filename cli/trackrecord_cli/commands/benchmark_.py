@@ -87,7 +87,7 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     settings, project = settings_for(project)
     found = read_benchmark(settings, project, at=at, warn=_warn)
@@ -181,7 +181,7 @@ def _warn(message: str) -> None:
 
 
 def _span(run: BenchmarkSnapshot) -> str:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     since = run.since
     return "all on record" if since is None else f"received since {iso(since)}"

@@ -23,13 +23,13 @@ from ..options import (
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answers.context_answer import Considered, Context
     from trackrecord.prompt.answers.own_task import OwnTask
     from trackrecord.prompt.choosing.meaning import Meaning
     from trackrecord.prompt.question.question import PromptQuestion
     from trackrecord.prompt.reading.client import Cached
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.group("context", cls=CommandGroup)

@@ -89,7 +89,7 @@ def show_feedback(
     as_json: bool,
 ) -> None:
     """Show what the outcomes of one task said about criteria, newest first."""
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     with own_store(project) as name, read_project(name, at) as it:
         found = feedback_of(it, task_id)
@@ -146,8 +146,8 @@ def weigh_scores(
     The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
     FILE or on standard input. A deprecated criterion has no say.
     """
+    from trackrecord.learning.text.times import iso
     from trackrecord.resources import criteria
-    from trackrecord.times import iso
 
     from ..criterion_scores_input import all_scores
 

@@ -46,7 +46,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     Agents publish from processes of their own, a real worker learns; the end shows what was
     learnt beside what was planted. Leaves nothing behind.
     """
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
 
     from ..demo.report import comparison
     from ..demo.run import run_demo

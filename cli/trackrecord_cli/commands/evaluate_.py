@@ -15,10 +15,10 @@ from ..options import json_option
 from ..screen import print_json
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.advice.evaluation.evaluate import Evaluation
     from trackrecord.learning.advice.evaluation.recommendations import Gold
     from trackrecord.learning.advice.runs import Run
+    from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord_producers.publishing.given_outcomes import BadLine
 
 _MOST_SPLITS = 1000

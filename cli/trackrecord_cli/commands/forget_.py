@@ -59,8 +59,8 @@ def command(
     had ever come. What is forgotten does not come back when it is delivered or read again. It
     cannot be undone: on a terminal the command asks first, elsewhere --yes is needed.
     """
-    from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
+    from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord_capture.forgetting.call import opened, subject_of
 
     configure_logs("warning")

@@ -51,7 +51,7 @@ def command(
     and imported as a whole, into a project that has no data yet.
     """
     if form in AGENTS:
-        from trackrecord.settings import load_settings
+        from trackrecord.settings.settings import load_settings
 
         from ..history.importing import WantedImport, import_history
 
@@ -63,7 +63,7 @@ def command(
 def _import_files(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
-    from trackrecord.transfer.importing import is_export
+    from trackrecord.store.transfer.importing import is_export
     from trackrecord_producers.importers.register import read_recorded
     from trackrecord_producers.publishing.given_outcomes import given_outcomes
 

@@ -37,9 +37,9 @@ def command(
 
     The list covers the last day, or the day before the moment that --at gives, newest first.
     """
+    from trackrecord.learning.text.times import iso
     from trackrecord.queries.news import changes_between
     from trackrecord.store.database.engine import reading
-    from trackrecord.times import iso
 
     settings, name = settings_for(project)
     until = time.time() if at is None else at

@@ -19,10 +19,10 @@ from ..options import (
 from ..screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answers.rankings_answer import Rankings
     from trackrecord.prompt.question.question import PromptArguments
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.command("rankings")
@@ -135,8 +135,8 @@ def _print_why(answer: Rankings) -> None:
 
 
 def _print(answer: Rankings, at: float | None) -> None:
+    from trackrecord.learning.text.times import iso
     from trackrecord.prompt.candidates.sections import FEEDS
-    from trackrecord.times import iso
 
     rows = [
         (entry.label, entry.score, entry.id, entry.gist)

@@ -14,7 +14,7 @@ from ..access import settings_for
 from ..options import project_option
 
 if TYPE_CHECKING:
-    from trackrecord.http_settings import HttpSettings
+    from trackrecord.settings.http_settings import HttpSettings
     from trackrecord_capture.agents.door_address import DoorAddress
 
 _WAIT_S = 0.5

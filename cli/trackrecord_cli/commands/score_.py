@@ -11,7 +11,7 @@ from ..options import json_option, project_option
 from ..screen import print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.command("score")
@@ -52,8 +52,8 @@ def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
 
 
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
-    from trackrecord.factories import scorer_of
     from trackrecord.learning.outcomes.scoring import reasoning
+    from trackrecord.wire.factories import scorer_of
     from trackrecord.wire.outcome import decode_outcome
     from trackrecord.wire.outcome_scorer import STRATEGY
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import click
 
-from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
 
 
 @click.command("serve")

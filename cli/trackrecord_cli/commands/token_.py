@@ -59,8 +59,8 @@ def create(
 
     The bearer sees one project, which need not be on record yet, unless --all-projects is given.
     """
-    from trackrecord.access_tokens import Permission
     from trackrecord.changes.tokens import create_token
+    from trackrecord.wire.access_tokens import Permission
 
     if all_projects and project is not None:
         message = "name a project or use --all-projects, not both"
@@ -128,8 +128,8 @@ def revoke(token_id: str, *, as_json: bool) -> None:
 
     It stays on the list. Revoking it again changes nothing.
     """
-    from trackrecord.access_tokens import id_of_token
     from trackrecord.changes.tokens import revoke_token
+    from trackrecord.wire.access_tokens import id_of_token
 
     settings, _ = settings_for(None)
     with open_store(settings) as engine:

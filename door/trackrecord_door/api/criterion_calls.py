@@ -23,9 +23,9 @@ def weigh_scores(
         project: Whose criteria.
     """
     from trackrecord.learning.criteria.evaluation import checked_scores
+    from trackrecord.learning.text.times import iso
     from trackrecord.resources import criteria
     from trackrecord.resources.project_store import read_project
-    from trackrecord.times import iso
 
     checked, moment = checked_scores(scores), moment_of(at)
     with read_project(project, moment) as it:

@@ -5,7 +5,7 @@ from typing import Any
 
 from trace_tellers import Told
 
-from trackrecord.trace_rules import TraceRules
+from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.event_runs import PromptOf, no_prompt
 from trackrecord_capture.otlp.span import Span
 from trackrecord_capture.otlp.trace_buffer import TraceBuffer

@@ -9,7 +9,7 @@ from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, went
 from published_traces import published
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
-from trackrecord.redaction.redact import redacted
+from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body
 

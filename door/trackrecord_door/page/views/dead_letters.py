@@ -7,7 +7,7 @@ import redis
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.status import counted
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 from trackrecord.resources.dead_letter_groups import LetterGroup, grouped
 from trackrecord.resources.dead_letters import discard_letters, read_letters, replay_letters
 

@@ -6,7 +6,7 @@ is withheld.
 
 from pathlib import Path
 
-from .folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 _FILE = "measure-effect"
 _YES = "yes"

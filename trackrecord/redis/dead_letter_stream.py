@@ -10,7 +10,7 @@ from typing import Any, Final
 import redis
 
 from .fleet_counts import LETTERS_DROPPED, RefusedAs, refused_count
-from .redis_keys import CONSUMER_GROUP, Keys
+from .keys import CONSUMER_GROUP, Keys
 
 MOST_LETTERS: Final = 10_000
 MOST_BYTES: Final = 64 * 1024 * 1024

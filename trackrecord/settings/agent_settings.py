@@ -13,19 +13,20 @@ from urllib.parse import quote
 from msgspec import Meta
 from platformdirs import user_data_path
 
-from .artifacts.rules import ArtifactRules
-from .embeddings.endpoint import EmbeddingEndpoint
-from .forking import not_while_forking
-from .inflight.rules import ErrorRules
-from .learning.advice.rules import Explore
-from .learning.memories.rules import MemoryRules
-from .project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
-from .prompt.question.rules import ContextRules
-from .redis_keys import Keys
+from trackrecord.artifacts.rules import ArtifactRules
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
+from trackrecord.inflight.rules import ErrorRules
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
+from trackrecord.process.forking import not_while_forking
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.redis.keys import Keys
+from trackrecord.wire.outcome import MAX_BODY_BYTES
+
 from .server_urls import checked_redis_url
 from .setting_sources import merged, read_sources
 from .setting_values import SettingCheck, is_known, read_values
-from .wire.outcome import MAX_BODY_BYTES
 
 _log = logging.getLogger("trackrecord")
 

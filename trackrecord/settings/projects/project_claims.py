@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .errors import StoreUnfit
-from .folders import make_private_folder
-from .project_names import DEFAULT_PROJECT, MAX_CHARS
+from trackrecord.errors import StoreUnfit
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
+from trackrecord.process.folders import make_private_folder
+
 from .repositories import Repository
 
 FILE_NAME: Final = "projects.db"

@@ -2,10 +2,11 @@
 
 from functools import lru_cache
 
-from .learning.strategies.catalogue import Strategy
-from .learning.strategies.recogniser import Recogniser
-from .rules_bundle import Rules
-from .wire.outcome_scorer import OutcomeScorer
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.learning.strategies.catalogue import Strategy
+from trackrecord.learning.strategies.recogniser import Recogniser
+
+from .outcome_scorer import OutcomeScorer
 
 
 def recogniser_of(rules: Rules) -> Recogniser:

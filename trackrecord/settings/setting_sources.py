@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from platformdirs import user_config_path, user_data_path
 
-from .errors import SettingsError, StoreUnfit
-from .forking import not_while_forking
-from .project_names import checked_project
+from trackrecord.errors import SettingsError, StoreUnfit
+from trackrecord.learning.text.project_names import checked_project
+from trackrecord.process.forking import not_while_forking
+
 from .setting_values import decoded, unknown
 
 ENV_PREFIX: Final = "TRACKRECORD_"
@@ -165,8 +166,8 @@ def _own_project(name: str, folder: Path, own: Mapping[str, Any]) -> str:
     """
     with not_while_forking():
         from .capture_rules import mapped_project
-        from .project_claims import ProjectClaims
-        from .repositories import repository_of
+        from .projects.project_claims import ProjectClaims
+        from .projects.repositories import repository_of
     if mapped := mapped_project(str(folder), _mapping(own)):
         return mapped
     repository = repository_of(str(folder))

@@ -11,7 +11,7 @@ import stat
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Final, NamedTuple
 
-from .project_names import MAX_CHARS, checked_project
+from trackrecord.learning.text.project_names import MAX_CHARS, checked_project
 
 _MOST_PARENTS: Final = 64
 _MOST_CLONES: Final = 4

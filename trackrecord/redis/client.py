@@ -13,9 +13,9 @@ import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.retry import Retry
 
-from .agent_settings import AgentSettings
-from .forking import not_while_forking
-from .server_urls import without_credentials
+from trackrecord.process.forking import not_while_forking
+from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord.settings.server_urls import without_credentials
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from .learning.text.inert import visible
+from trackrecord.learning.text.inert import visible
 
 _SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,

@@ -7,31 +7,32 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Meta
 
+from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.rules import AdviceRules
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.numbers.speakers import CapRules
+from trackrecord.learning.outcomes.gate import BenchmarkRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.texts import TextRules
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.strategies.identity import strategies_by_slug
+from trackrecord.learning.strategies.recogniser import MAX_CHARS
+from trackrecord.wire.outcome import MAX_BODY_BYTES
+
 from .agent_settings import MIB, AgentSettings, Seconds, configured
 from .capture_rules import CaptureRules
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
-from .learning.advice.lessons.rules import LessonRules
-from .learning.advice.rules import AdviceRules
-from .learning.competences.rules import CompetenceRules
-from .learning.criteria.weights import CriteriaRules
-from .learning.numbers.decay import DecayRules
-from .learning.numbers.speakers import CapRules
-from .learning.outcomes.gate import BenchmarkRules
-from .learning.outcomes.scoring import ScoringRules
-from .learning.patterns.antipatterns import AntiPatternRules
-from .learning.patterns.maturity import MaturityRules
-from .learning.patterns.texts import TextRules
-from .learning.strategies.catalogue import STRATEGIES, Strategy
-from .learning.strategies.identity import strategies_by_slug
-from .learning.strategies.recogniser import MAX_CHARS
 from .notify_settings import NotifySettings
-from .rules_bundle import Rules
 from .server_urls import checked_database_url, database_url_of
 from .setting_values import SettingCheck, read_values
 from .span_settings import SpanSettings
 from .trace_rules import TraceRules
-from .wire.outcome import MAX_BODY_BYTES
 
 
 def _checked_strategies(own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:

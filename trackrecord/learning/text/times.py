@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from math import inf
 from typing import Final
 
-from .errors import InvalidTime
+from trackrecord.errors import InvalidTime
 
 # 9999-12-31: beyond it no calendar date can be shown.
 _LATEST = 253_402_300_799.0

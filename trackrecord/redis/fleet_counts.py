@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self, get_args
 
-from .wire.kinds import KINDS
+from trackrecord.wire.kinds import KINDS
 
 # Why an entry became a dead letter.
 RefusedAs = Literal["invalid", "not_scored", "refused_by_database", "no_room"]

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 
 import msgspec
 
-from .errors import SettingsError
+from trackrecord.errors import SettingsError
 
 _UNBOUNDED: Final = msgspec.Meta()
 

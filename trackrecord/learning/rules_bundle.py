@@ -7,20 +7,20 @@ takes all of them: a caller cannot forget some and silently get defaults.
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .learning.advice.lessons.rules import LessonRules
-from .learning.advice.rules import AdviceRules
-from .learning.competences.rules import CompetenceRules
-from .learning.criteria.weights import CriteriaRules
-from .learning.memories.rules import MemoryRules
-from .learning.numbers.decay import DecayRules, HalfLives
-from .learning.numbers.speakers import CapRules
-from .learning.outcomes.recorded_rules import RecordedRules
-from .learning.outcomes.scoring import ScoringRules
-from .learning.patterns.antipatterns import AntiPatternRules
-from .learning.patterns.maturity import MaturityRules
-from .learning.patterns.texts import TextRules
-from .learning.strategies.catalogue import Strategy
-from .learning.strategies.recogniser import MAX_CHARS
+from .advice.lessons.rules import LessonRules
+from .advice.rules import AdviceRules
+from .competences.rules import CompetenceRules
+from .criteria.weights import CriteriaRules
+from .memories.rules import MemoryRules
+from .numbers.decay import DecayRules, HalfLives
+from .numbers.speakers import CapRules
+from .outcomes.recorded_rules import RecordedRules
+from .outcomes.scoring import ScoringRules
+from .patterns.antipatterns import AntiPatternRules
+from .patterns.maturity import MaturityRules
+from .patterns.texts import TextRules
+from .strategies.catalogue import Strategy
+from .strategies.recogniser import MAX_CHARS
 
 
 @dataclass(frozen=True, kw_only=True)

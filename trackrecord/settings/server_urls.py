@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
-from .forking import not_while_forking
+from trackrecord.process.forking import not_while_forking
 
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _MOST_PORT: Final = 65_535

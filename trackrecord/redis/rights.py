@@ -5,7 +5,7 @@ from typing import Any
 
 import redis
 
-from .redis_roles import Command
+from .roles import Command
 
 
 def refusals(

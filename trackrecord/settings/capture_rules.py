@@ -7,7 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from .project_names import MAX_CHARS, checked_project
+from trackrecord.learning.text.project_names import MAX_CHARS, checked_project
+
 from .setting_values import SettingCheck
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from trackrecord.redis_keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,14 @@ from urllib.parse import unquote, urlsplit
 
 import redis
 
-from .agent_settings import AgentSettings
-from .redis_client import agent_client, client_without_credentials
-from .redis_problems import explain_redis_error
-from .redis_rights import refusals
-from .redis_roles import AGENT, dangerous_samples
-from .redis_versions import VULNERABILITY, ServerVersion, version_of_info
-from .server_urls import without_password
+from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord.settings.server_urls import without_password
+
+from .client import agent_client, client_without_credentials
+from .problems import explain_redis_error
+from .rights import refusals
+from .roles import AGENT, dangerous_samples
+from .versions import VULNERABILITY, ServerVersion, version_of_info
 
 _SHIPPED = "deploy/redis/users.acl has one for each role; see docs/running.md"
 

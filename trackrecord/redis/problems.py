@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import redis
 
-from .agent_settings import AgentSettings
-from .errors import ServerUnavailable, ServerUnfit
+from trackrecord.errors import ServerUnavailable, ServerUnfit
+from trackrecord.settings.agent_settings import AgentSettings
 
 # The memory is nearly full when less than this share is left: what is large is refused.
 _ROOM: Final = 0.01

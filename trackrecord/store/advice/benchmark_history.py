@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from .errors import AlreadyRunning
-from .folders import folder_name, make_private_folder
-from .learning.outcomes.rates import Snapshot
+from trackrecord.errors import AlreadyRunning
+from trackrecord.learning.outcomes.rates import Snapshot
+from trackrecord.process.folders import folder_name, make_private_folder
 
 _FOLDER = "benchmarks"
 _VERSION = 1

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from trackrecord.errors import ImportFormatError
-from trackrecord.project_names import ProjectName
+from trackrecord.learning.text.project_names import ProjectName
 
 from .subjects import exported_columns, exported_tables, is_numbered, reference_of
 
