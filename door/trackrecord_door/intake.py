@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Any, Final, TypeVar
 
 from trackrecord_capture.history.captured import CountedSinks
-from trackrecord_capture.otlp.receiver import Receiver
-from trackrecord_capture.otlp.span import LogRecord, Span
+from trackrecord_capture.otlp.encodings.receiver import Receiver
+from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 
 Hook = Callable[[bytes], bytes | None]
 """Takes the body of an agent's hook; returns JSON for the agent, or None for nothing."""

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trackrecord_capture.otlp.receiver import Receiver
+from trackrecord_capture.otlp.encodings.receiver import Receiver
 
 from .answers import JSON, RequestRefused, as_json, media_type
 from .intake import take_scores

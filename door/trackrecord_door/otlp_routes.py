@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trackrecord_capture.otlp.decoding import Encoding, decode_logs, decode_spans
-from trackrecord_capture.otlp.receiver import Receiver
+from trackrecord_capture.otlp.encodings.decoding import Encoding, decode_logs, decode_spans
+from trackrecord_capture.otlp.encodings.receiver import Receiver
 
 from .answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
 from .bodies import Bodies

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from trackrecord_capture.otlp.malformed import Malformed
-from trackrecord_capture.otlp.receiver import Full, Receiver
+from trackrecord_capture.otlp.encodings.malformed import Malformed
+from trackrecord_capture.otlp.encodings.receiver import Full, Receiver
 
 from .answers import RequestRefused
 from .bodies import Bodies, content_encoding, decompressed

@@ -13,7 +13,7 @@ from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.live.opening import live_of
-from trackrecord_capture.otlp.opening import traces_of
+from trackrecord_capture.otlp.traces.opening import traces_of
 
 from .intake import Intake
 from .listening import LOCK, reached_at

@@ -17,8 +17,8 @@ import msgspec
 
 from trackrecord.process.logs import configure_logs
 from trackrecord.settings.daemon_settings import load_daemon_settings
-from trackrecord_capture.otlp.receiver import Full
-from trackrecord_capture.otlp.scores import scores_of_langfuse
+from trackrecord_capture.otlp.encodings.receiver import Full
+from trackrecord_capture.otlp.runs.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol
 from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake

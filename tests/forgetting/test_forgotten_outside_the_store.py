@@ -27,8 +27,8 @@ from trackrecord_capture.forgetting.forget import Forgetter, Forgetting
 from trackrecord_capture.history.state import CaptureState, Revert, RunOfCommit
 from trackrecord_capture.live.told import SessionTold as ToldText
 from trackrecord_capture.live.told import ToldSessions
-from trackrecord_capture.otlp.trace_status import traces_file
-from trackrecord_capture.otlp.trace_store import KeptTrace, TraceOutcome, TraceStore
+from trackrecord_capture.otlp.traces.trace_status import traces_file
+from trackrecord_capture.otlp.traces.trace_store import KeptTrace, TraceOutcome, TraceStore
 from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"

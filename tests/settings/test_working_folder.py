@@ -78,7 +78,7 @@ def test_the_log_says_once_what_is_ignored(folder):
         [
             sys.executable,
             "-c",
-            "from trackrecord.settings.agent_settings import configured\nconfigured(); configured()",
+            "from trackrecord.settings.agent_settings import configured as read; read(); read()",
         ],
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trackrecord.redis.checkup import RedisCheckup
     from trackrecord.settings.projects.project_claims import ProjectOrigin
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
-    from trackrecord_capture.otlp.trace_status import TracesStatus
+    from trackrecord_capture.otlp.traces.trace_status import TracesStatus
 
 _NO = 1
 _LONGEST_LINE = 1000
@@ -36,7 +36,7 @@ def command(*, as_json: bool) -> int:
     from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.agents.doctor import diagnose
-    from trackrecord_capture.otlp.trace_status import read_status, traces_file
+    from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
 
     settings = load_daemon_settings()
     home = settings.home

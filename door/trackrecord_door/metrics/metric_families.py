@@ -17,7 +17,7 @@ from trackrecord.queries.flow import Flow
 from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
 from trackrecord.redis.fleet_counts import Durations, FleetCounts
 from trackrecord_capture.history.captured import CapturedCounts
-from trackrecord_capture.otlp.trace_status import TracesStatus
+from trackrecord_capture.otlp.traces.trace_status import TracesStatus
 from trackrecord_producers.spool.files import SpoolSize
 
 from .gathering import Figures, OfFleet

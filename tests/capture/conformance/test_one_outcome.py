@@ -25,7 +25,7 @@ from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
+from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
 
 _NOW = 1_795_900_000.0

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, Final
 
+from ..encodings.span import LogRecord
 from .fact import Fact, bounded
 from .results import told_by
-from .span import LogRecord
 from .values import as_flag, as_number, as_text, document, first_count, seconds_of
 from .vocabulary import SpanKind
 

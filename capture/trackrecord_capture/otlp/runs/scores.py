@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from .evaluations import EVENT, evaluation_in, evaluation_of_langfuse
-from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
+from ..encodings.ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
+from ..encodings.span import LogRecord
+from ..facts.evaluations import EVENT, evaluation_in, evaluation_of_langfuse
+from ..facts.safe_facts import evaluation_without_secrets
+from ..facts.values import as_text
 from .runs import TraceScore
-from .safe_facts import evaluation_without_secrets
-from .span import LogRecord
-from .values import as_text
 
 _ID_CHARS: Final = 256
 _SESSION: Final = ("session.id", "gen_ai.conversation.id")

@@ -15,9 +15,9 @@ import msgspec
 
 from trackrecord.process.folders import make_private_folder
 
-from .fact import Fact
-from .runs import TraceScore
-from .scores import GivenScore
+from ..facts.fact import Fact
+from ..runs.runs import TraceScore
+from ..runs.scores import GivenScore
 
 _VERSION: Final = 1
 _PAGE_BYTES: Final = 4096

@@ -12,15 +12,15 @@ from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Seen, Sign, run_outcome_id
-from ..shell.git import commits_and_reverts
-from ..sources.sub_agents import sub_agent_of
+from ...agent_run import AgentRun, Seen, Sign, run_outcome_id
+from ...shell.git import commits_and_reverts
+from ...sources.sub_agents import sub_agent_of
+from ..facts.fact import Fact
+from ..facts.log_events import CLAUDE, CODEX
+from ..facts.vocabulary import SpanKind
 from .calls import CallSeen, call_seen, is_call, merged
-from .fact import Fact
-from .log_events import CLAUDE, CODEX
 from .tree import Tree
 from .usage import tokens_of, usd_of
-from .vocabulary import SpanKind
 
 _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)

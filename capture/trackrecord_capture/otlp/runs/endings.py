@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ..agent_run import Seen, Sign
-from .fact import Fact
-from .vocabulary import SpanKind
+from ...agent_run import Seen, Sign
+from ..facts.fact import Fact
+from ..facts.vocabulary import SpanKind
 
 _SAYS_CHARS: Final = 1000
 _INTERRUPTS: Final = re.compile(

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import msgspec
 
-from ..agent_run import RunCall
-from . import vocabulary
+from ...agent_run import RunCall
+from ..facts import vocabulary
+from ..facts.fact import Fact
+from ..facts.results import ResultTold, told_by
+from ..facts.vocabulary import SpanKind
 from .arguments import arguments_in, command_in, edits_in
-from .fact import Fact
-from .results import ResultTold, told_by
-from .vocabulary import SpanKind
 
 _REJECTED: Final = ("reject", "rejected", "deny", "denied", "abort")
 # Two instrumentations start and end their spans of one call this far apart, at most.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .values import document
+from ..facts.values import document
 
 # Wrappers around what the tool was given: LangChain's callback, smolagents' forwarded call.
 _INPUTS: Final = ("input_str", "inputs", "input")

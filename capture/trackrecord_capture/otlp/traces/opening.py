@@ -7,11 +7,11 @@ from trackrecord.errors import StoreUnfit
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_producers.publishing.publisher import Publisher
 
-from ..history.captured import CountedSinks
-from ..history.sink import SpoolingSink
-from ..outcome import outcome_of
-from ..projects import run_projects
-from .recorded_prompts import recorded_prompt
+from ...history.captured import CountedSinks
+from ...history.sink import SpoolingSink
+from ...outcome import outcome_of
+from ...projects import run_projects
+from ..runs.recorded_prompts import recorded_prompt
 from .trace_buffer import TraceBuffer
 from .trace_status import traces_file
 

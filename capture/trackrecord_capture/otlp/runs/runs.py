@@ -10,16 +10,16 @@ from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Seen, Sign
-from ..shell.git import commits_and_reverts
+from ...agent_run import AgentRun, Seen, Sign
+from ...shell.git import commits_and_reverts
+from ..facts.fact import Fact, SpanScore
+from ..facts.vocabulary import SpanKind
 from .calls import CallSeen, call_seen, is_call, merged
 from .endings import ending_of
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
-from .fact import Fact, SpanScore
 from .grouping import VERCEL, FactGroup, first_of, grouped
 from .tree import Tree
 from .usage import tokens_of, usd_of
-from .vocabulary import SpanKind
 
 _NAMELESS: Final = "unknown_service"
 _ENDINGS: Final = (".run", ".kickoff", ".workflow", ".task", ".agent")

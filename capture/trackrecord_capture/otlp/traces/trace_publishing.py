@@ -8,12 +8,12 @@ from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit, Tr
 from trackrecord.learning.text.times import believed_age
 from trackrecord.settings.trace_rules import TraceRules
 
-from ..agent_run import AgentRun, Seen, Sign
-from ..history.reading import OutcomeOf
-from ..history.sink import Sink
-from .event_runs import PromptOf
-from .runs import RunOfTrace, TraceScore, runs_of, sign_of
-from .scores import GivenScore
+from ...agent_run import AgentRun, Seen, Sign
+from ...history.reading import OutcomeOf
+from ...history.sink import Sink
+from ..runs.event_runs import PromptOf
+from ..runs.runs import RunOfTrace, TraceScore, runs_of, sign_of
+from ..runs.scores import GivenScore
 from .trace_store import TraceOutcome, TraceStore
 from .waiting import Due, WaitingTraces
 

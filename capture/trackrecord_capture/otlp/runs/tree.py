@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice, takewhile
 from typing import Final
 
-from .fact import Fact
-from .vocabulary import SpanKind
+from ..facts.fact import Fact
+from ..facts.vocabulary import SpanKind
 
 _RUNS: Final = (SpanKind.RUN, SpanKind.STEP)
 # Nothing that is traced is nested as deeply; what claims to be stands above itself.

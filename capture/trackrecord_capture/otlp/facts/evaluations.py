@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from ..encodings.span import LogRecord, Span
 from .fact import SpanScore, bounded
-from .span import LogRecord, Span
 from .values import as_flag, as_number, as_text, seconds_of
 
 EVENT: Final = "gen_ai.evaluation.result"

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from .fact import Fact
+from ..facts.fact import Fact
+from ..facts.vocabulary import SpanKind
 from .tree import Tree
-from .vocabulary import SpanKind
 
 VERCEL: Final = "ai."
 _SLACK_S: Final = 0.1

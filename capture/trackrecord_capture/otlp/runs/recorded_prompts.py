@@ -13,14 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from ..sources.claude_code import ClaudeCode
-from ..sources.claude_code.records import decode_record
-from ..sources.codex import Codex
-from ..sources.json_lines import read_lines
-from ..sources.opencode import OpenCode
-from ..sources.opencode.database import open_read_only
-from ..sources.raw_json import text_of
-from ..sources.source import ReadRun
+from ...sources.claude_code import ClaudeCode
+from ...sources.claude_code.records import decode_record
+from ...sources.codex import Codex
+from ...sources.json_lines import read_lines
+from ...sources.opencode import OpenCode
+from ...sources.opencode.database import open_read_only
+from ...sources.raw_json import text_of
+from ...sources.source import ReadRun
 from .event_runs import RecordedPrompt
 
 _SESSION: Final = re.compile(r"[0-9a-zA-Z_-]{1,64}\Z")

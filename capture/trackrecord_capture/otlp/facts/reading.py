@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ..encodings.span import Span, SpanEvent
 from . import vocabulary
 from .evaluations import evaluations_on
 from .fact import Fact, bounded
 from .prompts import prompt_in, prompt_in_repr
-from .span import Span, SpanEvent
 from .values import (
     as_exit_code,
     as_text,

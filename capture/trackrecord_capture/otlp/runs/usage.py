@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from .fact import Fact
-from .vocabulary import SpanKind
+from ..facts.fact import Fact
+from ..facts.vocabulary import SpanKind
 
 
 def tokens_of(

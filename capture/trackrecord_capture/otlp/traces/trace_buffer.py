@@ -17,19 +17,19 @@ from typing import Any, Final
 from trackrecord.errors import StoreUnfit
 from trackrecord.settings.trace_rules import TraceRules
 
-from ..history.reading import OutcomeOf
-from ..history.sink import Sink
-from .event_runs import PromptOf, no_prompt
-from .fact import Fact
-from .log_events import event_of
-from .reading import fact_of
-from .receiver import Full
-from .safe_facts import without_secrets
-from .scores import GivenScore, score_events, scores_of_langfuse
-from .span import LogRecord, Span
+from ...history.reading import OutcomeOf
+from ...history.sink import Sink
+from ..encodings.receiver import Full
+from ..encodings.span import LogRecord, Span
+from ..facts.fact import Fact
+from ..facts.log_events import event_of
+from ..facts.reading import fact_of
+from ..facts.safe_facts import without_secrets
+from ..facts.vocabulary import SpanKind
+from ..runs.event_runs import PromptOf, no_prompt
+from ..runs.scores import GivenScore, score_events, scores_of_langfuse
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
-from .vocabulary import SpanKind
 from .waiting import WaitingTrace, WaitingTraces
 
 _TICK_S: Final = 0.5
