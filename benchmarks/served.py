@@ -11,7 +11,7 @@ import psutil
 
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.settings.settings import Settings
-from trackrecord_door.listening import listen, reached_at
+from trackrecord_door.protocol.listening import listen, reached_at
 
 from .servers import REPOSITORY, stop
 

@@ -15,9 +15,9 @@ from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.traces.opening import traces_of
 
-from .intake import Intake
-from .listening import LOCK, reached_at
-from .stored_tokens import reporting_token
+from .access.stored_tokens import reporting_token
+from .ingest.intake import Intake
+from .protocol.listening import LOCK, reached_at
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:

@@ -21,8 +21,8 @@ from running_door import Door
 
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import ask_door
-from trackrecord_door.answers import RequestRefused
-from trackrecord_door.bodies import decompressed
+from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.bodies import decompressed
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}

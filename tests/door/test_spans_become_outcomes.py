@@ -18,7 +18,7 @@ from own_token import of_its_user
 from trackrecord.errors import AlreadyRunning, StoreUnfit
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings
-from trackrecord_door.listening import listen
+from trackrecord_door.protocol.listening import listen
 from trackrecord_door.services import create_intake
 
 pytestmark = pytest.mark.timeout(300)

@@ -65,8 +65,8 @@ def _configured(http: HttpSettings) -> DoorAddress | None:
     It is known by its token, which somebody has set.
     """
     from trackrecord_capture.agents.door_address import DoorAddress
-    from trackrecord_door.listening import reached
-    from trackrecord_door.stored_tokens import reporting_token
+    from trackrecord_door.access.stored_tokens import reporting_token
+    from trackrecord_door.protocol.listening import reached
 
     if http.token is None:
         return None

@@ -12,8 +12,8 @@ from trackrecord.errors import AddressUnusable
 from trackrecord.process.logs import configure_logs
 from trackrecord.redis.client import DEFAULT_USER, password_file
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord_door.listening import check_access, describe, listen, listen_in_home
-from trackrecord_door.stored_tokens import has_tokens
+from trackrecord_door.access.stored_tokens import has_tokens
+from trackrecord_door.protocol.listening import check_access, describe, listen, listen_in_home
 from trackrecord_worker.up.daemon import Daemon
 
 HTTP_MODULE = "trackrecord_door"

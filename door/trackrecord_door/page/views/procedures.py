@@ -26,11 +26,11 @@ from trackrecord.resources.competences import (
 from trackrecord.resources.project_store import read_project
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
-from ..plots import Point
-from ..procedure_graph import picture_of, step_name
+from ..drawings.plots import Point
+from ..drawings.procedure_graph import picture_of, step_name
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 
 if TYPE_CHECKING:
     from trackrecord.learning.competences.record import Competence

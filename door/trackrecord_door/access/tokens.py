@@ -18,8 +18,8 @@ from trackrecord.errors import StoreUnavailable, TrackrecordError
 from trackrecord.learning.text.times import believed_age
 from trackrecord.wire.access_tokens import id_of_token, is_token_of
 
-from .callers import Caller
-from .floor import Floor
+from ..floor import Floor
+from ..protocol.callers import Caller
 
 if TYPE_CHECKING:
     from trackrecord.queries.tokens import KnownToken

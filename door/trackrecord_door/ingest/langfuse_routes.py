@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from trackrecord_capture.otlp.encodings.receiver import Receiver
 
-from .answers import JSON, RequestRefused, as_json, media_type
+from ..protocol.answers import JSON, RequestRefused, as_json, media_type
 from .intake import take_scores
 from .posted import Posted
 

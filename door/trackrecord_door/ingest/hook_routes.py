@@ -6,9 +6,9 @@ from starlette.routing import Route
 
 from trackrecord_capture.live.notes import TooManyNotes
 
-from .answers import JSON, RequestRefused, media_type
-from .bodies import Bodies
-from .callers import Permission, check_permitted
+from ..protocol.answers import JSON, RequestRefused, media_type
+from ..protocol.bodies import Bodies
+from ..protocol.callers import Permission, check_permitted
 from .intake import Intake
 
 

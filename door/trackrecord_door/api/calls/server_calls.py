@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
-    from trackrecord_door.callers import Caller
     from trackrecord_door.floor import Floor
+    from trackrecord_door.protocol.callers import Caller
 
 
 def read_status(

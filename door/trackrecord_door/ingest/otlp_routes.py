@@ -13,9 +13,9 @@ from starlette.routing import Route
 from trackrecord_capture.otlp.encodings.decoding import Encoding, decode_logs, decode_spans
 from trackrecord_capture.otlp.encodings.receiver import Receiver
 
-from .answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
-from .bodies import Bodies
-from .callers import Permission, check_permitted
+from ..protocol.answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
+from ..protocol.bodies import Bodies
+from ..protocol.callers import Permission, check_permitted
 from .intake import take_logs, take_spans
 from .posted import Posted
 

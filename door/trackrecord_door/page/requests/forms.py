@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.checks import optional_text_of, text_of
-from trackrecord_door.answers import RequestRefused, media_type
+from trackrecord_door.protocol.answers import RequestRefused, media_type
 
 MOST_BYTES: Final = 256 * 1024
 _MOST_FIELDS: Final = 2000

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from .answers import RequestRefused, as_json
-from .callers import OWNER, caller_of
+from ..protocol.answers import RequestRefused, as_json
+from ..protocol.callers import OWNER, caller_of
 
 PATH: Final = "/session"
 _CODE_S: Final = 60.0

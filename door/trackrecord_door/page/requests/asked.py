@@ -15,10 +15,10 @@ from trackrecord.learning.text.project_names import checked_project
 from trackrecord.learning.text.times import parse_moment
 from trackrecord.resources.checks import text_of
 from trackrecord.resources.redis_server import redis_explained
-from trackrecord_door.callers import Caller, caller_of
 from trackrecord_door.floor import Floor
+from trackrecord_door.protocol.callers import Caller, caller_of
 
-from .table import permission_of
+from ..table import permission_of
 
 if TYPE_CHECKING:
     import redis

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from .answers import as_json
+from ..protocol.answers import as_json
 
 
 def routes() -> list[Route]:

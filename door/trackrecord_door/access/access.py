@@ -24,11 +24,11 @@ from trackrecord.errors import TrackrecordError
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.wire.access_tokens import PREFIX
 
-from .answers import RequestRefused
-from .callers import OWNER, REPORTER, Caller
-from .connections import came_over_socket
-from .listening import is_loopback
-from .metrics.requests import PAGE, surface_of
+from ..metrics.requests import PAGE, surface_of
+from ..protocol.answers import RequestRefused
+from ..protocol.callers import OWNER, REPORTER, Caller
+from ..protocol.connections import came_over_socket
+from ..protocol.listening import is_loopback
 from .sessions import PATH as SESSION
 from .sessions import Sessions
 from .stored_tokens import reporting_token

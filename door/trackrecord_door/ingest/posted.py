@@ -8,9 +8,9 @@ from starlette.requests import Request
 from trackrecord_capture.otlp.encodings.malformed import Malformed
 from trackrecord_capture.otlp.encodings.receiver import Full, Receiver
 
-from .answers import RequestRefused
-from .bodies import Bodies, content_encoding, decompressed
-from .callers import Permission, check_permitted
+from ..protocol.answers import RequestRefused
+from ..protocol.bodies import Bodies, content_encoding, decompressed
+from ..protocol.callers import Permission, check_permitted
 from .intake import Intake
 
 _Result = TypeVar("_Result")
