@@ -11,8 +11,8 @@ import click
 
 from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
 
-from .outcome_input import say_bad_lines
-from .screen import print_json
+from .arguments.outcome_input import say_bad_lines
+from .output.screen import print_json
 
 if TYPE_CHECKING:
     import redis

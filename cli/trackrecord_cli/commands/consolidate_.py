@@ -12,8 +12,8 @@ from trackrecord.queries.sorting import CONSOLIDATION_RUNS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..options import json_option, project_option, sort_option
-from ..screen import print_json, print_table, say_more, telling_what_was_done, working
+from ..arguments.options import json_option, project_option, sort_option
+from ..output.screen import print_json, print_table, say_more, telling_what_was_done, working
 
 if TYPE_CHECKING:
     from trackrecord_consolidation.report import RunReport

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..effect_cells import COLUMNS, cells
-from ..options import json_option
-from ..screen import console, print_json, print_table, progress_bar
+from ..arguments.options import json_option
+from ..output.effect_cells import COLUMNS, cells
+from ..output.screen import console, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress

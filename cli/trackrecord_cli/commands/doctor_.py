@@ -9,8 +9,8 @@ import click
 
 from trackrecord.learning.text.inert import one_line
 
-from ..options import json_option
-from ..screen import print_json, print_table
+from ..arguments.options import json_option
+from ..output.screen import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,10 +14,17 @@ from trackrecord.queries.sorting import ERRORS
 from trackrecord.resources.paging import Order
 
 from ..access import check_project, open_redis, settings_for
-from ..completing import complete
+from ..arguments.completing import complete
+from ..arguments.options import (
+    OneOf,
+    at_option,
+    json_option,
+    lang_option,
+    list_options,
+    project_option,
+)
 from ..group import CommandGroup
-from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option
-from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
+from ..output.screen import on_terminal, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -14,8 +14,8 @@ from typing import BinaryIO
 import click
 
 from ..access import read_store
-from ..options import project_option
-from ..screen import progress_bar, telling_what_was_done
+from ..arguments.options import project_option
+from ..output.screen import progress_bar, telling_what_was_done
 
 
 @click.command("export")

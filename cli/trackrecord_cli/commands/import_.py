@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
-from ..import_argument import AGENT_OR_FORMAT, AGENTS
-from ..options import json_option, project_option
+from ..arguments.import_argument import AGENT_OR_FORMAT, AGENTS
+from ..arguments.options import json_option, project_option
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -67,10 +67,10 @@ def _import_files(
     from trackrecord_producers.importers.register import read_recorded
     from trackrecord_producers.publishing.given_outcomes import given_outcomes
 
-    from ..exports import import_exports
-    from ..outcome_input import up_to_damage
+    from ..arguments.outcome_input import up_to_damage
+    from ..output.screen import progress_bar, telling_what_was_done
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
-    from ..screen import progress_bar, telling_what_was_done
+    from ..subcommands.exports import import_exports
 
     for path in paths or (None,):
         if path is None or path.is_dir() or not path.exists():

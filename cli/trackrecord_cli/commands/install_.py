@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..agent_names import agent_argument, chosen
-from ..planning import show_note, show_plan
+from ..arguments.agent_names import agent_argument, chosen
+from ..output.planning import show_note, show_plan
 
 if TYPE_CHECKING:
     from pathlib import Path

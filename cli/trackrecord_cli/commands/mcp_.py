@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..options import OneOf, project_option
+from ..arguments.options import OneOf, project_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..access import open_store, settings_for
-from ..options import Read, json_option
-from ..screen import print_json, print_table, progress_bar, telling_what_was_done
+from ..arguments.options import Read, json_option
+from ..output.screen import print_json, print_table, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

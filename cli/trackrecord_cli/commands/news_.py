@@ -10,8 +10,8 @@ from trackrecord.queries.sorting import NEWS
 from trackrecord.resources.paging import Order
 
 from ..access import open_redis, open_store, settings_for
-from ..options import MOMENT, list_options
-from ..screen import print_json, print_table, say_more
+from ..arguments.options import MOMENT, list_options
+from ..output.screen import print_json, print_table, say_more
 
 _DAY_S = 86_400.0
 

@@ -11,9 +11,9 @@ import click
 from trackrecord.errors import EndpointAway, SettingsError
 
 from ..access import open_redis, settings_for
+from ..arguments.options import json_option, limit_option
 from ..group import CommandGroup
-from ..options import json_option, limit_option
-from ..screen import print_json, print_table, say_more
+from ..output.screen import print_json, print_table, say_more
 
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import check_project, open_redis, read_store, settings_for
-from ..options import (
+from ..arguments.options import (
     asked_conditions_option,
     at_option,
     format_option,
@@ -16,7 +16,7 @@ from ..options import (
     project_option,
     sections_options,
 )
-from ..screen import console, print_json, print_table
+from ..output.screen import console, print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language

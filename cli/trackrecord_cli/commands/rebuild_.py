@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from ..access import open_store, settings_for
-from ..options import json_option, project_option
-from ..screen import print_json, telling_what_was_done, working
+from ..arguments.options import json_option, project_option
+from ..output.screen import print_json, telling_what_was_done, working
 
 _UNCHANGED = "the statistics of project {!r} stay as they were: nothing was changed"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..access import settings_for
-from ..options import project_option
+from ..arguments.options import project_option
 
 if TYPE_CHECKING:
     from trackrecord.settings.http_settings import HttpSettings

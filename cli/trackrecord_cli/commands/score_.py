@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..access import settings_for
-from ..options import json_option, project_option
-from ..screen import print_json, print_table
+from ..arguments.options import json_option, project_option
+from ..output.screen import print_json, print_table
 
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings
@@ -27,7 +27,7 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     from trackrecord_producers.importers.jsonl import read_outcomes
     from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
 
-    from ..outcome_input import say_bad_lines
+    from ..arguments.outcome_input import say_bad_lines
 
     settings, project = settings_for(project)
     most = settings.max_body_bytes

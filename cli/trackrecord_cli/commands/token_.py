@@ -10,9 +10,8 @@ from trackrecord.queries.sorting import TOKENS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..completing import complete
-from ..group import CommandGroup
-from ..options import (
+from ..arguments.completing import complete
+from ..arguments.options import (
     PROJECT_NAME,
     Read,
     json_option,
@@ -21,7 +20,8 @@ from ..options import (
     project_option,
     sort_option,
 )
-from ..screen import print_json, print_table, say_more, shown_ids
+from ..group import CommandGroup
+from ..output.screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.tokens import KnownToken

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..agent_names import agent_argument, chosen
-from ..planning import show_note, show_plan
+from ..arguments.agent_names import agent_argument, chosen
+from ..output.planning import show_note, show_plan
 
 _NO = 1
 

@@ -15,8 +15,8 @@ from trackrecord.errors import ImportFormatError
 from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, open_store
+from ..output.screen import print_json, progress_bar, telling_what_was_done
 from ..publishing import Publication, find_known, so_far, wait_until_learnt
-from ..screen import print_json, progress_bar, telling_what_was_done
 from .publishing import PublicationSink
 from .servers import servers_for
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .access import open_store, settings_for
-from .options import (
+from ..access import open_store, settings_for
+from ..arguments.options import (
     OneOf,
     asked_conditions_option,
     at_option,
@@ -15,7 +15,7 @@ from .options import (
     limit_option,
     project_option,
 )
-from .screen import print_json, print_table, shown_ids
+from ..output.screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.recommend_competences import RecommendedProcedures

@@ -50,7 +50,7 @@ def complete(*kinds: str) -> Completer:
 
 
 def _found(kinds: tuple[str, ...], project: str | None, typed: str) -> list[str]:
-    from .access import settings_for
+    from ..access import settings_for
 
     settings, name = settings_for(project)
     found: list[str] = []
@@ -107,7 +107,7 @@ def _letters(settings: DaemonSettings, _project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
     from trackrecord.resources.dead_letters import letter_ids
 
-    from .access import open_redis
+    from ..access import open_redis
 
     with open_redis(settings) as client:
         return letter_ids(client, settings.keys, typed, limit=MOST)
@@ -117,7 +117,7 @@ def _errors(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
     from trackrecord.queries.in_flight import error_ids
 
-    from .access import open_redis
+    from ..access import open_redis
 
     with open_redis(settings) as client:
         known = error_ids(client, settings.keys, project)

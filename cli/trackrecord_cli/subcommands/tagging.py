@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from .access import own_store
-from .completing import complete
-from .options import Read, json_option, project_option
-from .screen import print_json
+from ..access import own_store
+from ..arguments.completing import complete
+from ..arguments.options import Read, json_option, project_option
+from ..output.screen import print_json
 
 
 def read_tag(text: str) -> str:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from .access import own_store, settings_for
-from .by_hand import REASON, signed
-from .completing import complete
-from .options import Command, Read, conditions_option
-from .screen import print_json
+from ..access import own_store, settings_for
+from ..arguments.by_hand import REASON, signed
+from ..arguments.completing import complete
+from ..arguments.options import Command, Read, conditions_option
+from ..output.screen import print_json
 
 if TYPE_CHECKING:
     from trackrecord.learning.competences.record import Competence

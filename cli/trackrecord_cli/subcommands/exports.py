@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .access import open_store, settings_for
-from .screen import print_json, progress_bar, telling_what_was_done
+from ..access import open_store, settings_for
+from ..output.screen import print_json, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
     from trackrecord.store.transfer.importing import ImportedProject
