@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
 
 from .figures import Measured
 from .machine import machine_facts

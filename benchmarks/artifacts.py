@@ -1,6 +1,6 @@
 """Oversized outputs: the time and the memory that storing and summarising one takes."""
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from .asking import ask
 from .figures import Baseline, Figure, Measured, at_most

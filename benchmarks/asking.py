@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from .servers import REPOSITORY
 

@@ -9,8 +9,8 @@ import msgspec
 import psycopg
 import redis
 
-from trackrecord.redis_keys import CONSUMER_GROUP
-from trackrecord.settings import Settings
+from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.settings.settings import Settings
 
 # A project, an outcome_id and a body.
 Row = tuple[str, str, bytes]

@@ -5,8 +5,8 @@ from itertools import cycle, islice
 
 from sqlalchemy import Engine, insert, select, text
 
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import Settings
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate

@@ -5,7 +5,7 @@ A process that compiles while it imports takes longer, and more memory.
 
 import os
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 
 def environment_with_bytecode(settings: Settings) -> dict[str, str]:

@@ -6,12 +6,12 @@ from itertools import islice
 
 from sqlalchemy import Engine, select
 
-from trackrecord.factories import scorer_of
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord_consolidation.report import RunReport

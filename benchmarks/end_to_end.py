@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import psutil
 import redis
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.up.daemon import beat_command
 
 from .bare_loop import drain_barely

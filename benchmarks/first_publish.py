@@ -9,7 +9,7 @@ import sys
 import time
 from statistics import median
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from .bytecode import environment_with_bytecode
 from .figures import Baseline, Figure, Measured, at_most

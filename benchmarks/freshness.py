@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from itertools import count
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis_client import worker_client
-from trackrecord.settings import Settings
+from trackrecord.redis.client import worker_client
+from trackrecord.settings.settings import Settings
 from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.up.daemon import Daemon
 

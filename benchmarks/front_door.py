@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import redis
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from .figures import Baseline, Figure, Measured, at_least, at_most
 from .scale import Scale

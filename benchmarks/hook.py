@@ -6,7 +6,7 @@ from statistics import median
 
 from trackrecord_capture.agents.door_address import DoorAddress, write_door
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
-from trackrecord_door.listening import listen_in_home
+from trackrecord_door.protocol.listening import listen_in_home
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

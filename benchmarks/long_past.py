@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading

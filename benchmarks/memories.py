@@ -10,7 +10,7 @@ from sqlalchemy import Engine, func, select, text
 
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.memories.trigrams import jaccard, trigrams
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.bulk_insert import insert_rows
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate

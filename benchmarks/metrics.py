@@ -9,11 +9,11 @@ from itertools import islice
 
 import redis
 
-from trackrecord.factories import scorer_of
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord_consolidation.run import consolidate_all

@@ -5,7 +5,7 @@ import time
 
 import redis
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import broker_of
 
 from .children.idle_tasks import app

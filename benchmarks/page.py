@@ -7,7 +7,7 @@ from contextlib import closing
 
 from sqlalchemy import Engine, insert
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from .servers import REPOSITORY, stop
 from .workload import Planted

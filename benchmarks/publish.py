@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import broker_of
 
 from .asking import ask

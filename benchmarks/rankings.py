@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 import redis
 
-from trackrecord.factories import scorer_of
 from trackrecord.prompt.reading.cache import read_document, write_advice, write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_consolidation.run import consolidate

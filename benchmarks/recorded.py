@@ -4,7 +4,7 @@ from collections import Counter
 
 from sqlalchemy import func, select
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord.store.patterns.tables import observations, patterns

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import psutil
 
-from trackrecord.http_settings import HttpSettings
-from trackrecord.settings import Settings
-from trackrecord_door.listening import listen, reached_at
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.settings import Settings
+from trackrecord_door.protocol.listening import listen, reached_at
 
 from .servers import REPOSITORY, stop
 

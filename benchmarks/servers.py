@@ -14,7 +14,7 @@ import psycopg
 import redis
 from psycopg import sql
 
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.up.daemon import worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

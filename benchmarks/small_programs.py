@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 _CHILD = Path(__file__).parent / "children" / "timed_runs.py"
 _TIMEOUT_S = 600.0

@@ -11,13 +11,13 @@ from typing import Any
 
 import psycopg
 
-from trackrecord.factories import scorer_of
-from trackrecord.rules_bundle import Rules
-from trackrecord.server_urls import database_url_of
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.settings.server_urls import database_url_of
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.transfer.move import moved_tables
+from trackrecord.store.transfer.move import moved_tables
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 
 from .figures import Baseline, Figure, Measured, at_most

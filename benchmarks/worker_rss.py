@@ -7,7 +7,7 @@ import psutil
 import redis
 
 from trackrecord.prompt.reading.cache import cached_advice
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord_worker.up.daemon import beat_command

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.setting_sources import ENV_PREFIX
-from trackrecord.setting_values import Annotation, annotations_of, bounds_of
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.setting_sources import ENV_PREFIX
+from trackrecord.settings.setting_values import Annotation, annotations_of, bounds_of
 from trackrecord_cli.main import cli
 
 if TYPE_CHECKING:

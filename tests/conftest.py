@@ -11,7 +11,7 @@ import redis
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytest_plugins = ["compiled_statements", "postgres", "redis_binary"]

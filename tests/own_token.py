@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_door.stored_tokens import with_own_token
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord_door.access.stored_tokens import with_own_token
 
 
 def token_of(home: Path) -> str:

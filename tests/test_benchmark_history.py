@@ -7,10 +7,10 @@ import stat
 
 import pytest
 
-from trackrecord import benchmark_history
-from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.outcomes.rates import ProcessFacts, snapshot
+from trackrecord.store.advice import benchmark_history
+from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
 
 def run(at, retries=1):

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from trackrecord.errors import SettingsError
-from trackrecord.factories import recogniser_of, scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.strategies.catalogue import Strategy
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
+from trackrecord.wire.factories import recogniser_of, scorer_of
 from trackrecord.wire.outcome import decode_outcome
 
 OWN = [{"name_en": "Split by tenant", "name_zh": "按租户拆分", "splits_by": ["tenant", "租户"]}]

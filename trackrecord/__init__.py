@@ -25,7 +25,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .forking import not_while_forking
+from .process.forking import not_while_forking
 
 if TYPE_CHECKING:
     from trackrecord_capture.forgetting.call import aforget, forget
@@ -69,11 +69,11 @@ if TYPE_CHECKING:
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
-    from .beside import awaited
     from .calls.criteria import aweigh, weigh
     from .calls.effect import aeffect, effect
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
+    from .process.beside import awaited
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
@@ -411,7 +411,7 @@ def __getattr__(name: str) -> object:
 
 def _awaited_form(name: str) -> object:
     """Return the form for event loops of the call that is named after the "a"."""
-    from .beside import awaited
+    from .process.beside import awaited
 
     call: Callable[..., object] = getattr(sys.modules[__name__], name[1:])
     value = globals()[name] = awaited(call)

@@ -11,7 +11,7 @@ import time
 from benchmarks.advised_documents import task_texts
 from benchmarks.timing import time_calls
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import trackrecord
 from benchmarks.timing import time_calls
 from trackrecord.prompt.reading.cache import read_document
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import load_settings
 
 _BUDGET = 4000
 _KINDS = ("phase", "task", "decision", "evidence", "agent_context")

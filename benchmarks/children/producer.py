@@ -12,9 +12,9 @@ from collections.abc import Iterable
 import redis
 
 from benchmarks.workload import Planted, bodies, small_bodies
-from trackrecord.redis_client import worker_client
-from trackrecord.redis_keys import Keys
-from trackrecord.settings import load_settings
+from trackrecord.redis.client import worker_client
+from trackrecord.redis.keys import Keys
+from trackrecord.settings.settings import load_settings
 from trackrecord_producers.delivery.stream_writer import batches, send
 
 # A slow producer sends as many outcomes as are due, this often.

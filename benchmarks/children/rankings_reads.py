@@ -12,8 +12,8 @@ from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.prompt.reading import client as asking
 from trackrecord.prompt.reading.cache import read_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import load_settings
 from trackrecord_producers.prompting import rankings_call
 from trackrecord_producers.publishing.publish import flush
 from trackrecord_worker.caching.record_vectors import RecordVectors

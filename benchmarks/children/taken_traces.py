@@ -14,9 +14,9 @@ import psutil
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
-from trackrecord.trace_rules import TraceRules
-from trackrecord_capture.otlp.decoding import decode_spans
-from trackrecord_capture.otlp.trace_buffer import TraceBuffer
+from trackrecord.settings.trace_rules import TraceRules
+from trackrecord_capture.otlp.encodings.decoding import decode_spans
+from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
 
 _SPANS_OF_A_TRACE = 10

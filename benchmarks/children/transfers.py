@@ -5,15 +5,15 @@ import sys
 import time
 from pathlib import Path
 
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.database.row_locks import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.transfer.export import export_project
-from trackrecord.transfer.importing import import_project
-from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import StorePlace
+from trackrecord.store.transfer.export import export_project
+from trackrecord.store.transfer.importing import import_project
+from trackrecord.store.transfer.move import move_store
+from trackrecord.store.transfer.places import StorePlace
 
 from .peak import peak_mib
 

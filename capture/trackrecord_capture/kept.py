@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.learning.advice.failures import error_line
-from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 from .agent_run import RunCall
 from .shell.names import SHELL, tool_name

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.capture_rules import CaptureRules
-from trackrecord.redaction.redact import redacted, redacted_beginning
-from trackrecord.repositories import valid_name
+from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
+from trackrecord.settings.capture_rules import CaptureRules
+from trackrecord.settings.projects.repositories import valid_name
 from trackrecord.wire.outcome import encode_body
 
 from .agent_run import AgentRun, RunCall, Seen, is_cancelled

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from trackrecord.capture_rules import CaptureRules, mapped_project
-from trackrecord.project_claims import ProjectClaims
-from trackrecord.project_names import DEFAULT_PROJECT, MAX_CHARS
-from trackrecord.redaction.redact import redacted
-from trackrecord.repositories import repository_of, valid_name
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
+from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.settings.capture_rules import CaptureRules, mapped_project
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.projects.repositories import repository_of, valid_name
 
 _LONGEST_PATH: Final = 4096
 

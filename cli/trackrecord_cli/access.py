@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import redis
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
     """Return the settings, and the project that was named, or is set, or is the repository's."""
-    from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord.project_names import DEFAULT_PROJECT
+    from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+    from trackrecord.settings.daemon_settings import load_daemon_settings
 
     settings = load_daemon_settings()
     if project is None and settings.project == DEFAULT_PROJECT:
@@ -32,10 +32,10 @@ def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
 
 def _project_of_repository(settings: DaemonSettings) -> str | None:
     """Return the project that agents' runs in the working folder belong to, if there were any."""
-    from trackrecord.capture_rules import mapped_project
     from trackrecord.errors import StoreUnfit
-    from trackrecord.project_claims import ProjectClaims
-    from trackrecord.repositories import repository_of
+    from trackrecord.settings.capture_rules import mapped_project
+    from trackrecord.settings.projects.project_claims import ProjectClaims
+    from trackrecord.settings.projects.repositories import repository_of
 
     with suppress(OSError, StoreUnfit):
         folder = str(Path.cwd())
@@ -118,7 +118,7 @@ def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
     Raises:
         ServerUnavailable: it cannot be reached, or goes away or hangs meanwhile.
     """
-    from trackrecord.redis_client import agent_client
+    from trackrecord.redis.client import agent_client
     from trackrecord.resources.redis_server import redis_explained
 
     with redis_explained(settings), agent_client(settings) as client:

@@ -220,7 +220,7 @@ def _say(message: str) -> None:
 
 def _say_in_json(error: TrackrecordError) -> None:
     """Who asked for JSON reads it from standard output, also when the answer is no."""
-    from .screen import print_json
+    from .output.screen import print_json
 
     document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}
     if isinstance(error, UnknownProject):

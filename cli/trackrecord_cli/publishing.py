@@ -11,14 +11,14 @@ import click
 
 from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
 
-from .outcome_input import say_bad_lines
-from .screen import print_json
+from .arguments.outcome_input import say_bad_lines
+from .output.screen import print_json
 
 if TYPE_CHECKING:
     import redis
 
-    from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.redis_keys import Keys
+    from trackrecord.redis.keys import Keys
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 _POLL_S = 0.05
 _ASK_FOR_WORKER_AFTER_S = 5.0

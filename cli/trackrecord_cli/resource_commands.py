@@ -16,9 +16,8 @@ from trackrecord.resources.paging import Order, Sorting
 from trackrecord.resources.resource import Operation, Resource
 
 from .access import own_store
-from .completing import complete
-from .group import CommandGroup
-from .options import (
+from .arguments.completing import complete
+from .arguments.options import (
     OneOf,
     Read,
     at_option,
@@ -28,9 +27,10 @@ from .options import (
     project_option,
     sort_option,
 )
-from .screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
-from .text_input import text_or_input
-from .trends import trend
+from .arguments.text_input import text_or_input
+from .group import CommandGroup
+from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
+from .output.trends import trend
 
 # Returns what is drawn beside each of the answers about a project, as of a moment.
 Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.forget_outcomes import forget_outcomes

@@ -9,15 +9,15 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
 
+from .access.stored_tokens import has_tokens, with_own_token
 from .floor import Floor
-from .listening import listen, listen_in_home
+from .protocol.listening import listen, listen_in_home
 from .server import serve
 from .services import create_intake
-from .stored_tokens import has_tokens, with_own_token
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -11,26 +11,26 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 
-from . import health_routes
-from .access import Access
-from .answers import RequestRefused, refused
+from .access.access import Access
+from .access.sessions import Sessions
+from .access.tokens import Tokens
 from .api import routes as api_routes
-from .bodies import Bodies
 from .floor import Floor
-from .hook_routes import HookRoutes
-from .intake import Intake
-from .langfuse_routes import LangfuseRoutes
+from .ingest.hook_routes import HookRoutes
+from .ingest.intake import Intake
+from .ingest.langfuse_routes import LangfuseRoutes
+from .ingest.otlp_routes import OtlpRoutes
+from .ingest.posted import Posted
 from .mcp_server import routes as mcp_routes
+from .metrics import health_routes
 from .metrics import routes as metrics_routes
 from .metrics.requests import CountRequests, Requests
-from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
 from .page.handling import error_answer
-from .posted import Posted
-from .sessions import Sessions
-from .tokens import Tokens
+from .protocol.answers import RequestRefused, refused
+from .protocol.bodies import Bodies
 
 _log = structlog.get_logger(__name__)
 

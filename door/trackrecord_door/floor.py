@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import redis
     from sqlalchemy import Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.prompt.reading.client import RankingsReader
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -102,7 +102,7 @@ class Floor:
     @property
     def client(self) -> redis.Redis:
         """A client of Redis that gives up soon: a person waits for the answer."""
-        from trackrecord.redis_client import agent_client
+        from trackrecord.redis.client import agent_client
 
         with self._connecting:
             if self._client is None:

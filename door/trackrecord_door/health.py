@@ -7,12 +7,12 @@ import http.client
 import sys
 from pathlib import Path
 
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError, Unhealthy
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import DoorAddress, health_status, read_door
 
-from .listening import reached
+from .protocol.listening import reached
 
 _TIMEOUT_S = 5.0
 

@@ -11,12 +11,12 @@ from types import FrameType
 
 import uvicorn
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 
 from .application import create_app
-from .connections import BoundedProtocol
 from .floor import Floor
-from .intake import Intake
+from .ingest.intake import Intake
+from .protocol.connections import BoundedProtocol
 
 # A head beyond this is refused.
 _MAX_HEAD_BYTES = 64 * 1024

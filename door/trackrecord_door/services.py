@@ -6,18 +6,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning
-from trackrecord.folders import make_private_folder, open_private
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.live.opening import live_of
-from trackrecord_capture.otlp.opening import traces_of
+from trackrecord_capture.otlp.traces.opening import traces_of
 
-from .intake import Intake
-from .listening import LOCK, reached_at
-from .stored_tokens import reporting_token
+from .access.stored_tokens import reporting_token
+from .ingest.intake import Intake
+from .protocol.listening import LOCK, reached_at
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from trackrecord.beside import beside
+from trackrecord.process.beside import beside
 from trackrecord.prompt.question.question import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:

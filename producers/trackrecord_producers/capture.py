@@ -12,7 +12,7 @@ import msgspec
 from trackrecord.errors import InvalidEntry, UnknownId
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport
-from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback
 from trackrecord.wire.memory import MemoryBody, decode_memory

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trackrecord.artifacts.store import TEMPORARY, ArtifactStore, prune_artifacts
 from trackrecord.errors import ArtifactDamaged, InvalidArtifactId, UnknownId
-from trackrecord.folders import folder_name
+from trackrecord.process.folders import folder_name
 
 DAY = 86_400.0
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.otlp.log_events import event_of
-from trackrecord_capture.otlp.reading import fact_of
-from trackrecord_capture.otlp.runs import TraceScore, runs_of
-from trackrecord_capture.otlp.span import LogRecord, Span, SpanEvent
+from trackrecord_capture.otlp.encodings.span import LogRecord, Span, SpanEvent
+from trackrecord_capture.otlp.facts.log_events import event_of
+from trackrecord_capture.otlp.facts.reading import fact_of
+from trackrecord_capture.otlp.runs.runs import TraceScore, runs_of
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 START = 1_795_000_000

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from growth import grows_by_at_most, repeated
 
-from trackrecord.redaction.redact import redacted
+from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.projects import RunProjects
 from trackrecord_capture.shell.checks import checks_of

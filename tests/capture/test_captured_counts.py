@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.history.captured import CountedSinks
 from trackrecord_capture.history.sink import SpoolingSink

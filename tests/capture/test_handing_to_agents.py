@@ -4,19 +4,19 @@ import msgspec
 import pytest
 from prompt_answers import answer_from
 
-from trackrecord.factories import recogniser_of
-from trackrecord.hook_settings import HookSettings
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import AdviceDocument, LessonEntry
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
-from trackrecord.rules_bundle import Rules
+from trackrecord.settings.hook_settings import HookSettings
+from trackrecord.wire.factories import recogniser_of
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.told import ToldSessions

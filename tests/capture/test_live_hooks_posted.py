@@ -8,7 +8,7 @@ from test_handing_to_agents import pattern
 
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agents import hook
 from trackrecord_capture.agents.door_address import DoorAddress, read_door
 from trackrecord_capture.agents.hook_state import last_error

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from telling import TRACE, agent_span, call_span, log, run_told, runs_told, span
 
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord_capture.otlp import vocabulary
-from trackrecord_capture.otlp.evaluations import evaluation_in, evaluation_of_langfuse
-from trackrecord_capture.otlp.fact import MOST_CHARS
-from trackrecord_capture.otlp.log_events import event_of
-from trackrecord_capture.otlp.reading import fact_of
-from trackrecord_capture.otlp.results import told_by
-from trackrecord_capture.otlp.trace_store import encode_fact
+from trackrecord_capture.otlp.facts import vocabulary
+from trackrecord_capture.otlp.facts.evaluations import evaluation_in, evaluation_of_langfuse
+from trackrecord_capture.otlp.facts.fact import MOST_CHARS
+from trackrecord_capture.otlp.facts.log_events import event_of
+from trackrecord_capture.otlp.facts.reading import fact_of
+from trackrecord_capture.otlp.facts.results import told_by
+from trackrecord_capture.otlp.traces.trace_store import encode_fact
 from trackrecord_capture.outcome import outcome_of
 
 _KINDS = [(name, value) for name, kinds in vocabulary.KINDS for value in kinds]

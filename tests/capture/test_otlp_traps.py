@@ -8,11 +8,11 @@ import pytest
 from telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 
 from trackrecord_capture.agent_run import Seen, run_outcome_id
-from trackrecord_capture.otlp.event_runs import RecordedPrompt
-from trackrecord_capture.otlp.log_events import event_of
-from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
-from trackrecord_capture.otlp.runs import TraceScore, runs_of
-from trackrecord_capture.otlp.span import SpanEvent
+from trackrecord_capture.otlp.encodings.span import SpanEvent
+from trackrecord_capture.otlp.facts.log_events import event_of
+from trackrecord_capture.otlp.runs.event_runs import RecordedPrompt
+from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
+from trackrecord_capture.otlp.runs.runs import TraceScore, runs_of
 
 PYDANTIC = "pydantic-ai"
 OPENINFERENCE = "openinference.instrumentation.langchain"
@@ -778,7 +778,7 @@ def test_an_evaluation_event_of_the_run_is_its_verdict_and_one_of_a_call_is_not(
     call = tool(under=root, at=1)
 
     def score(of, **told):
-        from trackrecord_capture.otlp.evaluations import evaluation_in
+        from trackrecord_capture.otlp.facts.evaluations import evaluation_in
 
         attributes = {f"gen_ai.evaluation.{name}": value for name, value in told.items()}
         evaluation = evaluation_in(log("gen_ai.evaluation.result", attributes))

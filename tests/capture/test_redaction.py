@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secret_texts import HARMLESS, PARTS, SECRET_TEXTS
 
-from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits
 _HEX = "0123456789abcdef"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.capture_rules import CaptureRules, FolderProject
+from trackrecord.settings.capture_rules import CaptureRules, FolderProject
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign
 from trackrecord_capture.kept import LONGEST_ERROR, kept_error

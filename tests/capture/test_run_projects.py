@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.project_claims import ProjectClaims
-from trackrecord.project_names import checked_project
-from trackrecord.repositories import repository_name
+from trackrecord.learning.text.project_names import checked_project
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.projects.repositories import repository_name
 from trackrecord_capture.projects import RunProjects
 
 
@@ -175,7 +175,7 @@ def test_processes_that_claim_a_name_at_once_agree(tmp_path: Path):
     """One of several repositories has the name."""
     code = (
         "import pathlib, sys\n"
-        "from trackrecord.project_claims import ProjectClaims\n"
+        "from trackrecord.settings.projects.project_claims import ProjectClaims\n"
         "from trackrecord_capture.projects import RunProjects\n"
         "projects = RunProjects(claims=ProjectClaims(pathlib.Path(sys.argv[1])))\n"
         "sys.stdin.readline()\n"

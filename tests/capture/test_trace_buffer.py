@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from telling import TRACE, agent_span, call_span, log, span
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
-from trackrecord.trace_rules import TraceRules
-from trackrecord_capture.otlp.receiver import Full
-from trackrecord_capture.otlp.trace_buffer import TraceBuffer
-from trackrecord_capture.otlp.trace_status import read_status
+from trackrecord.settings.trace_rules import TraceRules
+from trackrecord_capture.otlp.encodings.receiver import Full
+from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
+from trackrecord_capture.otlp.traces.trace_status import read_status
 from trackrecord_capture.outcome import outcome_of
 
 RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from folder_scope import shared_in
 
-from trackrecord.agent_settings import load_agent_settings
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
-from trackrecord.settings import load_settings
+from trackrecord.settings.agent_settings import load_agent_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import run
 from trackrecord_worker.up.daemon import Daemon
 

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from trackrecord.factories import scorer_of
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import load_settings
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 

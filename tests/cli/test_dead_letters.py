@@ -5,7 +5,7 @@ import time
 import pytest
 import redis
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from trackrecord.redis_roles import AGENT
+from trackrecord.redis.roles import AGENT
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_server
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from terminal import Terminal
 
-from trackrecord_cli import drawing
-from trackrecord_cli.drawing import bar, sparkline
+from trackrecord_cli.output import drawing
+from trackrecord_cli.output.drawing import bar, sparkline
 
 
 @pytest.fixture(scope="module", params=["utf-8", "ascii"])

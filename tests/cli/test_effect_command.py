@@ -3,7 +3,7 @@
 import pytest
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_producers.prompting.rankings_call import publish_exposure
 from trackrecord_producers.publishing.publisher import Publisher
 

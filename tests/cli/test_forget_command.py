@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import trackrecord as tr
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest, UnknownId
-from trackrecord.redis_client import ADMIN_USER, worker_client
+from trackrecord.redis.client import ADMIN_USER, worker_client
+from trackrecord.settings.daemon_settings import load_daemon_settings
 
 
 def word(project: str) -> str:

@@ -23,7 +23,7 @@ from trackrecord.resources.memories import MEMORIES
 from trackrecord.resources.patterns import PATTERNS
 from trackrecord.resources.projects import PROJECTS
 from trackrecord.resources.runs import RUNS
-from trackrecord_cli.screen import print_table
+from trackrecord_cli.output.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {

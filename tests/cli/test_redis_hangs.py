@@ -11,8 +11,8 @@ import pytest
 from command_tree import leaves
 
 import trackrecord_cli
-from trackrecord import redis_client
-from trackrecord.settings import load_settings
+from trackrecord.redis import client as redis_client
+from trackrecord.settings.settings import load_settings
 from trackrecord_door.api.endpoint_table import RESOURCES
 from trackrecord_worker.app import create_app
 from trackrecord_worker.jobs import learn_waiting

@@ -2,8 +2,8 @@
 
 import pytest
 
-from trackrecord.project_claims import ProjectClaims
-from trackrecord.repositories import repository_of
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.projects.repositories import repository_of
 
 CALLS = [
     {"tool": "Edit", "ok": True, "duration_ms": 12},

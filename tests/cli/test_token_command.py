@@ -6,11 +6,11 @@ import stat
 import pytest
 from sqlalchemy import event
 
-from trackrecord.access_tokens import Permission, id_of_token
 from trackrecord.changes.tokens import create_token
 from trackrecord.errors import InvalidRequest
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
+from trackrecord.wire.access_tokens import Permission, id_of_token
 
 
 def test_a_token_is_printed_once_and_is_nowhere(nothing_up, trackrecord):

@@ -6,7 +6,7 @@ import click
 import pytest
 import redis
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.outcomes.projects import project_id_of

@@ -10,7 +10,7 @@ from own_token import token_of
 from real_agents import AGENTS, Agent, Workplace, missing, work
 from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
 
-from trackrecord_door.stored_tokens import reporting_token
+from trackrecord_door.access.stored_tokens import reporting_token
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)

@@ -10,10 +10,10 @@ import yaml
 from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 
 from trackrecord.errors import SettingsError
-from trackrecord.redis_roles import acl_file
-from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord.redis.roles import acl_file
+from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.up_ import HTTP_MODULE
-from trackrecord_door.listening import check_access
+from trackrecord_door.protocol.listening import check_access
 from trackrecord_worker.health import CHECKS
 from trackrecord_worker.up.daemon import beat_command, worker_command
 

@@ -13,7 +13,7 @@ from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.queries.status import StatusReport
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_producers.delivery.drops import Reason
 from trackrecord_worker.health import _SILENT_S
 

@@ -7,7 +7,7 @@ import click
 import pytest
 from documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_cli.main import COMMANDS, cli
 
 # Words of another language's grammar: what they stand for has a plain English form. "There is no

@@ -8,8 +8,8 @@ import click
 import pytest
 from documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
 
-from trackrecord.setting_sources import CONFIG_VARIABLE
-from trackrecord.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord.settings.setting_sources import CONFIG_VARIABLE
+from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli import main
 from trackrecord_cli.main import cli
 

@@ -14,8 +14,8 @@ from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_record import retry_record
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.redis_keys import Keys
-from trackrecord.settings import Settings
+from trackrecord.redis.keys import Keys
+from trackrecord.settings.settings import Settings
 from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback

@@ -8,7 +8,7 @@ import pytest
 from no_tls import NO_TLS
 from running_door import Door
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 
 
 @pytest.fixture

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.logs import configure_logs
-from trackrecord_capture.otlp.receiver import Full
-from trackrecord_capture.otlp.scores import scores_of_langfuse
-from trackrecord_door.connections import BoundedProtocol
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
+from trackrecord_capture.otlp.encodings.receiver import Full
+from trackrecord_capture.otlp.runs.scores import scores_of_langfuse
+from trackrecord_door.access.stored_tokens import with_own_token
 from trackrecord_door.floor import Floor
-from trackrecord_door.intake import Intake
-from trackrecord_door.listening import listen_in_home
+from trackrecord_door.ingest.intake import Intake
+from trackrecord_door.protocol.connections import BoundedProtocol
+from trackrecord_door.protocol.listening import listen_in_home
 from trackrecord_door.server import serve
-from trackrecord_door.stored_tokens import with_own_token
 
 
 class Impatient(BoundedProtocol):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from raw_http import OWN_TOKEN
 
-from trackrecord.folders import open_private
-from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import listen, url_of
+from trackrecord.process.folders import open_private
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord_door.protocol.listening import listen, url_of
 
 _SCRIPT = Path(__file__).with_name("recording_door.py")
 _PATIENCE_S = 60.0

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 import trackrecord
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest, StoreUnavailable
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_door.floor import Floor
 
 

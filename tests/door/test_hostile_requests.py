@@ -19,10 +19,10 @@ from no_tls import NO_TLS
 from raw_http import CREDENTIAL, answer_of, ask, connect
 from running_door import Door
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import ask_door
-from trackrecord_door.answers import RequestRefused
-from trackrecord_door.bodies import decompressed
+from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.bodies import decompressed
 
 PROTOBUF = {"content-type": "application/x-protobuf"}
 JSON = {"content-type": "application/json"}

@@ -8,7 +8,7 @@ import pytest
 from no_tls import NO_TLS
 from test_otlp_over_http import PROTOBUF, spans
 
-from trackrecord_door.intake import Intake, take_spans
+from trackrecord_door.ingest.intake import Intake, take_spans
 
 
 def test_ended_while_agents_post(door):

@@ -16,9 +16,9 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN
 from running_door import Door
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AddressUnusable
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import (
     DoorAddress,
     ask_door,
@@ -27,13 +27,13 @@ from trackrecord_capture.agents.door_address import (
     write_door,
 )
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
+from trackrecord_door.access.stored_tokens import with_own_token
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.application import create_app
 from trackrecord_door.floor import Floor
-from trackrecord_door.intake import Intake
-from trackrecord_door.listening import listen_in_home
-from trackrecord_door.problems import API
-from trackrecord_door.stored_tokens import with_own_token
+from trackrecord_door.ingest.intake import Intake
+from trackrecord_door.protocol.listening import listen_in_home
+from trackrecord_door.protocol.problems import API
 
 NOBODY = 65_534
 SETPRIV = shutil.which("setpriv")

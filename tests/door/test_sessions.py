@@ -14,14 +14,14 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN
 from running_door import Door
 
-from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
+from trackrecord.wire.access_tokens import Permission
 from trackrecord_capture.agents.door_address import DoorAddress, write_door
-from trackrecord_door.sessions import Sessions
-from trackrecord_door.stored_tokens import reporting_token
+from trackrecord_door.access.sessions import Sessions
+from trackrecord_door.access.stored_tokens import reporting_token
 
 PAGE = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 

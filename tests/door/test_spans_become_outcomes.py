@@ -15,10 +15,10 @@ from no_tls import NO_TLS
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from own_token import of_its_user
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import AlreadyRunning, StoreUnfit
-from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import listen
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord_door.protocol.listening import listen
 from trackrecord_door.services import create_intake
 
 pytestmark = pytest.mark.timeout(300)

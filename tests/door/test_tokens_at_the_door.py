@@ -13,18 +13,18 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
-from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token, revoke_token
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError, StoreUnavailable
-from trackrecord.http_settings import HttpSettings
 from trackrecord.queries.tokens import list_tokens
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, reading
-from trackrecord_door.callers import Caller
+from trackrecord.wire.access_tokens import Permission
+from trackrecord_door.access.stored_tokens import has_tokens, with_own_token
+from trackrecord_door.access.tokens import REMEMBERED_S, Tokens
 from trackrecord_door.floor import Floor
-from trackrecord_door.listening import listen
-from trackrecord_door.stored_tokens import has_tokens, with_own_token
-from trackrecord_door.tokens import REMEMBERED_S, Tokens
+from trackrecord_door.protocol.callers import Caller
+from trackrecord_door.protocol.listening import listen
 
 OWN = "correct-horse-battery"
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what needs a token

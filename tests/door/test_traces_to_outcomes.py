@@ -13,8 +13,8 @@ import pytest
 from no_tls import NO_TLS
 from own_token import of_its_user
 
-from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import listen, url_of
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord_door.protocol.listening import listen, url_of
 
 _PATIENCE_S = 60.0
 _TRACE = "5b8efff798038103d269b633813fc60c"

@@ -7,8 +7,8 @@ from raw_http import OWN_TOKEN, ask
 from running_door import Door
 
 from trackrecord.errors import AddressUnusable, SettingsError
-from trackrecord.http_settings import HttpSettings
-from trackrecord_door.listening import is_loopback, listen, url_of
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord_door.protocol.listening import is_loopback, listen, url_of
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of this test alone
 JSON = "Content-Type: application/json"

@@ -36,7 +36,7 @@ from trackrecord.prompt.reading.cache import (
 )
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.prompt.reading.context import context
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord_cli.main import run
@@ -287,7 +287,7 @@ def test_an_agent_without_an_endpoint_pays_nothing(settings, endpoint):
     program = """
 import sys, trackrecord
 assert trackrecord.rankings(task="why is everything broken").problem is None
-unused = {"httpx", "trackrecord.prompt.reading.task_vectors", "trackrecord.redaction"}
+unused = {"httpx", "trackrecord.prompt.reading.task_vectors", "trackrecord.learning.text.redaction"}
 assert not unused & set(sys.modules)
 from trackrecord.prompt.reading.client import process_reader
 assert process_reader().cached("default").vectors is None

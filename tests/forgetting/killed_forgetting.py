@@ -10,8 +10,8 @@ from typing import Any
 import redis
 from sqlalchemy import event
 
-from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
-from trackrecord.settings import load_settings
+from trackrecord.redis.client import ADMIN_USER, EmbeddedCredentials
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter

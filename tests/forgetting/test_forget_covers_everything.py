@@ -1,6 +1,6 @@
 """Whatever is new in the store or in Redis must be forgotten, too."""
 
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.intake.forget_project import NAMING, OWN, OWNED
 

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 from told_store import HOUR, NOW, RULES, Told
 from whole_store import whole
 
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.forgotten import forgettings
 from trackrecord.wire.subject import Subject

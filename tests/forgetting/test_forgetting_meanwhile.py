@@ -12,12 +12,12 @@ from sqlalchemy import Engine, select
 from told_store import HOUR, NOW, RULES, Told
 
 from trackrecord.errors import AlreadyRunning, StoreBusy
-from trackrecord.factories import scorer_of
 from trackrecord.inflight.retry_record import RetryTexts
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_consolidation.run_lease import RunLease

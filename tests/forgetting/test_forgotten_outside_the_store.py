@@ -9,9 +9,7 @@ import redis
 from sqlalchemy import Engine
 from told_store import NOW, RULES, Told
 
-from trackrecord.access_tokens import Permission
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
@@ -19,16 +17,18 @@ from trackrecord.inflight.store import InFlightStore
 from trackrecord.queries.tokens import list_tokens
 from trackrecord.resources.benchmark import take_snapshot
 from trackrecord.resources.project_store import Transaction
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 from trackrecord.store.database.engine import reading
+from trackrecord.wire.access_tokens import Permission
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.agents.runtime import TOLD, runtime_folder
 from trackrecord_capture.forgetting.forget import Forgetter, Forgetting
 from trackrecord_capture.history.state import CaptureState, Revert, RunOfCommit
 from trackrecord_capture.live.told import SessionTold as ToldText
 from trackrecord_capture.live.told import ToldSessions
-from trackrecord_capture.otlp.trace_status import traces_file
-from trackrecord_capture.otlp.trace_store import KeptTrace, TraceOutcome, TraceStore
+from trackrecord_capture.otlp.traces.trace_status import traces_file
+from trackrecord_capture.otlp.traces.trace_store import KeptTrace, TraceOutcome, TraceStore
 from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"

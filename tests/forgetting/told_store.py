@@ -8,11 +8,10 @@ from typing import Any
 from sqlalchemy import Engine
 
 from trackrecord.errors import DecisionRefused, UnknownId
-from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
@@ -24,6 +23,7 @@ from trackrecord.store.outcomes.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store

@@ -13,7 +13,7 @@ from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 KEYS = Keys("trackrecord")
 

@@ -17,7 +17,7 @@ from trackrecord.inflight.errors import ERROR_TYPES, ErrorStats
 from trackrecord.inflight.reports import AttemptEnd, digest_in, error_report, task_digest
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 KEYS = Keys("trackrecord")
 

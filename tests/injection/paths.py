@@ -9,7 +9,7 @@ import msgspec
 import redis
 from corpus import injections
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 CORPUS = injections()
 # One string of each carrier as the name of a project; each project costs a worker's time.

@@ -37,9 +37,9 @@ from trackrecord.learning.patterns.tags import checked_tag, plain_tag
 from trackrecord.learning.text.inert import one_line
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.project_rows import project_row
-from trackrecord.redis_client import worker_client
+from trackrecord.redis.client import worker_client
 from trackrecord.resources.checks import decided_by
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.competences.revise import Reviser, Signed

@@ -36,7 +36,7 @@ from trackrecord.learning.text.search_words import in_common
 from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import attributed
 from trackrecord_door.mcp_server import calls

@@ -27,7 +27,7 @@ from prometheus_client.parser import text_string_to_metric_families as plain_tex
 
 from trackrecord.learning.text.inert import one_line, visible
 from trackrecord.queries.news import News, NewsKind, changes_between
-from trackrecord.redis_client import worker_client
+from trackrecord.redis.client import worker_client
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord_cli.main import run as run_command
 from trackrecord_door import page as page_package
@@ -387,7 +387,7 @@ import json, logging, os, sys
 import structlog
 sys.path.insert(0, sys.argv[1])
 from paths import CORPUS
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
 from trackrecord_worker.up.log_relay import LogRelay
 configure_logs("debug")
 reader, writer = os.pipe()

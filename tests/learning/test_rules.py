@@ -14,7 +14,7 @@ from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.texts import TextRules
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 
 BAD: list[tuple[str, Callable[..., object], str, float]] = [
     ("scoring", ScoringRules, "success_weight", 0.5),

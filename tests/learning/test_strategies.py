@@ -7,12 +7,12 @@ from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.rules_bundle import Rules
+from trackrecord.wire.factories import recogniser_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 

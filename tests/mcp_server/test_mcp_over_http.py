@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_door.answers import RequestRefused, refused
-from trackrecord_door.callers import OWNER, Caller, Permission
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_door.floor import Floor
 from trackrecord_door.mcp_server.routes import routes
+from trackrecord_door.protocol.answers import RequestRefused, refused
+from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 _HELLO = {

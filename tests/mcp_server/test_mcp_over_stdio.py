@@ -144,7 +144,7 @@ def test_it_starts_with_what_it_needs_alone(server_of):
     assert "mcp.server.stdio" in names
     unwanted = {
         "alembic", "celery", "httpx", "jinja2", "pydantic_settings", "redis", "rich", "sqlalchemy",
-        "structlog", "trackrecord.agent_settings", "trackrecord.daemon_settings",
+        "structlog", "trackrecord.settings.agent_settings", "trackrecord.settings.daemon_settings",
         "trackrecord.prompt.reading.client", "trackrecord.store", "trackrecord_capture",
     }  # fmt: skip
     assert not names & unwanted

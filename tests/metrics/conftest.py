@@ -11,7 +11,7 @@ import pytest
 from running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
 from scraped import Scrape, read_scrape
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 

@@ -12,9 +12,9 @@ import redis
 from no_tls import NO_TLS
 from own_token import of_its_user
 
-from trackrecord.http_settings import HttpSettings
-from trackrecord.settings import Settings
-from trackrecord_door.listening import listen, url_of
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.settings import Settings
+from trackrecord_door.protocol.listening import listen, url_of
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.daemon import worker_command
 

@@ -18,9 +18,9 @@ from no_tls import NO_TLS
 from running import front_door, running
 from scraped import Scrape
 
-from trackrecord.http_settings import HttpSettings
-from trackrecord.settings import Settings, load_settings
-from trackrecord_door.listening import listen, reached_at
+from trackrecord.settings.http_settings import HttpSettings
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_door.protocol.listening import listen, reached_at
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 ALERTS = [rule["alert"] for rule in rules()]

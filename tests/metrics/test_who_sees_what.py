@@ -19,19 +19,19 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.queries.metrics import ProjectFigures
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
 from trackrecord_capture.history.captured import CountedSinks
-from trackrecord_door import health_routes
-from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor
+from trackrecord_door.metrics import health_routes
 from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.requests import CountRequests, Requests, surface_of
 from trackrecord_door.metrics.routes import routes
+from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 HOSTILE = 'sh"op\\\n# HELP x y\ntrackrecord_workers 99\n\u2028{}'

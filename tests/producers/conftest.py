@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_producers.publishing.publisher import Publisher
 
 # The pause before another try, short enough for tests.

@@ -18,7 +18,7 @@ import trackrecord_producers.attempts.inflight_reader as inflight_reader
 from trackrecord.errors import InvalidErrorReport, UnknownId
 from trackrecord.inflight.reports import AttemptEnd
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.testing import captured
 from trackrecord_producers.attempts.attempt import attempt, current_attempt
 from trackrecord_producers.attempts.errors_in_flight import (

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from what_became import arrived, dead_letters, wait_until
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import load_settings
 from trackrecord_producers.delivery.stream_writer import send
 from trackrecord_producers.spool.files import SpoolWriter, spool_size
 from trackrecord_producers.spool.forwarder import TOO_LONG, TORN, forward_spool, forwarding

@@ -73,8 +73,9 @@ def test_publishing_and_reading_rankings_import_nothing_that_an_agent_does_not_n
             return sorted(name for name in sys.modules if f"{name}.".startswith(beginnings))
         servers = (
             "pydantic", "pydantic_settings", "sqlalchemy", "celery", "kombu", "structlog", "click",
-            "rich", "httpx", "trackrecord.settings", "trackrecord.daemon_settings",
-            "trackrecord.store", "trackrecord_worker", "trackrecord_cli",
+            "rich", "httpx", "trackrecord.settings.settings",
+            "trackrecord.settings.daemon_settings", "trackrecord.store", "trackrecord_worker",
+            "trackrecord_cli",
         )
         prompts = (
             "trackrecord.learning.text.inert", "trackrecord.learning.text.width",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from what_became import arrived, wait_until
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_producers.bodies.body import build_body
 from trackrecord_producers.delivery.ids import new_id

@@ -9,7 +9,7 @@ import pytest
 import redis
 from what_became import arrived, spooled, wait_until
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_producers.publishing.delivery import OutcomeDelivery
 
 
@@ -233,7 +233,7 @@ def test_flush_says_when_the_time_was_too_short(home, hung_port, publisher_of):
 
 def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
     """An agent's client gives up at once."""
-    from trackrecord.redis_client import agent_client
+    from trackrecord.redis.client import agent_client
 
     client = agent_client(load_settings(home=home, redis_url=f"redis://127.0.0.1:{closed_port}/0"))
     begin = time.monotonic()
@@ -244,7 +244,7 @@ def test_the_redis_client_is_not_tried_again_by_itself(home, closed_port):
 
 def test_both_redis_clients_work_over_the_embedded_servers_socket(settings, client):
     """The agent's and the worker's."""
-    from trackrecord.redis_client import agent_client, worker_client
+    from trackrecord.redis.client import agent_client, worker_client
 
     for make in (agent_client, worker_client):
         with make(settings) as connected:

@@ -6,16 +6,16 @@ from dataclasses import replace
 import msgspec
 from prompt_answers import answer_from
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.evaluation import advising
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 RULES = DaemonSettings().rules

@@ -11,18 +11,18 @@ import pytest
 from sqlalchemy import Engine
 
 import trackrecord
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import (
     InvalidRequest,
     InvalidRevision,
     RevisionRefused,
     UnknownProject,
 )
-from trackrecord.factories import scorer_of
 from trackrecord.resources.competences import CompetenceRecord
 from trackrecord.resources.project_store import open_project
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate

@@ -5,7 +5,7 @@ import pytest
 
 import trackrecord
 from trackrecord.errors import InvalidRequest, UnknownId
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from sqlalchemy import Engine
 
 import trackrecord
 from trackrecord.errors import InvalidCursor, InvalidFeedback, InvalidRequest, UnknownId
-from trackrecord.factories import scorer_of
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
 

@@ -25,13 +25,13 @@ from trackrecord.errors import (
     UnknownId,
     UnknownProject,
 )
-from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.write import remember
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_cli.main import run
 

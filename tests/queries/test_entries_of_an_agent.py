@@ -7,8 +7,6 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event
 
-from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.factories import scorer_of
 from trackrecord.queries import kept
 from trackrecord.queries.estimates import read_estimates
 from trackrecord.queries.explain import explained
@@ -18,8 +16,10 @@ from trackrecord.queries.news import changes_between
 from trackrecord.resources.lessons import lessons_of
 from trackrecord.resources.patterns import deprecate_pattern, patterns_of
 from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_worker.notify.message import encode_message
 

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
-from trackrecord.factories import scorer_of
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.explain_run import explained_run
@@ -20,9 +18,11 @@ from trackrecord.resources.lessons import (
     restore_lesson,
 )
 from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of

@@ -9,7 +9,7 @@ from trackrecord.queries.metrics import OTHER, fleet_figures, in_cache, project_
 from trackrecord.queries.status import read_status
 from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.resources.projects import list_projects
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

@@ -11,7 +11,7 @@ from trackrecord.queries.project_rows import project_row
 from trackrecord.resources.memories import list_memories, whole_memory_id
 from trackrecord.resources.project_store import ProjectStore, given_stores
 from trackrecord.resources.projects import count_projects, list_projects
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import remember

@@ -6,8 +6,6 @@ import msgspec
 import pytest
 from prompt_answers import answer_from
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
@@ -20,10 +18,12 @@ from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.section_filter import SectionFilter
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 RULES = DaemonSettings().rules

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
-from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.queries.handed_out import handed_to_run, kind_of
 from trackrecord.queries.project_rows import project_row
@@ -16,10 +14,12 @@ from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.resources.competences import revising
 from trackrecord.resources.project_store import ProjectStore, calls_use
 from trackrecord.resources.runs import RunFilter, find_run
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_consolidation.run import consolidate
 

@@ -3,14 +3,14 @@
 import pytest
 import sqlalchemy
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.queries.status import _learnt, _verdict, counted
 from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import Transaction
-from trackrecord.server_urls import without_password
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.server_urls import without_password
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 NOW = 1_780_000_000.0

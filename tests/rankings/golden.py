@@ -10,12 +10,12 @@ from pathlib import Path
 
 from prompt_answers import answer_from, context_from
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.answers.learnt_entries import patterns_text
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.presentation import present_failing, present_pattern
@@ -26,7 +26,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankingsDocument,
 )
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.rules_bundle import Rules
+from trackrecord.wire.factories import recogniser_of
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"

@@ -18,7 +18,7 @@ from trackrecord.prompt.question.section_filter import SectionFilter
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.testing import rankings_of
 
 USUAL = PromptQuestion("usual")

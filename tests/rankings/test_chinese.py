@@ -8,13 +8,13 @@ from advised import advice, lesson
 from golden import FULL, TASK
 from prompt_answers import answer_from, context_from
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.documents.labels import in_language, shown
@@ -25,7 +25,7 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.rules_bundle import Rules
+from trackrecord.wire.factories import recogniser_of
 
 NOW = 1_800_000_000.0
 NAMES = recogniser_of(Rules())

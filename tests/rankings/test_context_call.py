@@ -12,12 +12,12 @@ from prompt_answers import context_from
 
 import trackrecord
 from trackrecord.errors import InvalidCandidate, SettingsError
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import (
@@ -29,8 +29,8 @@ from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
+from trackrecord.wire.factories import recogniser_of
 
 NAMES = recogniser_of(Rules())
 RULES = ContextRules()

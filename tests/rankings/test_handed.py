@@ -5,11 +5,11 @@ import time
 import pytest
 
 import trackrecord
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.exposure import TRIED, handing_of
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.documents.presentation import present_pattern
@@ -18,8 +18,8 @@ from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.prompt.reading.context import context
-from trackrecord.rules_bundle import Rules
 from trackrecord.testing import captured, rankings_of
+from trackrecord.wire.factories import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle
@@ -16,12 +15,13 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.presentation import present_competence, present_pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import cached_ages, write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
+from trackrecord.wire.factories import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

@@ -22,7 +22,7 @@ from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.queries.handed_out import kind_of
 from trackrecord.resources.runs import HandedKind
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 
 RULES = ContextRules()
 FIELDS = [feed.field for feed in FEEDS]

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_answers import answer_from
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankedPattern, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
+from trackrecord.wire.factories import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

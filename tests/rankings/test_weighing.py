@@ -11,7 +11,7 @@ from trackrecord.prompt.choosing.exposure import Handing
 from trackrecord.prompt.documents.rankings_document import RankedCriterion, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.testing import rankings_of
 
 CRITERIA = (

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import (
+from trackrecord.errors import SettingsError
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.settings.agent_settings import (
     DAEMONS_OWN,
     DAEMONS_SERVICES,
     AgentSettings,
     load_agent_settings,
 )
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.errors import SettingsError
-from trackrecord.rules_bundle import Rules
-from trackrecord.setting_sources import ENV_PREFIX
-from trackrecord.setting_values import annotations_of
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.setting_sources import ENV_PREFIX
+from trackrecord.settings.setting_values import annotations_of
+from trackrecord.settings.settings import Settings, load_settings
 
 PLAIN = [name for name, one in annotations_of(DaemonSettings).items() if one.rules is None]
 NUMBERS = [

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackrecord
-from trackrecord.agent_settings import load_agent_settings
 from trackrecord.errors import SettingsError
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis_client import agent_client
-from trackrecord.server_urls import checked_database_url, checked_redis_url
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.agent_settings import load_agent_settings
+from trackrecord.settings.server_urls import checked_database_url, checked_redis_url
 from trackrecord_cli.main import WRONG_USE, run
 from trackrecord_producers.publishing.publisher import Publisher
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from trackrecord.agent_settings import AgentSettings, is_setting, load_agent_settings
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError
-from trackrecord.setting_sources import CONFIG_FILE, HARMLESS, read_sources
-from trackrecord.setting_values import annotations_of
-from trackrecord.settings import load_settings
+from trackrecord.settings.agent_settings import AgentSettings, is_setting, load_agent_settings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.setting_sources import CONFIG_FILE, HARMLESS, read_sources
+from trackrecord.settings.setting_values import annotations_of
+from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import WRONG_USE, run
 
 EVERY_NAME = sorted(annotations_of(DaemonSettings))
@@ -78,7 +78,7 @@ def test_the_log_says_once_what_is_ignored(folder):
         [
             sys.executable,
             "-c",
-            "from trackrecord.agent_settings import configured; configured(); configured()",
+            "from trackrecord.settings.agent_settings import configured as read; read(); read()",
         ],
         capture_output=True,
         text=True,

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from sqlalchemy import Engine, select
 
-from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import Learnt, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 

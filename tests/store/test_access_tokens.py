@@ -3,15 +3,15 @@
 import pytest
 from sqlalchemy import text
 
-from trackrecord.access_tokens import Permission, digest_of_token, id_of_token, is_token_of
 from trackrecord.changes.tokens import create_token, note_token_used, revoke_token
 from trackrecord.errors import UnknownId
 from trackrecord.queries.tokens import list_tokens
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import StorePlace
+from trackrecord.store.transfer.move import move_store
+from trackrecord.store.transfer.places import StorePlace
+from trackrecord.wire.access_tokens import Permission, digest_of_token, id_of_token, is_token_of
 
 READ = Permission.READ
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 
-from trackrecord.factories import scorer_of
 from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.rules_bundle import Rules
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 
 

@@ -3,7 +3,6 @@
 import pytest
 from teaching import DAY, NOW, outcome, teach
 
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.browse_memories import causes_of_changes, memory_page
 from trackrecord.resources.memories import MEMORIES, list_memories, show_memory
@@ -13,6 +12,7 @@ from trackrecord.resources.project_store import (
     Transaction,
     given_stores,
 )
+from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

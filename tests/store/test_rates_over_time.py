@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from teaching import CRITERIA, DAY, NOW, outcome, teach
 
-from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import InvalidRequest, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval
@@ -24,6 +23,7 @@ from trackrecord.resources.criteria import criteria_of
 from trackrecord.resources.memories import list_memories
 from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects

@@ -10,8 +10,8 @@ from trackrecord.learning.numbers.decay import DecayRules, HalfLives
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
-from trackrecord.rules_bundle import Rules
-from trackrecord.settings import load_settings
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from teaching import DAY, NOW, RULES, outcome, standings, teach
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidTag, UnknownId
-from trackrecord.factories import scorer_of
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.resources import patterns as calls
 from trackrecord.resources.project_store import ProjectStore, calls_use
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 from trackrecord.store.patterns.read import PatternFilter, read_standings
 from trackrecord.store.patterns.tags import change_tags
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 
 # No Redis is there: rankings are a worker's matter then.

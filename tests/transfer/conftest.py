@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord.transfer.importing import ImportedProject
+from trackrecord.store.transfer.importing import ImportedProject
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import io
 
 from sqlalchemy import Engine
 
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.row_locks import repeatable_read
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.transfer.export import export_project
-from trackrecord.transfer.importing import ImportedProject, import_project, is_export
+from trackrecord.store.transfer.export import export_project
+from trackrecord.store.transfer.importing import ImportedProject, import_project, is_export
 
 NOW = 1_790_000_000.0
 

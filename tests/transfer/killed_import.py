@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sqlalchemy import event
 
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import connect_store
-from trackrecord.transfer.importing import import_project
+from trackrecord.store.transfer.importing import import_project
 
 
 def import_until(number: int, url: str, path: str) -> None:

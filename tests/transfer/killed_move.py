@@ -7,9 +7,9 @@ from itertools import count
 from sqlalchemy import event
 
 from trackrecord.store.database.engine import connect_store
-from trackrecord.transfer import rows
-from trackrecord.transfer.move import move_store
-from trackrecord.transfer.places import StorePlace
+from trackrecord.store.transfer import rows
+from trackrecord.store.transfer.move import move_store
+from trackrecord.store.transfer.places import StorePlace
 
 
 def move_until(number: int, source_url: str, target_url: str) -> None:

@@ -15,11 +15,10 @@ import msgspec
 from sqlalchemy import Connection, Engine, select
 
 from trackrecord.errors import DecisionRefused, InvalidRevision, UnknownId
-from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson
@@ -36,6 +35,7 @@ from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.tables import patterns
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate

@@ -14,7 +14,7 @@ from trackrecord.errors import ImportFormatError, TrackrecordError
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.outcomes.tables import projects
-from trackrecord.transfer.importing import is_export
+from trackrecord.store.transfer.importing import is_export
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from killed_import import import_until
 from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
-from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
@@ -23,14 +22,15 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.outcomes.forgotten import lock_project
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.transfer.lines import RowReader
-from trackrecord.transfer.subjects import (
+from trackrecord.store.transfer.lines import RowReader
+from trackrecord.store.transfer.subjects import (
     NOT_EXPORTED,
     exported_columns,
     exported_tables,
     reference_of,
     rows_of,
 )
+from trackrecord.wire.access_tokens import Permission
 
 
 def _url(store):

@@ -23,8 +23,8 @@ from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.write import remember
 from trackrecord.store.outcomes.tables import projects
-from trackrecord.transfer.move import Moved, cancel_move, move_store, moved_tables
-from trackrecord.transfer.places import StorePlace
+from trackrecord.store.transfer.move import Moved, cancel_move, move_store, moved_tables
+from trackrecord.store.transfer.places import StorePlace
 
 NOW = 1_790_000_000.0
 ASKED = ("memories", "similar", "fix the login build of Oslo 修复登录", "--json", "--at", f"{NOW}")

@@ -6,7 +6,7 @@ import time
 import pytest
 from sqlalchemy import func, select
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_cli.main import run

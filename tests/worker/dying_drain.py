@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import event
 
-from trackrecord.fleet_counts import Counts
-from trackrecord.settings import Settings
+from trackrecord.redis.fleet_counts import Counts
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.caching.refresh import RankingsRefresher
 from trackrecord_worker.learning.stream import OutcomeStream

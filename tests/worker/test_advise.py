@@ -6,7 +6,7 @@ import redis
 from working import body, publish
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 
 

@@ -12,7 +12,7 @@ from dying_drain import drain_until
 from sqlalchemy import Engine, select
 from working import body, publish
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.outcomes.projects import count_outcomes

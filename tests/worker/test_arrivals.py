@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
 from trackrecord.errors import InvalidEntry
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.commands import dead_
 from trackrecord_worker.learning.entry_kinds import ENTRY_KINDS

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from working import body, log_lines, process, publish, until
 
+from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
     ADVICE_COMPUTED_AT,
     COMPUTED_AT,
     cached_advice,
     cached_ages,
 )
-from trackrecord.settings import Settings, load_settings
-from trackrecord.times import believed_age
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.schedule import SteadyCrontab

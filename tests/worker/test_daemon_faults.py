@@ -27,8 +27,8 @@ from working import (
     until,
 )
 
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publishing.publisher import Publisher

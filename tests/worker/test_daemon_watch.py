@@ -6,7 +6,7 @@ import signal
 import pytest
 from working import until
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.daemon import Daemon
 
 

@@ -4,18 +4,18 @@ import pytest
 import redis
 from working import publish
 
-from trackrecord.dead_letter_stream import (
+from trackrecord.errors import InvalidRequest
+from trackrecord.queries.flow import read_flow
+from trackrecord.redis.dead_letter_stream import (
     KEPT_BYTES,
     MOST_BYTES,
     MOST_FIELDS,
     MOST_LETTERS,
     drop_excess,
 )
-from trackrecord.errors import InvalidRequest
-from trackrecord.fleet_counts import LETTERS_DROPPED
-from trackrecord.queries.flow import read_flow
+from trackrecord.redis.fleet_counts import LETTERS_DROPPED
 from trackrecord.resources.dead_letters import read_letters, replay_letters
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

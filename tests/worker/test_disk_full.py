@@ -11,8 +11,8 @@ import pytest
 from test_up import Up
 from working import body, publish, recorded_ids, until
 
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_producers.publishing.publisher import Publisher
 

@@ -11,8 +11,8 @@ from sqlalchemy import Engine, event, select, text
 from working import all_counted, body, learnt_counts, publish, recorded_ids
 
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.redis_keys import CONSUMER_GROUP
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import past_tasks
 from trackrecord.store.outcomes.tables import outcomes

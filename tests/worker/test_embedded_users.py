@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 import redis
 
-from trackrecord.redis_client import (
+from trackrecord.redis.client import (
     ADMIN_USER,
     DEFAULT_USER,
     agent_client,
     password_file,
     worker_client,
 )
-from trackrecord.redis_rights import refusals
-from trackrecord.redis_roles import LEARNER, dangerous_samples
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.rights import refusals
+from trackrecord.redis.roles import LEARNER, dangerous_samples
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

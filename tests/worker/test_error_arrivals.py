@@ -12,7 +12,7 @@ from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.redis.keys import CONSUMER_GROUP
 
 FAILED = {"task_id": "build", "error_id": "e1", "message": "Type error in src/auth.ts"}
 RESOLVED = {"task_id": "build", "error_id": "e1", "report": "resolved"}

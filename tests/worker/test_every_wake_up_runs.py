@@ -14,8 +14,8 @@ from working import body, process, publish, recorded_ids, until
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.prompt.reading.cache import cached_ages, read_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redis_keys import CONSUMER_GROUP
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate

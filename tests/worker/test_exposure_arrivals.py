@@ -5,8 +5,8 @@ import pytest
 from sqlalchemy import text
 from working import body
 
-from trackrecord.effect_consent import note_effect_consent
 from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.settings.effect_consent import note_effect_consent
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
     EffectDecision,

@@ -9,8 +9,8 @@ from dying import exit_code_of
 from dying_drain import drain_until
 from working import body
 
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.write import list_memories
 from trackrecord.store.outcomes.feedback_list import FeedbackFilter, read_feedback

@@ -7,8 +7,8 @@ import redis
 from working import body, publish
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.fleet_counts import FleetCounts, all_fields, counts_of
-from trackrecord.settings import Settings
+from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
+from trackrecord.settings.settings import Settings
 from trackrecord_worker import jobs
 from trackrecord_worker.learning.outage import DatabaseOutage, RedisOutage
 from trackrecord_worker.services import Services

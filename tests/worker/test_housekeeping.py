@@ -1,7 +1,7 @@
 """What a worker tidies up once a night."""
 
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.jobs import forget_artifacts
 
 

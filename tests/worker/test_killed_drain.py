@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from working import all_counted, body, learnt_counts, publish
 
 from trackrecord.prompt.documents.rankings_document import decode_document
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.services import Services
 
 OUTCOMES = 200

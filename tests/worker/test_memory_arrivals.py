@@ -6,7 +6,7 @@ from sqlalchemy import text
 from working import body, learnt_counts
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.write import list_memories
 from trackrecord.store.outcomes.projects import project_id_of

@@ -3,7 +3,7 @@
 import redis
 from structlog.testing import capture_logs
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord_worker.learning.outage import DatabaseOutage
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from working import until
 
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_cli.main import run
 from trackrecord_worker.up.daemon import Daemon
 

@@ -14,8 +14,8 @@ from sqlalchemy import Engine
 from working import body, learnt_counts, log_lines, process, publish, recorded_ids, until
 
 from trackrecord.queries.status import read_status
-from trackrecord.redis_problems import memory_is_full
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.problems import memory_is_full
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publishing.publisher import Publisher

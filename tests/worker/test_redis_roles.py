@@ -11,10 +11,10 @@ import pytest
 import redis
 from working import body, learnt_counts, process, publish, until
 
-from trackrecord.redis_client import worker_client
-from trackrecord.redis_rights import refusals
-from trackrecord.redis_roles import ROLES, acl_file, dangerous_samples
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import worker_client
+from trackrecord.redis.rights import refusals
+from trackrecord.redis.roles import ROLES, acl_file, dangerous_samples
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.schedule import TASKS

@@ -13,7 +13,7 @@ from working import body, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.store.outcomes.tables import projects

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, insert
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes

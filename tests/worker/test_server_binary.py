@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.redis_versions import read_version, version_of_info
+from trackrecord.redis.versions import read_version, version_of_info
 from trackrecord_worker.up import server_binary
 from trackrecord_worker.up.server_binary import find_server, refuse_vulnerable_port
 

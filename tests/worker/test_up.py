@@ -20,10 +20,10 @@ import redis
 from own_token import of_its_user
 from working import body, publish, until
 
-from trackrecord.consumers import consumers_here
 from trackrecord.errors import ServerUnavailable
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.redis.consumers import consumers_here
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_server
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from working import body, process, publish, until
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
 from trackrecord_worker.spans import Spans
@@ -148,7 +148,7 @@ def test_without_a_collector_nothing_is_imported(home: Path) -> None:
     """A worker that sends no spans does not pay for them."""
     # redis-py imports other parts of OpenTelemetry wherever they are installed.
     script = (
-        "import sys, pathlib; from trackrecord.settings import load_settings; "
+        "import sys, pathlib; from trackrecord.settings.settings import load_settings; "
         "from trackrecord_worker.app import create_app; "
         "from trackrecord_worker.services import Services; "
         f"settings = load_settings(home=pathlib.Path({str(home)!r})); "

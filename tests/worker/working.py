@@ -12,7 +12,7 @@ import msgspec
 import redis
 from sqlalchemy import Engine, func, select
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.tables import outcomes, projects
 from trackrecord.store.patterns.tables import observations, patterns

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from trackrecord.errors import InvalidArtifactId
-from trackrecord.forking import not_while_forking
-from trackrecord.ongoing import ongoing
+from trackrecord.process.forking import not_while_forking
+from trackrecord.process.ongoing import ongoing
 
 from .contents import as_bytes, characters_of, keep
 from .kept_outputs import KeptOutputs
@@ -25,7 +25,7 @@ from .store import ArtifactStore
 from .summaries import READING, Description, describe, reading, summary
 
 if TYPE_CHECKING:
-    from trackrecord.agent_settings import AgentSettings
+    from trackrecord.settings.agent_settings import AgentSettings
 
 _log = logging.getLogger("trackrecord")
 _PAUSE_S = 60.0
@@ -224,7 +224,7 @@ def _wanted(lines: tuple[int, int | None] | None, bytes_: tuple[int, int | None]
 def _settings(_pid: int) -> AgentSettings:
     # Only a process that handles an output pays for the settings' import.
     with not_while_forking():
-        from trackrecord.agent_settings import load_agent_settings
+        from trackrecord.settings.agent_settings import load_agent_settings
 
         return load_agent_settings()
 

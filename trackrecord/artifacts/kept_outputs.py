@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from trackrecord.folders import folder_name
+from trackrecord.process.folders import folder_name
 
 from .folder import inner_folder, names_in, opened_folder
 from .notes import (

@@ -19,8 +19,8 @@ from typing import Final
 from zlib import crc32
 
 from trackrecord.errors import ArtifactDamaged, InvalidArtifactId, UnknownId
-from trackrecord.folders import folder_name
 from trackrecord.learning.text.spelling import closest_id
+from trackrecord.process.folders import folder_name
 
 from .contents import pieces
 from .folder import names_in, open_file, opened_folder, write_whole

@@ -9,13 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.resources.project_store import ProjectStore, given_stores, imported
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 # A busy machine must not look like a store that is locked.
@@ -56,7 +56,7 @@ def store_of(
 
 
 def _new_store(folder: Path, project: str) -> ProjectStore:
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.database.migrate import open_store
 
     # Built without reading the environment: a test must not depend on it.
@@ -68,10 +68,10 @@ def _new_store(folder: Path, project: str) -> ProjectStore:
 
 
 def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[str, Any]]) -> None:
-    from trackrecord.factories import scorer_of
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.intake import ensure_projects, learn
     from trackrecord.store.memories.past_tasks import index_past_tasks
+    from trackrecord.wire.factories import scorer_of
     from trackrecord.wire.outcome import decode_outcome, encode_body
 
     scorer, now = scorer_of(settings.rules), time.time()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
+from trackrecord.process.beside import awaited
 
 if TYPE_CHECKING:
     from trackrecord.learning.strategies.catalogue import Strategy
@@ -26,8 +26,8 @@ def strategies(text: str) -> tuple[Strategy, ...]:
     if not isinstance(text, str):
         message = f"text must be a text, not of type {type(text).__name__}"
         raise InvalidRequest(message)
-    from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord.factories import recogniser_of
+    from trackrecord.settings.daemon_settings import load_daemon_settings
+    from trackrecord.wire.factories import recogniser_of
 
     return recogniser_of(load_daemon_settings().rules).recognise(text)
 

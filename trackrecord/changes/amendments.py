@@ -7,12 +7,12 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.resources.runs import RunAnswer, verdict_of
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 
 Evidence = Literal["evaluator", "explicit", "tests", "heuristic"]

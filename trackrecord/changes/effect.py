@@ -4,10 +4,10 @@ import time
 
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.effect import decided_entry
 from trackrecord.queries.project_rows import project_row
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.effect_decisions import Action, EffectDecision, decide_effect
 
 from .writing import changing

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import Engine
 
-from trackrecord.access_tokens import Permission, digest_of_token, id_of_token, new_token
 from trackrecord.errors import InvalidRequest
-from trackrecord.project_names import checked_project
+from trackrecord.learning.text.project_names import checked_project
 from trackrecord.queries.tokens import KnownToken, list_tokens, token_id
 from trackrecord.store.database.access_tokens import add_token, end_token, note_use
 from trackrecord.store.database.engine import reading, writing
+from trackrecord.wire.access_tokens import Permission, digest_of_token, id_of_token, new_token
 
 MAX_NAME: Final = 128
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import redis
 from sqlalchemy import Connection, Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.queries.cached_rankings import write_rankings
-from trackrecord.redis_client import agent_client
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import redis
 
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 from .reports import task_digest
 from .scripts import ADOPT

@@ -12,8 +12,8 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from trackrecord.redis_keys import Keys
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
+from trackrecord.redis.keys import Keys
 
 from .errors import TaskError, TaskInFlight
 from .retry_text import retry_text

@@ -10,7 +10,7 @@ import redis
 
 from trackrecord.errors import RefusedByRedis, ServerUnavailable, UnknownId
 from trackrecord.learning.text.spelling import closest_id
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 from .errors import ERROR_TYPES, ErrorType, TaskError, TaskInFlight
 from .listing import ErrorFilter, newest_errors

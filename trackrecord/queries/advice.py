@@ -28,6 +28,7 @@ from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
 from trackrecord.learning.advice.task_index import build_index
 from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import (
     NO_PROCEDURE,
     AdviceDocument,
@@ -40,7 +41,6 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import revision_of

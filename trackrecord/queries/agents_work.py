@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.competences.checks import is_check
 from trackrecord.resources.lessons import LessonAnswer, lessons_of
 from trackrecord.resources.project_store import Transaction
 from trackrecord.resources.runs import failed, read_reports
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome

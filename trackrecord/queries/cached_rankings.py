@@ -5,9 +5,9 @@ import time
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.reading.cache import write_document
-from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.redis.problems import is_out_of_memory
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 
 from .prompt_document import build_document

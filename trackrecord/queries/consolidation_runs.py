@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from trackrecord.learning.text.times import iso
 from trackrecord.store.competences.runs import StoredRun, read_runs
-from trackrecord.times import iso
 
 from .project_rows import project_row
 

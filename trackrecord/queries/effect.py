@@ -11,13 +11,13 @@ from trackrecord.learning.advice.effect.comparison import Comparison
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.report import EffectReport
 from trackrecord.learning.advice.entry_ids import PREFIXES
+from trackrecord.learning.text.times import iso
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
     EffectDecision,
     EffectDecisions,
     effect_decisions_in_force,
 )
-from trackrecord.times import iso
 
 from .project_rows import project_row
 from .short_ids import matching, whole_id

@@ -5,8 +5,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimates, estimate
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 
 from .kept import KeptAnswers

@@ -8,20 +8,20 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
 from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
 from trackrecord.prompt.choosing.recommended import recommended_procedures
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.rules_bundle import Rules
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import open_store
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 
 from .advice import advice_from

@@ -19,6 +19,7 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.competences import find_competence
 from trackrecord.resources.criteria import criteria_of, find_criterion
 from trackrecord.resources.estimates import EstimateAnswer
@@ -30,7 +31,6 @@ from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
-from trackrecord.times import iso
 
 from .estimates import read_estimates
 from .pattern_standings import pattern_slugs, pattern_slugs_near

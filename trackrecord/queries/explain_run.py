@@ -4,18 +4,18 @@ from collections.abc import Iterable, Iterator
 
 from sqlalchemy import select
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.explanations import ExplanationAnswer
 from trackrecord.resources.project_store import Transaction
 from trackrecord.resources.runs import find_run, whole_outcome_id
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord.times import iso
 from trackrecord.wire.outcome import Outcome
 
 

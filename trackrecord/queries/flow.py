@@ -7,10 +7,10 @@ from typing import Any, Final, TypeVar
 import redis
 from redis.exceptions import NoPermissionError
 
-from trackrecord.consumers import Consumer, consumers_of
-from trackrecord.fleet_counts import LETTERS_DROPPED
-from trackrecord.redis_keys import CONSUMER_GROUP, Keys
-from trackrecord.redis_problems import is_full
+from trackrecord.redis.consumers import Consumer, consumers_of
+from trackrecord.redis.fleet_counts import LETTERS_DROPPED
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.problems import is_full
 
 # A worker that waits for outcomes asks at least this often.
 _ALIVE_WITHIN_S: Final = 15.0

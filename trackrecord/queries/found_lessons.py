@@ -6,9 +6,9 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import count_outcomes, first_received
 

@@ -8,7 +8,7 @@ import redis
 
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 from .short_ids import matching, nearest_id, whole_id
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.fleet_counts import FleetCounts, all_fields, counts_of
-from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.reading.cache import cached_ages
+from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.notify_settings import CHANNELS
 from trackrecord.store.competences.runs import last_finished
 from trackrecord.store.outcomes.projects import (
     ProjectCounts,

@@ -4,11 +4,11 @@ import time
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.prompt.answers.rankings_answer import Rankings, answer_from
 from trackrecord.prompt.choosing.inputs import PromptRules
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
+from trackrecord.settings.daemon_settings import DaemonSettings
 
 from .advice import build_advice
 from .project_rows import project_row

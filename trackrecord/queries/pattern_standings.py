@@ -5,10 +5,10 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimates
 from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.store.patterns.tables import patterns
 

@@ -5,7 +5,6 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from trackrecord.factories import recogniser_of
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.exploring import Prospect
 from trackrecord.learning.competences.record import signature_of_skill
@@ -15,6 +14,7 @@ from trackrecord.learning.criteria.weights import CriterionStanding
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.presentation import (
     NameOf,
     is_held_back,
@@ -31,13 +31,13 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedPattern,
     RankingsDocument,
 )
-from trackrecord.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
+from trackrecord.wire.factories import recogniser_of
 
 from .prompt_memories import ranked_memories
 

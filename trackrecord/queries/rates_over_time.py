@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.numbers.verdict_counts import VerdictCounts
 from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.memories import Memory
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.criteria.over_time import criteria_over_time, first_feedback
 from trackrecord.store.memories.over_time import memories_over_time
 from trackrecord.store.patterns.over_time import first_observed, patterns_over_time
-from trackrecord.times import iso
 
 from .project_rows import project_row
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.ballots import ballots_of
 from trackrecord.learning.advice.votes import (
     NEEDS_MORE_BELOW,
@@ -30,6 +29,7 @@ from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
 

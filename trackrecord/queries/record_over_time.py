@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Performance
 from trackrecord.learning.competences.rules import salience_now
+from trackrecord.learning.text.times import iso
 from trackrecord.resources.competences import whole_record_id
 from trackrecord.store.competences.credit import credited_performance
 from trackrecord.store.competences.read import HistoryEntry, read_history
-from trackrecord.times import iso
 
 from .project_rows import project_row
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.select import (
     ScoredRecord,

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.triggers import read_conditions
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 
 from .recommend_competences import RecommendedProcedures, recommend_competences

@@ -13,10 +13,11 @@ import redis
 from sqlalchemy import Connection
 
 from trackrecord import __version__
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.effect_consent import effect_consent
+from trackrecord.learning.text.times import iso
 from trackrecord.prompt.reading.cache import cached_ages
-from trackrecord.server_urls import without_password
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.effect_consent import effect_consent
+from trackrecord.settings.server_urls import without_password
 from trackrecord.store.advice.effect import ENOUGH_TASKS
 from trackrecord.store.advice.effect_decisions import held_out_projects
 from trackrecord.store.competences.read import count_competences
@@ -25,7 +26,6 @@ from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import count_by_counts
-from trackrecord.times import iso
 
 from .flow import read_flow
 from .pattern_standings import count_patterns

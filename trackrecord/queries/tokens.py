@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from trackrecord.access_tokens import Permission
+from trackrecord.learning.text.times import iso
 from trackrecord.store.database.access_tokens import access_tokens, read_tokens
-from trackrecord.times import iso
+from trackrecord.wire.access_tokens import Permission
 
 from .short_ids import whole_stored_id
 

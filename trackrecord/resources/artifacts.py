@@ -92,8 +92,8 @@ def list_artifacts(
         TrackrecordError: the message says in one line what is wrong.
         OSError: the folder cannot be read.
     """
-    from trackrecord.agent_settings import load_agent_settings
     from trackrecord.artifacts.client import open_outputs
+    from trackrecord.settings.agent_settings import load_agent_settings
 
     moment = moment_of(at)
     outputs = open_outputs(load_agent_settings(), project)

@@ -18,8 +18,8 @@ from .project_store import Transaction, open_project, read_project
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from trackrecord.benchmark_history import BenchmarkHistory
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
+    from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
 # Called with one line about a history that was set aside.
 Warn = Callable[[str], None]
@@ -186,7 +186,7 @@ def judge_last_run(
 
 
 def _history(settings: DaemonSettings, project: str, warn: Warn) -> BenchmarkHistory:
-    from trackrecord.benchmark_history import BenchmarkHistory
+    from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 
     return BenchmarkHistory(settings.home, project, warn=warn)
 

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct, field
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.spelling import closest
-from trackrecord.times import parse_moment
+from trackrecord.learning.text.times import parse_moment
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from msgspec import UNSET, UnsetType
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
 
 from .checks import CompetenceId, Few, Limit, Moment, Name, Reason, Text, decided_by, moment_of
 from .estimates import EstimateAnswer

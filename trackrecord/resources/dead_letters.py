@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import msgspec
 
 from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
-from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.times import iso
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.times import iso
 from trackrecord.wire.kinds import KINDS
 
 from .checks import IdOf, Limit, Moment, Text, moment_of, text_of
@@ -22,7 +22,7 @@ from .resource import Answer, Instant, Resource
 if TYPE_CHECKING:
     import redis
 
-    from trackrecord.redis_keys import Keys
+    from trackrecord.redis.keys import Keys
 
 _PAGE: Final = 500
 # A letter comes with its body, which may have a megabyte.
@@ -163,7 +163,7 @@ def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> l
 
 
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
-    from trackrecord.dead_letter_stream import CUT
+    from trackrecord.redis.dead_letter_stream import CUT
 
     cut = fields.get(CUT, b"")
     text = {
@@ -200,7 +200,7 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
         AmbiguousId: several letters' ids begin so; none is put back.
         InvalidRequest: of all of them only the beginning was kept.
     """
-    from trackrecord.dead_letter_stream import ADDED, CUT
+    from trackrecord.redis.dead_letter_stream import ADDED, CUT
 
     count = cut = 0
     for letter_id, fields in _wanted(client, keys, ids):

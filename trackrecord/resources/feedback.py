@@ -91,8 +91,8 @@ def _wanted(
     is_waiting: bool,
 ) -> FeedbackFilter:
     """Return the filter for feedback on one thing, named as feedback names it."""
-    from trackrecord.factories import recogniser_of
     from trackrecord.store.outcomes.feedback_list import FeedbackFilter
+    from trackrecord.wire.factories import recogniser_of
 
     named = sum(each is not None for each in (pattern, criterion, memory))
     if not named:
@@ -244,10 +244,10 @@ def give_feedback(
         message = "name exactly one of pattern, criterion and memory"
         raise InvalidFeedback(message)
     with change_project(project) as it:
-        from trackrecord.factories import recogniser_of
         from trackrecord.store.intake.feedback import take_in_feedback
         from trackrecord.store.outcomes.feedback import given_feedback
         from trackrecord.store.outcomes.forgotten import share_projects
+        from trackrecord.wire.factories import recogniser_of
 
         body = FeedbackBody(
             verdict=verdict, pattern=pattern, criterion=criterion, memory=memory, task_id=task_id,

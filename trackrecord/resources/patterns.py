@@ -413,9 +413,9 @@ def details_of(it: Transaction, pattern_id: str, *, examples: int | None = None)
 
 def _presenter(it: Transaction, language: Language) -> Callable[[Standing], RankedPattern]:
     """Return what words standings as agents are shown them, in a language."""
-    from trackrecord.factories import recogniser_of
     from trackrecord.prompt.documents.labels import in_language
     from trackrecord.prompt.documents.presentation import present_pattern
+    from trackrecord.wire.factories import recogniser_of
 
     name_of, texts = recogniser_of(it.settings.rules).name_of, it.settings.texts
 

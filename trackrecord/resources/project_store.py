@@ -15,16 +15,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trackrecord.errors import ExtraMissing, InvalidRequest, StoreUnavailable
-from trackrecord.forking import not_while_forking
-from trackrecord.project_names import checked_project
-from trackrecord.scoped import Scoped
+from trackrecord.learning.text.project_names import checked_project
+from trackrecord.process.forking import not_while_forking
+from trackrecord.process.scoped import Scoped
 
 from .checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 class ProjectStore(Struct, frozen=True):
@@ -79,7 +79,7 @@ class NoStore:
 
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
-    "changes.writing", "daemon_settings", "queries.estimates", "queries.explain",
+    "changes.writing", "settings.daemon_settings", "queries.estimates", "queries.explain",
     "queries.found_lessons", "queries.handed_out", "queries.pattern_standings", "resources.runs",
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
@@ -196,7 +196,7 @@ def _import_all(_pid: int) -> None:
 
 
 def _opened() -> ProjectStore:
-    from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.settings.daemon_settings import load_daemon_settings
 
     settings = load_daemon_settings()
     engine = _engine(os.getpid(), settings.effective_database_url, settings.database_timeout_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
 
 from .checks import Limit, Moment
 from .paging import sorting_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     import redis
 
-    from trackrecord.agent_settings import AgentSettings
-    from trackrecord.redis_keys import Keys
+    from trackrecord.redis.keys import Keys
+    from trackrecord.settings.agent_settings import AgentSettings
 
 
 class RedisServer(Protocol):
@@ -51,8 +51,8 @@ def open_redis() -> Iterator[tuple[redis.Redis, Keys]]:
     if (server := _servers_redis.get()) is not None:
         yield server.client, server.settings.keys
         return
-    from trackrecord.agent_settings import load_agent_settings
-    from trackrecord.redis_client import agent_client
+    from trackrecord.redis.client import agent_client
+    from trackrecord.settings.agent_settings import load_agent_settings
 
     settings = load_agent_settings()
     with agent_client(settings) as client, redis_explained(settings):
@@ -68,7 +68,7 @@ def redis_explained(settings: AgentSettings) -> Iterator[None]:
     """
     import redis
 
-    from trackrecord.redis_problems import explain_redis_error
+    from trackrecord.redis.problems import explain_redis_error
 
     try:
         yield

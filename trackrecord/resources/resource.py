@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
 
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
 
 from .checks import checking
 

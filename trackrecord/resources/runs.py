@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, Typ
 import msgspec
 
 from trackrecord.errors import UnknownId
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
 from trackrecord.wire.outcome import Cost, Ground, Outcome, ToolCall, decode_outcome, epoch_seconds
 
 from .checks import AgentName, IdOf, Label, Limit, Moment, Text, optional_commit_of

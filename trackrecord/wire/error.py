@@ -11,7 +11,7 @@ from trackrecord.errors import InvalidErrorReport
 from trackrecord.inflight.classification import classify_text
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.inflight.reports import AttemptEnd, ErrorReport, Resolution, error_report
-from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
 from .small_body import decoded, refuse_unstorable

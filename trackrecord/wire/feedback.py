@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from trackrecord.errors import InvalidFeedback
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 from trackrecord.learning.text.slug import ANTI_PREFIX
-from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES, Moment, TaskId, epoch_seconds
 from .small_body import decoded, refuse_unstorable

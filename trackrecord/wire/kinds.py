@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Final, Literal, NamedTuple
 
-from trackrecord.forking import not_while_forking
+from trackrecord.process.forking import not_while_forking
 
 Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error"]
 

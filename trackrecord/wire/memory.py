@@ -10,7 +10,7 @@ import msgspec
 
 from trackrecord.errors import InvalidMemory
 from trackrecord.learning.memories.rules import without_prefix
-from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
 from .small_body import decoded

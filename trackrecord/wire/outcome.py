@@ -12,7 +12,7 @@ import msgspec
 
 from trackrecord.errors import InvalidOutcome
 from trackrecord.learning.numbers.speakers import LOCAL, PERSON, TOKEN, speaker_named
-from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 WIRE_VERSION = "1"
 MAX_BODY_BYTES = 1024 * 1024

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from trackrecord.errors import InvalidRecall
-from trackrecord.project_names import DEFAULT_PROJECT, ProjectName
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
 from .small_body import decoded, encoded, refuse_unstorable

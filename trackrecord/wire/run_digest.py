@@ -17,7 +17,7 @@ from trackrecord.learning.advice.runs import NotedRun, Run, RunStep
 from trackrecord.learning.competences.actors import AGENT
 from trackrecord.learning.competences.episodes import in_order
 from trackrecord.learning.text.inert import one_line
-from trackrecord.redaction.redact import redacted
+from trackrecord.learning.text.redaction.redact import redacted
 
 from .outcome import Outcome, ToolCall
 

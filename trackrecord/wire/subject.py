@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 
 What = Literal["source", "task", "project"]
 

@@ -20,9 +20,9 @@ from kombu import Queue
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.logs import configure_logs
-from trackrecord.redis_client import EmbeddedCredentials, worker_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.process.logs import configure_logs
+from trackrecord.redis.client import EmbeddedCredentials, worker_client
+from trackrecord.settings.settings import Settings, load_settings
 
 from .process_services import TrackrecordApp
 from .schedule import TASKS, beat_schedule

@@ -11,10 +11,10 @@ from typing import Any
 import redis
 from sqlalchemy import text
 
-from trackrecord.consumers import Consumer, consumers_here
 from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings, load_settings
+from trackrecord.redis.client import agent_client
+from trackrecord.redis.consumers import Consumer, consumers_here
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.

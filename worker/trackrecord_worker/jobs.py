@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from trackrecord.artifacts.store import prune_artifacts
 from trackrecord.embeddings.embedder import embed_everything
-from trackrecord.fleet_counts import Ending, consolidation_counts
-from trackrecord.settings import Settings
+from trackrecord.redis.fleet_counts import Ending, consolidation_counts
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.status import unconsolidated_since
 from trackrecord.store.memories.past_tasks import index_past_tasks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from celery import Celery
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 if TYPE_CHECKING:
     from .services import Services

@@ -10,7 +10,7 @@ from celery.schedules import ParseException, crontab, schedstate, schedule
 from celery.utils.time import remaining
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 DRAIN_TASK: Final = "trackrecord.drain"
 

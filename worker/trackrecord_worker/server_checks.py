@@ -10,11 +10,11 @@ import redis
 from sqlalchemy import Connection, Engine, text
 
 from trackrecord.errors import ServerUnfit, StoreUnfit
-from trackrecord.redis_client import agent_client, worker_client
-from trackrecord.redis_problems import cluster_problem, explain_redis_error
-from trackrecord.redis_rights import refusals
-from trackrecord.redis_roles import LEARNER
-from trackrecord.settings import Settings
+from trackrecord.redis.client import agent_client, worker_client
+from trackrecord.redis.problems import cluster_problem, explain_redis_error
+from trackrecord.redis.rights import refusals
+from trackrecord.redis.roles import LEARNER
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import POOLED, connect_store, dialect_of, explained
 from trackrecord.store.database.migrate import migrate
 

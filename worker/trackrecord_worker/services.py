@@ -9,13 +9,13 @@ from celery.schedules import crontab
 from kombu.exceptions import OperationalError
 from sqlalchemy import Engine
 
-from trackrecord.factories import recogniser_of, scorer_of
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.redis_client import worker_client
-from trackrecord.settings import Settings
+from trackrecord.redis.client import worker_client
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
+from trackrecord.wire.factories import recogniser_of, scorer_of
 
 from .caching.advise import Adviser
 from .caching.rebuild_reminder import RebuildReminder

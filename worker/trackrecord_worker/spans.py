@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import structlog
 
 from trackrecord import __version__
-from trackrecord.consumers import own_name
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.redis.consumers import own_name
+from trackrecord.settings.daemon_settings import DaemonSettings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

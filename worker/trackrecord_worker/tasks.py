@@ -7,7 +7,7 @@ import structlog
 from celery import Task, shared_task
 
 from trackrecord.errors import ServerUnavailable, StoreUnavailable
-from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.redis.problems import is_out_of_memory
 
 from . import jobs
 from .process_services import TrackrecordApp

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from .replacing import replace_file
 from .runtime import runtime_folder

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.folders import make_private_folder
 from trackrecord.learning.text.inert import one_line
+from trackrecord.process.folders import make_private_folder
 
 from .replacing import replace_file
 from .runtime import FIRED, runtime_folder

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from .replacing import replace_file
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
 from trackrecord.errors import InvalidRequest
+from trackrecord.process.beside import awaited
 from trackrecord.resources.checks import decided_by, optional_text_of
 from trackrecord.resources.project_store import open_project
 from trackrecord.wire.subject import MAX_NAME, Subject
@@ -15,7 +15,7 @@ from trackrecord.wire.subject import MAX_NAME, Subject
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
     from .forget import Forgetter, Forgetting
 
@@ -89,7 +89,7 @@ def opened(
     Raises:
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
-    from trackrecord.redis_client import ADMIN_USER, agent_client, worker_client
+    from trackrecord.redis.client import ADMIN_USER, agent_client, worker_client
     from trackrecord.resources.redis_server import redis_explained
 
     from .forget import Forgetter

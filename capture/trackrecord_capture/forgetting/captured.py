@@ -13,14 +13,14 @@ from typing import Final
 import msgspec
 
 from trackrecord.errors import StoreUnfit
-from trackrecord.project_claims import ProjectClaims
+from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.wire.subject import Subject
 
 from ..agents.runtime import TOLD, runtime_folder
 from ..history.state import FILE_NAME
 from ..live.told import SessionTold
-from ..otlp.trace_status import traces_file
-from ..otlp.trace_store import TraceOutcome
+from ..otlp.traces.trace_status import traces_file
+from ..otlp.traces.trace_store import TraceOutcome
 
 _BUSY_S: Final = 30.0
 _known = msgspec.msgpack.Decoder(TraceOutcome)

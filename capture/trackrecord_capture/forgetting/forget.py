@@ -12,9 +12,9 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreBusy, StoreUnavailable
 from trackrecord.queries.subjects import unknown_subject
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import dialect_of, explained
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import (

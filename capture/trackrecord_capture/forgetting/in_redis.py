@@ -12,15 +12,15 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.dead_letter_stream import ADDED, CUT
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
-from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.redis.dead_letter_stream import ADDED, CUT
+from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.notify_settings import CHANNELS
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 

@@ -10,9 +10,9 @@ from sqlalchemy import Engine
 
 from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.artifacts.store import FOLDER
-from trackrecord.benchmark_history import BenchmarkHistory
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.folders import folder_name
+from trackrecord.process.folders import folder_name
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.process_rates import read_snapshot

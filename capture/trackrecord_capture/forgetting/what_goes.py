@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.store.outcomes.forgotten import Kind, digest_of_id
 from trackrecord.wire.subject import Subject, told_by
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.times import believed_age
+from trackrecord.learning.text.times import believed_age
 
 from ..agent_run import AgentRun
 from ..sources.source import Log, ReadRun, Source, Unreadable

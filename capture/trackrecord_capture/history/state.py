@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from trackrecord.errors import StoreUnfit
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from ..sources.source import Log
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.hook_settings import HookSettings
+from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.redaction.redact import redacted
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.hook_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id

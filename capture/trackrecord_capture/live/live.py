@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_producers.prompting.rankings_call import publish_exposure
 
 from ..agents.door_address import DoorAddress, remove_door, write_door

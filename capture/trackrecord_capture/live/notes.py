@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 _FOLDER: Final = "hooks"
 _MOST: Final = 2000

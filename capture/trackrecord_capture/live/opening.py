@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_producers.publishing.publisher import Publisher
 
 from ..history.captured import CountedSinks

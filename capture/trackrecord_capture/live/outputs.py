@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.agent_settings import AgentSettings, default_home
 from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
 from trackrecord.artifacts.kinds import OutputKind
 from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, reading
-from trackrecord.python_command import python_command
+from trackrecord.process.python_command import python_command
+from trackrecord.settings.agent_settings import AgentSettings, default_home
 
 from ..agent_run import AgentRun, RunCall
 from ..kept import kept_name

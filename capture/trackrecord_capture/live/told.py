@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from ..agents.runtime import TOLD, runtime_folder
 

@@ -15,8 +15,8 @@ import msgspec
 import structlog
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.hook_settings import HookSettings
-from trackrecord.times import believed_age
+from trackrecord.learning.text.times import believed_age
+from trackrecord.settings.hook_settings import HookSettings
 
 from ..agents.hook_state import note_error
 from ..agents.installed import read_installed

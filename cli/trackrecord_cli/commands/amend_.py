@@ -9,10 +9,10 @@ import click
 from trackrecord.learning.text.inert import one_line
 
 from ..access import open_store, settings_for
-from ..by_hand import REASON, actor_option
-from ..completing import complete
-from ..options import OneOf, Read, commit_of, json_option, project_option
-from ..screen import print_json
+from ..arguments.by_hand import REASON, actor_option
+from ..arguments.completing import complete
+from ..arguments.options import OneOf, Read, commit_of, json_option, project_option
+from ..output.screen import print_json
 
 if TYPE_CHECKING:
     from trackrecord.changes.amendments import Evidence

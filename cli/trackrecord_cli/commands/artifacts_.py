@@ -11,9 +11,8 @@ from trackrecord.resources.artifacts import ARTIFACTS, Artifact, list_artifacts
 from trackrecord.resources.paging import Order
 
 from ..access import check_project, settings_for
-from ..completing import complete
-from ..group import CommandGroup
-from ..options import (
+from ..arguments.completing import complete
+from ..arguments.options import (
     Read,
     at_option,
     json_option,
@@ -22,12 +21,13 @@ from ..options import (
     project_option,
     sort_option,
 )
-from ..screen import print_json, print_table, say_more, shown_ids
+from ..group import CommandGroup
+from ..output.screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.artifacts.pages import Range, Unit
     from trackrecord.artifacts.store import ArtifactStore
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 # Of the newest artifacts, with a mistyped id.
 _MOST_COMPARED = 1000

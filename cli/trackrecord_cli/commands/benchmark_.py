@@ -22,10 +22,10 @@ from trackrecord.resources.paging import Order
 from trackrecord.resources.project_store import read_project
 
 from ..access import check_project, own_store, settings_for
-from ..drawing import sparkline
+from ..arguments.options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
 from ..group import CommandGroup
-from ..options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
-from ..screen import on_terminal, print_json, print_lines, print_table, say_more, working
+from ..output.drawing import sparkline
+from ..output.screen import on_terminal, print_json, print_lines, print_table, say_more, working
 
 _NO = 1
 _SORTING = BENCHMARK.sorting("report")
@@ -87,7 +87,7 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Show the last runs, oldest first, with the changes between them."""
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     settings, project = settings_for(project)
     found = read_benchmark(settings, project, at=at, warn=_warn)
@@ -181,7 +181,7 @@ def _warn(message: str) -> None:
 
 
 def _span(run: BenchmarkSnapshot) -> str:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     since = run.since
     return "all on record" if since is None else f"received since {iso(since)}"

@@ -12,13 +12,13 @@ from trackrecord.resources.paging import Order
 from trackrecord.resources.project_store import read_project
 
 from ..access import own_store
-from ..completing import complete
-from ..drawing import bar
-from ..options import at_option, json_option, limit_option, project_option, sort_option
+from ..arguments.completing import complete
+from ..arguments.options import at_option, json_option, limit_option, project_option, sort_option
+from ..output.drawing import bar
+from ..output.screen import print_json, print_table, say_more
 from ..resource_commands import group_of
-from ..revising import COMMANDS
-from ..screen import print_json, print_table, say_more
-from ..selecting import select_competences as select_command
+from ..subcommands.revising import COMMANDS
+from ..subcommands.selecting import select_competences as select_command
 
 
 def _bars(records: Sequence[CompetenceRecord], _project: str, _at: float | None) -> list[str]:

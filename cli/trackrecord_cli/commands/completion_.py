@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
-from ..options import OneOf
+from ..arguments.options import OneOf
 
 _SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 

@@ -12,8 +12,8 @@ from trackrecord.queries.sorting import CONSOLIDATION_RUNS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..options import json_option, project_option, sort_option
-from ..screen import print_json, print_table, say_more, telling_what_was_done, working
+from ..arguments.options import json_option, project_option, sort_option
+from ..output.screen import print_json, print_table, say_more, telling_what_was_done, working
 
 if TYPE_CHECKING:
     from trackrecord_consolidation.report import RunReport
@@ -61,7 +61,7 @@ def command(
         _show_history(project, limit or _FEW, order, as_json=as_json)
         return
     from trackrecord.embeddings.embedder import embed_everything
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import reading
     from trackrecord.store.intake.status import read_store_status
@@ -105,8 +105,8 @@ def command(
 
 
 def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
+    from trackrecord.learning.text.times import iso
     from trackrecord.queries.consolidation_runs import ConsolidationRuns, last_runs
-    from trackrecord.times import iso
 
     with read_store(project) as (connection, _, name):
         every = last_runs(connection, name, limit=None)
@@ -138,7 +138,7 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
 
 
 def _document(report: RunReport) -> dict[str, Any]:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     return {
         **asdict(report),

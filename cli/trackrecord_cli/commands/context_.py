@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from ..access import check_project, open_redis, read_store, settings_for
-from ..group import CommandGroup
-from ..options import (
+from ..arguments.options import (
     Read,
     asked_conditions_option,
     at_option,
@@ -20,16 +19,17 @@ from ..options import (
     project_option,
     sections_options,
 )
-from ..screen import console, print_json, print_table
+from ..group import CommandGroup
+from ..output.screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answers.context_answer import Considered, Context
     from trackrecord.prompt.answers.own_task import OwnTask
     from trackrecord.prompt.choosing.meaning import Meaning
     from trackrecord.prompt.question.question import PromptQuestion
     from trackrecord.prompt.reading.client import Cached
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.group("context", cls=CommandGroup)
@@ -91,7 +91,7 @@ def rank(
     from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.prompt.reading.client import Cached
 
-    from ..candidate_input import read_question
+    from ..arguments.candidate_input import read_question
 
     settings, project = settings_for(project)
     if not learnt and (

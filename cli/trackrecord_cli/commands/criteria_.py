@@ -15,12 +15,12 @@ from trackrecord.resources.paging import Order
 from trackrecord.resources.project_store import read_project
 
 from ..access import own_store
-from ..completing import complete
-from ..options import Read, at_option, json_option, list_options, project_option
-from ..outcome_ids import outcome_ids
+from ..arguments.completing import complete
+from ..arguments.options import Read, at_option, json_option, list_options, project_option
+from ..output.outcome_ids import outcome_ids
+from ..output.screen import console, print_details, print_json, print_table, say_more
+from ..output.trends import criterion_trends, trend
 from ..resource_commands import group_of
-from ..screen import console, print_details, print_json, print_table, say_more
-from ..trends import criterion_trends, trend
 
 if TYPE_CHECKING:
     from trackrecord.learning.criteria.evaluation import WeightedEvaluation
@@ -89,7 +89,7 @@ def show_feedback(
     as_json: bool,
 ) -> None:
     """Show what the outcomes of one task said about criteria, newest first."""
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     with own_store(project) as name, read_project(name, at) as it:
         found = feedback_of(it, task_id)
@@ -115,7 +115,7 @@ def show_feedback(
 
 
 def _score(text: str) -> tuple[str, float]:
-    from ..criterion_scores_input import read_score
+    from ..arguments.criterion_scores_input import read_score
 
     return read_score(text)
 
@@ -146,10 +146,10 @@ def weigh_scores(
     The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
     FILE or on standard input. A deprecated criterion has no say.
     """
+    from trackrecord.learning.text.times import iso
     from trackrecord.resources import criteria
-    from trackrecord.times import iso
 
-    from ..criterion_scores_input import all_scores
+    from ..arguments.criterion_scores_input import all_scores
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
     with own_store(project) as name, read_project(name, at) as it:

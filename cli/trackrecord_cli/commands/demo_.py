@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..effect_cells import COLUMNS, cells
-from ..options import json_option
-from ..screen import console, print_json, print_table, progress_bar
+from ..arguments.options import json_option
+from ..output.effect_cells import COLUMNS, cells
+from ..output.screen import console, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -46,7 +46,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
     Agents publish from processes of their own, a real worker learns; the end shows what was
     learnt beside what was planted. Leaves nothing behind.
     """
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
 
     from ..demo.report import comparison
     from ..demo.run import run_demo

@@ -9,16 +9,16 @@ import click
 
 from trackrecord.learning.text.inert import one_line
 
-from ..options import json_option
-from ..screen import print_json, print_table
+from ..arguments.options import json_option
+from ..output.screen import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trackrecord.project_claims import ProjectOrigin
-    from trackrecord.redis_checkup import RedisCheckup
+    from trackrecord.redis.checkup import RedisCheckup
+    from trackrecord.settings.projects.project_claims import ProjectOrigin
     from trackrecord_capture.agents.doctor import Checkup, Diagnosis
-    from trackrecord_capture.otlp.trace_status import TracesStatus
+    from trackrecord_capture.otlp.traces.trace_status import TracesStatus
 
 _NO = 1
 _LONGEST_LINE = 1000
@@ -32,11 +32,11 @@ def command(*, as_json: bool) -> int:
 
     Exit status 1 means that there is something to do, which is said below the table.
     """
-    from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord.project_claims import ProjectClaims
-    from trackrecord.redis_checkup import check_up_redis
+    from trackrecord.redis.checkup import check_up_redis
+    from trackrecord.settings.daemon_settings import load_daemon_settings
+    from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.agents.doctor import diagnose
-    from trackrecord_capture.otlp.trace_status import read_status, traces_file
+    from trackrecord_capture.otlp.traces.trace_status import read_status, traces_file
 
     settings = load_daemon_settings()
     home = settings.home
@@ -110,7 +110,7 @@ def _redis_document(server: RedisCheckup) -> dict[str, Any]:
 
 
 def _print_traces(traces: TracesStatus) -> None:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     last = "none yet" if traces.last_at is None else iso(traces.last_at)
     click.echo(f"traces: {traces.waiting} waiting for more spans; last span: {last}")
@@ -134,7 +134,7 @@ def _print_projects(origins: Sequence[ProjectOrigin]) -> None:
 
 
 def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     if traces is None:
         return None
@@ -146,20 +146,20 @@ def _traces_document(traces: TracesStatus | None) -> dict[str, Any] | None:
 
 
 def _fired(checkup: Checkup) -> str | None:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     event = next(iter(checkup.fired), None)
     return None if event is None else f"{event}, {iso(checkup.fired[event])}"
 
 
 def _error(checkup: Checkup) -> str | None:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     return None if checkup.error is None else f"{checkup.error.says} ({iso(checkup.error.at)})"
 
 
 def _document(found: Diagnosis) -> dict[str, Any]:
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
 
     agents = [
         {

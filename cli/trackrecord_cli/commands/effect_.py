@@ -12,9 +12,8 @@ from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..by_hand import REASON, actor_option
-from ..effect_cells import COLUMNS, cells
-from ..options import (
+from ..arguments.by_hand import REASON, actor_option
+from ..arguments.options import (
     OneOf,
     Read,
     at_option,
@@ -23,7 +22,8 @@ from ..options import (
     name_of,
     project_option,
 )
-from ..screen import console, print_json, print_table, say_more, shown_ids
+from ..output.effect_cells import COLUMNS, cells
+from ..output.screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.effect import MeasuredEffect

@@ -14,18 +14,25 @@ from trackrecord.queries.sorting import ERRORS
 from trackrecord.resources.paging import Order
 
 from ..access import check_project, open_redis, settings_for
-from ..completing import complete
+from ..arguments.completing import complete
+from ..arguments.options import (
+    OneOf,
+    at_option,
+    json_option,
+    lang_option,
+    list_options,
+    project_option,
+)
 from ..group import CommandGroup
-from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option
-from ..screen import on_terminal, print_json, print_table, say_more, shown_ids
+from ..output.screen import on_terminal, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from redis import Redis
 
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.inflight.errors import TaskInFlight
     from trackrecord.inflight.store import InFlightStore
     from trackrecord.learning.text.language import Language
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.group("errors", cls=CommandGroup)
@@ -152,8 +159,8 @@ def list_errors(
     """List the errors of tasks in flight that are kept, those that happened last first."""
     from trackrecord.inflight.listing import ErrorFilter
     from trackrecord.inflight.retry_record import error_document
+    from trackrecord.learning.text.times import iso
     from trackrecord.queries.in_flight import error_ids
-    from trackrecord.times import iso
 
     wanted = ErrorFilter(task_id, category, unresolved)
     with _open(project) as (client, store, settings, name):

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import settings_for
-from ..import_argument import FORMAT
-from ..options import json_option
-from ..screen import print_json
+from ..arguments.import_argument import FORMAT
+from ..arguments.options import json_option
+from ..output.screen import print_json
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.advice.evaluation.evaluate import Evaluation
     from trackrecord.learning.advice.evaluation.recommendations import Gold
     from trackrecord.learning.advice.runs import Run
+    from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord_producers.publishing.given_outcomes import BadLine
 
 _MOST_SPLITS = 1000
@@ -57,8 +57,8 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
     from trackrecord.queries.evaluation import advising
 
-    from ..outcome_input import BAD_INPUT
-    from ..screen import progress_bar, working
+    from ..arguments.outcome_input import BAD_INPUT
+    from ..output.screen import progress_bar, working
 
     settings, _ = settings_for(None)
     bad: list[BadLine] = []
@@ -148,7 +148,7 @@ def _gold(form: str, paths: Sequence[Path]) -> Gold:
 
 
 def _print(found: Evaluation, *, as_json: bool) -> None:
-    from ..evaluation_tables import print_evaluation
+    from ..output.evaluation_tables import print_evaluation
 
     if as_json:
         print_json(found.to_document())

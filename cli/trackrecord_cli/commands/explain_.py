@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import click
 
 from ..access import own_store
-from ..completing import complete
-from ..options import at_option, json_option, project_option
-from ..screen import console, print_json
+from ..arguments.completing import complete
+from ..arguments.options import at_option, json_option, project_option
+from ..output.screen import console, print_json
 
 
 @click.command("explain")

@@ -14,8 +14,8 @@ from typing import BinaryIO
 import click
 
 from ..access import read_store
-from ..options import project_option
-from ..screen import progress_bar, telling_what_was_done
+from ..arguments.options import project_option
+from ..output.screen import progress_bar, telling_what_was_done
 
 
 @click.command("export")
@@ -32,7 +32,7 @@ def command(file: str, project: str | None) -> None:
     from trackrecord.queries.project_rows import project_row
     from trackrecord.queries.status import counted
     from trackrecord.store.database.row_locks import repeatable_read
-    from trackrecord.transfer.export import export_project
+    from trackrecord.store.transfer.export import export_project
 
     where = "standard output holds a part only" if file == "-" else f"{file} was not written"
     with (

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_store, settings_for
-from ..by_hand import actor_option
-from ..completing import complete
-from ..options import PROJECT_NAME, Read, json_option, name_of
-from ..screen import print_json, print_table, telling_what_was_done, working
+from ..arguments.by_hand import actor_option
+from ..arguments.completing import complete
+from ..arguments.options import PROJECT_NAME, Read, json_option, name_of
+from ..output.screen import print_json, print_table, telling_what_was_done, working
 
 if TYPE_CHECKING:
     from trackrecord_capture.forgetting.forget import Forgetting
@@ -59,7 +59,7 @@ def command(
     had ever come. What is forgotten does not come back when it is delivered or read again. It
     cannot be undone: on a terminal the command asks first, elsewhere --yes is needed.
     """
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
     from trackrecord_capture.forgetting.call import opened, subject_of
 
     configure_logs("warning")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, settings_for
-from ..import_argument import AGENT_OR_FORMAT, AGENTS
-from ..options import json_option, project_option
+from ..arguments.import_argument import AGENT_OR_FORMAT, AGENTS
+from ..arguments.options import json_option, project_option
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -51,7 +51,7 @@ def command(
     and imported as a whole, into a project that has no data yet.
     """
     if form in AGENTS:
-        from trackrecord.settings import load_settings
+        from trackrecord.settings.settings import load_settings
 
         from ..history.importing import WantedImport, import_history
 
@@ -63,14 +63,14 @@ def command(
 def _import_files(
     form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
-    from trackrecord.transfer.importing import is_export
+    from trackrecord.store.transfer.importing import is_export
     from trackrecord_producers.importers.register import read_recorded
     from trackrecord_producers.publishing.given_outcomes import given_outcomes
 
-    from ..exports import import_exports
-    from ..outcome_input import up_to_damage
+    from ..arguments.outcome_input import up_to_damage
+    from ..output.screen import progress_bar, telling_what_was_done
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
-    from ..screen import progress_bar, telling_what_was_done
+    from ..subcommands.exports import import_exports
 
     for path in paths or (None,):
         if path is None or path.is_dir() or not path.exists():

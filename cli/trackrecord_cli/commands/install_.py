@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..agent_names import agent_argument, chosen
-from ..planning import show_note, show_plan
+from ..arguments.agent_names import agent_argument, chosen
+from ..output.planning import show_note, show_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def command(
     agent on this machine. What is there already stays as it is; `trackrecord uninstall` removes
     what was added and nothing else.
     """
-    from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord_capture.agents.carrying_out import install, plan_install
     from trackrecord_capture.agents.draft import DraftRefused
 
@@ -96,7 +96,7 @@ def command(
 
 def _settle_measuring(home: Path, measures: bool | None) -> None:
     """Keep whether the effect of advice is measured; ask once, where someone can answer."""
-    from trackrecord.effect_consent import effect_consent, note_effect_consent
+    from trackrecord.settings.effect_consent import effect_consent, note_effect_consent
 
     if measures is None:
         if effect_consent(home) is not None:

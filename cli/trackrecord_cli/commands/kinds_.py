@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trackrecord.resources.kinds import KINDS, KindOfTask
 
-from ..drawing import bar
+from ..output.drawing import bar
 from ..resource_commands import command_of
 
 

@@ -9,9 +9,9 @@ import click
 from trackrecord.resources.lessons import LESSONS, LessonAnswer
 
 from ..access import read_store
-from ..options import json_option, project_option
+from ..arguments.options import json_option, project_option
+from ..output.screen import Coloured, print_json
 from ..resource_commands import group_of
-from ..screen import Coloured, print_json
 
 _COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim", "dismissed": "dim"}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..options import OneOf, project_option
+from ..arguments.options import OneOf, project_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ def _project_of(project: str | None, *, by_folder: bool) -> Callable[[], str]:
         return lambda: project
 
     def of_settings() -> str:
-        from trackrecord.agent_settings import load_agent_settings
+        from trackrecord.settings.agent_settings import load_agent_settings
 
         return load_agent_settings().project
 
@@ -66,7 +66,7 @@ def _project_of(project: str | None, *, by_folder: bool) -> Callable[[], str]:
 
 
 def _of_folder() -> str:
-    from trackrecord.daemon_settings import load_daemon_settings
+    from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord_capture.projects import run_projects
 
     settings = load_daemon_settings()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from trackrecord.resources.memories import MEMORIES, Memory
 from trackrecord.resources.project_store import read_project
 
+from ..output.trends import memory_trends
 from ..resource_commands import group_of
-from ..trends import memory_trends
 
 
 def _trends(memories: Sequence[Memory], project: str, at: float | None) -> list[str]:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..access import open_store, settings_for
-from ..options import Read, json_option
-from ..screen import print_json, print_table, progress_bar, telling_what_was_done
+from ..arguments.options import Read, json_option
+from ..output.screen import print_json, print_table, progress_bar, telling_what_was_done
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from sqlalchemy import Engine
 
-    from trackrecord.daemon_settings import DaemonSettings
-    from trackrecord.transfer.move import Moved
-    from trackrecord.transfer.places import StorePlace
+    from trackrecord.settings.daemon_settings import DaemonSettings
+    from trackrecord.store.transfer.move import Moved
+    from trackrecord.store.transfer.places import StorePlace
 
 
 _LEFT = (
@@ -29,7 +29,7 @@ _LEFT = (
 
 
 def _url(text: str) -> str:
-    from trackrecord.server_urls import checked_database_url, database_url_of
+    from trackrecord.settings.server_urls import checked_database_url, database_url_of
 
     return database_url_of(checked_database_url(text) or "")
 
@@ -69,7 +69,7 @@ def command(url: str | None, *, dry_run: bool, cancel: bool, as_json: bool) -> N
 
 
 def _cancel(settings: DaemonSettings, *, as_json: bool) -> None:
-    from trackrecord.transfer.move import cancel_move
+    from trackrecord.store.transfer.move import cancel_move
 
     with _source(settings) as source:
         other = cancel_move(source)
@@ -86,8 +86,8 @@ def _cancel(settings: DaemonSettings, *, as_json: bool) -> None:
 
 def _count(settings: DaemonSettings, url: str, *, as_json: bool) -> None:
     from trackrecord.store.database.engine import reading
-    from trackrecord.transfer.move import count_rows
-    from trackrecord.transfer.places import standing_of
+    from trackrecord.store.transfer.move import count_rows
+    from trackrecord.store.transfer.places import standing_of
 
     with _source(settings) as source:
         if not _is_no_file(url):
@@ -104,7 +104,7 @@ def _count(settings: DaemonSettings, url: str, *, as_json: bool) -> None:
 
 
 def _move(settings: DaemonSettings, url: str, *, as_json: bool) -> None:
-    from trackrecord.transfer.move import move_store
+    from trackrecord.store.transfer.move import move_store
 
     started = time.perf_counter()
     with (
@@ -152,8 +152,8 @@ def _summary(moved: Moved, document: dict[str, Any]) -> str:
 
 @contextmanager
 def _source(settings: DaemonSettings) -> Iterator[StorePlace]:
-    from trackrecord.server_urls import without_password
-    from trackrecord.transfer.places import StorePlace
+    from trackrecord.settings.server_urls import without_password
+    from trackrecord.store.transfer.places import StorePlace
 
     with open_store(settings) as engine:
         yield StorePlace(engine, without_password(settings.effective_database_url))
@@ -161,9 +161,9 @@ def _source(settings: DaemonSettings) -> Iterator[StorePlace]:
 
 @contextmanager
 def _target(settings: DaemonSettings, url: str) -> Iterator[StorePlace]:
-    from trackrecord.server_urls import without_password
+    from trackrecord.settings.server_urls import without_password
     from trackrecord.store.database.engine import connect_store
-    from trackrecord.transfer.places import StorePlace
+    from trackrecord.store.transfer.places import StorePlace
 
     engine = connect_store(url, timeout_s=settings.database_timeout_s)
     try:

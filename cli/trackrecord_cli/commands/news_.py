@@ -10,8 +10,8 @@ from trackrecord.queries.sorting import NEWS
 from trackrecord.resources.paging import Order
 
 from ..access import open_redis, open_store, settings_for
-from ..options import MOMENT, list_options
-from ..screen import print_json, print_table, say_more
+from ..arguments.options import MOMENT, list_options
+from ..output.screen import print_json, print_table, say_more
 
 _DAY_S = 86_400.0
 
@@ -37,9 +37,9 @@ def command(
 
     The list covers the last day, or the day before the moment that --at gives, newest first.
     """
+    from trackrecord.learning.text.times import iso
     from trackrecord.queries.news import changes_between
     from trackrecord.store.database.engine import reading
-    from trackrecord.times import iso
 
     settings, name = settings_for(project)
     until = time.time() if at is None else at

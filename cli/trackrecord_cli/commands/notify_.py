@@ -11,12 +11,12 @@ import click
 from trackrecord.errors import EndpointAway, SettingsError
 
 from ..access import open_redis, settings_for
+from ..arguments.options import json_option, limit_option
 from ..group import CommandGroup
-from ..options import json_option, limit_option
-from ..screen import print_json, print_table, say_more
+from ..output.screen import print_json, print_table, say_more
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 _NOT_SET = (
     "nobody is told: set TRACKRECORD_NOTIFY__URL and TRACKRECORD_NOTIFY__SECRET, or "
@@ -65,7 +65,7 @@ def waiting(limit: int, *, as_json: bool) -> None:
     """List the messages that are still to be told, the oldest first."""
     import msgspec
 
-    from trackrecord.times import iso
+    from trackrecord.learning.text.times import iso
     from trackrecord_worker.notify.outbox import Outbox
 
     settings = _settings()

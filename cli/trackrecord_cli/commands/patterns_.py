@@ -12,12 +12,12 @@ from trackrecord.resources.patterns import PATTERNS, Pattern, PatternDetails, li
 from trackrecord.resources.project_store import read_project
 
 from ..access import own_store
-from ..options import format_option, json_option
+from ..arguments.options import format_option, json_option
+from ..arguments.text_input import text_or_input
+from ..output.screen import Coloured, print_json, print_table
+from ..output.trends import pattern_trends
 from ..resource_commands import group_of
-from ..screen import Coloured, print_json, print_table
-from ..tagging import tag as tag_command
-from ..text_input import text_or_input
-from ..trends import pattern_trends
+from ..subcommands.tagging import tag as tag_command
 
 _COLOURS = {
     "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",

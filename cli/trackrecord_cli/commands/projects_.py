@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from trackrecord.resources.project_store import read_project
 from trackrecord.resources.projects import PROJECTS, Project
 
-from ..drawing import bar
+from ..output.drawing import bar
+from ..output.trends import day_trends
 from ..resource_commands import command_of
-from ..trends import day_trends
 
 _MOST_DRAWN = 100
 

@@ -7,7 +7,7 @@ from typing import BinaryIO
 import click
 
 from ..access import open_redis, settings_for
-from ..options import json_option, project_option
+from ..arguments.options import json_option, project_option
 
 
 @click.command("publish")
@@ -24,8 +24,8 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     from trackrecord_producers.importers.jsonl import read_outcomes
     from trackrecord_producers.publishing.given_outcomes import given_outcomes
 
+    from ..output.screen import telling_what_was_done, working
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
-    from ..screen import telling_what_was_done, working
 
     settings, project = settings_for(project)
     most = settings.max_body_bytes

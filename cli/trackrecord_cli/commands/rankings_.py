@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import check_project, open_redis, read_store, settings_for
-from ..options import (
+from ..arguments.options import (
     asked_conditions_option,
     at_option,
     format_option,
@@ -16,13 +16,13 @@ from ..options import (
     project_option,
     sections_options,
 )
-from ..screen import console, print_json, print_table
+from ..output.screen import console, print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
     from trackrecord.learning.text.language import Language
     from trackrecord.prompt.answers.rankings_answer import Rankings
     from trackrecord.prompt.question.question import PromptArguments
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.command("rankings")
@@ -135,8 +135,8 @@ def _print_why(answer: Rankings) -> None:
 
 
 def _print(answer: Rankings, at: float | None) -> None:
+    from trackrecord.learning.text.times import iso
     from trackrecord.prompt.candidates.sections import FEEDS
-    from trackrecord.times import iso
 
     rows = [
         (entry.label, entry.score, entry.id, entry.gist)

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from ..access import open_store, settings_for
-from ..options import json_option, project_option
-from ..screen import print_json, telling_what_was_done, working
+from ..arguments.options import json_option, project_option
+from ..output.screen import print_json, telling_what_was_done, working
 
 _UNCHANGED = "the statistics of project {!r} stay as they were: nothing was changed"
 
@@ -24,7 +24,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     of scoring was changed, and harmless otherwise. New outcomes of the project wait in the stream
     meanwhile.
     """
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.competences.rebuild_credit import rebuild_credit
     from trackrecord.store.database.engine import writing

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from ..access import settings_for
-from ..options import project_option
+from ..arguments.options import project_option
 
 if TYPE_CHECKING:
-    from trackrecord.http_settings import HttpSettings
+    from trackrecord.settings.http_settings import HttpSettings
     from trackrecord_capture.agents.door_address import DoorAddress
 
 _WAIT_S = 0.5
@@ -65,8 +65,8 @@ def _configured(http: HttpSettings) -> DoorAddress | None:
     It is known by its token, which somebody has set.
     """
     from trackrecord_capture.agents.door_address import DoorAddress
-    from trackrecord_door.listening import reached
-    from trackrecord_door.stored_tokens import reporting_token
+    from trackrecord_door.access.stored_tokens import reporting_token
+    from trackrecord_door.protocol.listening import reached
 
     if http.token is None:
         return None

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from trackrecord.resources.project_store import read_project
 from trackrecord.resources.runs import RUNS, RunAnswer
 
-from ..outcome_ids import outcome_ids
+from ..output.outcome_ids import outcome_ids
+from ..output.screen import Coloured
 from ..resource_commands import group_of
-from ..screen import Coloured
 
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
 _SHOWN_CHARS = 60

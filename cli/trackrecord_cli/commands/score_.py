@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..access import settings_for
-from ..options import json_option, project_option
-from ..screen import print_json, print_table
+from ..arguments.options import json_option, project_option
+from ..output.screen import print_json, print_table
 
 if TYPE_CHECKING:
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 
 @click.command("score")
@@ -27,7 +27,7 @@ def command(source: BinaryIO, project: str | None, *, as_json: bool) -> int:
     from trackrecord_producers.importers.jsonl import read_outcomes
     from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
 
-    from ..outcome_input import say_bad_lines
+    from ..arguments.outcome_input import say_bad_lines
 
     settings, project = settings_for(project)
     most = settings.max_body_bytes
@@ -52,8 +52,8 @@ def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
 
 
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
-    from trackrecord.factories import scorer_of
     from trackrecord.learning.outcomes.scoring import reasoning
+    from trackrecord.wire.factories import scorer_of
     from trackrecord.wire.outcome import decode_outcome
     from trackrecord.wire.outcome_scorer import STRATEGY
 

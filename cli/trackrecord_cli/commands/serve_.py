@@ -4,8 +4,8 @@ from functools import partial
 
 import click
 
-from trackrecord.daemon_settings import load_daemon_settings
-from trackrecord.logs import configure_logs
+from trackrecord.process.logs import configure_logs
+from trackrecord.settings.daemon_settings import load_daemon_settings
 
 
 @click.command("serve")
@@ -19,11 +19,11 @@ def command() -> None:
     settings = load_daemon_settings()
     configure_logs(settings.log_level)
     # After the settings: a mistake in them is told at once.
+    from trackrecord_door.access.stored_tokens import has_tokens, with_own_token
     from trackrecord_door.floor import Floor
-    from trackrecord_door.listening import describe, listen, listen_in_home
+    from trackrecord_door.protocol.listening import describe, listen, listen_in_home
     from trackrecord_door.server import serve
     from trackrecord_door.services import create_intake
-    from trackrecord_door.stored_tokens import has_tokens, with_own_token
 
     with (
         listen(settings.http, partial(has_tokens, settings)) as listener,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_redis, read_store
-from ..options import at_option, json_option, project_option
-from ..screen import on_terminal, print_json, print_lines, print_table
-from ..status_lines import StatusLine
-from ..trends import DAYS, day_trends
-from ..watching import watch
+from ..arguments.options import at_option, json_option, project_option
+from ..output.screen import on_terminal, print_json, print_lines, print_table
+from ..output.status_lines import StatusLine
+from ..output.trends import DAYS, day_trends
+from ..output.watching import watch
 
 if TYPE_CHECKING:
     from trackrecord.queries.status import StatusReport
@@ -96,7 +96,7 @@ def _trends(project: str | None, at: float | None) -> list[StatusLine]:
 
 
 def _print(status: StatusReport, trends: list[StatusLine]) -> None:
-    from ..status_lines import flow, learnt, places
+    from ..output.status_lines import flow, learnt, places
 
     if on_terminal():
         print_lines([*places(status), *flow(status), *learnt(status), *trends])

@@ -10,9 +10,8 @@ from trackrecord.queries.sorting import TOKENS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..completing import complete
-from ..group import CommandGroup
-from ..options import (
+from ..arguments.completing import complete
+from ..arguments.options import (
     PROJECT_NAME,
     Read,
     json_option,
@@ -21,7 +20,8 @@ from ..options import (
     project_option,
     sort_option,
 )
-from ..screen import print_json, print_table, say_more, shown_ids
+from ..group import CommandGroup
+from ..output.screen import print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.queries.tokens import KnownToken
@@ -59,8 +59,8 @@ def create(
 
     The bearer sees one project, which need not be on record yet, unless --all-projects is given.
     """
-    from trackrecord.access_tokens import Permission
     from trackrecord.changes.tokens import create_token
+    from trackrecord.wire.access_tokens import Permission
 
     if all_projects and project is not None:
         message = "name a project or use --all-projects, not both"
@@ -128,8 +128,8 @@ def revoke(token_id: str, *, as_json: bool) -> None:
 
     It stays on the list. Revoking it again changes nothing.
     """
-    from trackrecord.access_tokens import id_of_token
     from trackrecord.changes.tokens import revoke_token
+    from trackrecord.wire.access_tokens import id_of_token
 
     settings, _ = settings_for(None)
     with open_store(settings) as engine:
@@ -154,7 +154,7 @@ def show(*, only_reports: bool) -> None:
     programs that send it to whatever listens on the port. It stays the same.
     """
     from trackrecord.errors import UnknownId
-    from trackrecord_door.stored_tokens import reporting_token, with_own_token
+    from trackrecord_door.access.stored_tokens import reporting_token, with_own_token
 
     settings, _ = settings_for(None)
     token = with_own_token(settings).http.token

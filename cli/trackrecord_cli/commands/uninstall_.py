@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ..agent_names import agent_argument, chosen
-from ..planning import show_note, show_plan
+from ..arguments.agent_names import agent_argument, chosen
+from ..output.planning import show_note, show_plan
 
 _NO = 1
 
@@ -18,8 +18,8 @@ def command(name: str | None, *, dry_run: bool) -> int:
 
     NAME is claude-code, codex, opencode or all; without it, all. What has been learnt stays.
     """
-    from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord.effect_consent import forget_effect_consent
+    from trackrecord.settings.daemon_settings import load_daemon_settings
+    from trackrecord.settings.effect_consent import forget_effect_consent
     from trackrecord_capture.agents.carrying_out import plan_uninstall, uninstall
     from trackrecord_capture.agents.draft import DraftRefused
 

@@ -9,11 +9,11 @@ from types import FrameType
 import click
 
 from trackrecord.errors import AddressUnusable
-from trackrecord.logs import configure_logs
-from trackrecord.redis_client import DEFAULT_USER, password_file
-from trackrecord.settings import Settings, load_settings
-from trackrecord_door.listening import check_access, describe, listen, listen_in_home
-from trackrecord_door.stored_tokens import has_tokens
+from trackrecord.process.logs import configure_logs
+from trackrecord.redis.client import DEFAULT_USER, password_file
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_door.access.stored_tokens import has_tokens
+from trackrecord_door.protocol.listening import check_access, describe, listen, listen_in_home
 from trackrecord_worker.up.daemon import Daemon
 
 HTTP_MODULE = "trackrecord_door"

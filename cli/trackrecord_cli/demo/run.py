@@ -18,15 +18,15 @@ from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.patterns.standing import Standing
+from trackrecord.process.python_command import python_command
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.python_command import python_command
 from trackrecord.queries.effect import MeasuredEffect, measure_effect
-from trackrecord.redis_client import agent_client
+from trackrecord.redis.client import agent_client
 from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import Transaction
-from trackrecord.settings import Settings, load_settings
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.advice.runs import read_runs

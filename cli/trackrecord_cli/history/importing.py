@@ -15,8 +15,8 @@ from trackrecord.errors import ImportFormatError
 from trackrecord.learning.text.inert import one_line
 
 from ..access import open_redis, open_store
+from ..output.screen import print_json, progress_bar, telling_what_was_done
 from ..publishing import Publication, find_known, so_far, wait_until_learnt
-from ..screen import print_json, progress_bar, telling_what_was_done
 from .publishing import PublicationSink
 from .servers import servers_for
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from trackrecord.queries.agents_work import ProjectWork
-    from trackrecord.settings import Settings
+    from trackrecord.settings.settings import Settings
     from trackrecord_capture.agent_run import AgentRun
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.reading import OutcomeOf
@@ -94,7 +94,7 @@ def import_history(settings: Settings, wanted: WantedImport, *, as_json: bool) -
 
 def _renamed(settings: Settings) -> set[str]:
     """Return a line on each project that did not get its repository's name."""
-    from trackrecord.project_claims import ProjectClaims
+    from trackrecord.settings.projects.project_claims import ProjectClaims
 
     origins = ProjectClaims(settings.home).origins()
     return {origin.remark for origin in origins if origin.is_renamed}

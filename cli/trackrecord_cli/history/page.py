@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.text.inert import one_line
 
-from ..screen import console, on_terminal
+from ..output.screen import console, on_terminal
 
 if TYPE_CHECKING:
     from trackrecord.queries.agents_work import FailingTool, Procedure, ProjectWork

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import IO, NoReturn
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 
 from ..access import open_redis
 
@@ -31,7 +31,7 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     Raises:
         ServerUnavailable: the configured Redis cannot be reached, or the servers do not start.
     """
-    from trackrecord.logs import configure_logs
+    from trackrecord.process.logs import configure_logs
 
     # What the import consolidates tells of itself in the log, and an answer must stand alone.
     configure_logs("error")
@@ -41,7 +41,7 @@ def servers_for(settings: Settings) -> Iterator[bool]:
     if settings.redis_url is not None:
         with open_redis(settings):  # raises what is wrong with it
             pass
-    from trackrecord.folders import make_private_folder
+    from trackrecord.process.folders import make_private_folder
     from trackrecord_worker.up.daemon import Daemon
 
     make_private_folder(settings.home)

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from trackrecord.errors import UnknownProject
 from trackrecord.resources.redis_server import redis_explained
 
-from ..answers import JSON
-from ..bodies import Bodies, content_encoding, decompressed
-from ..callers import Caller, caller_of, check_permitted
 from ..floor import Floor
+from ..protocol.answers import JSON
+from ..protocol.bodies import Bodies, content_encoding, decompressed
+from ..protocol.callers import Caller, caller_of, check_permitted
 from .endpoint import Endpoint
 from .pages import AskedPage, page_asked_for, page_of
 from .reading import Reader, checked_project_of, path_arguments

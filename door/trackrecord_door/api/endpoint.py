@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, cast
 from trackrecord.resources.paging import Sorting
 from trackrecord.resources.resource import Operation, Resource, schema_name
 
-from ..callers import Permission
+from ..protocol.callers import Permission
 from .documents import document_of
 from .parameters import Parameter, parameters_of
 

@@ -25,8 +25,8 @@ from trackrecord.resources.patterns import PATTERNS
 from trackrecord.resources.projects import PROJECTS
 from trackrecord.resources.runs import RUNS
 
-from ..callers import Permission
-from . import (
+from ..protocol.callers import Permission
+from .calls import (
     artifact_calls,
     criterion_calls,
     error_calls,

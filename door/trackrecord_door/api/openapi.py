@@ -10,8 +10,8 @@ import msgspec
 import trackrecord
 from trackrecord.resources.docstrings import read_docstring
 
-from ..answers import JSON
-from ..problems import API, PROBLEM
+from ..protocol.answers import JSON
+from ..protocol.problems import API, PROBLEM
 from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
 from .endpoint_table import ENDPOINTS
 from .outcomes import TYPES, document_of_taken

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from trackrecord.errors import ServerUnavailable
 
-from ..answers import JSON, RequestRefused, media_type
-from ..bodies import Bodies, content_encoding, decompressed
-from ..callers import Caller, Permission, caller_of, check_permitted
 from ..floor import Floor
-from ..problems import problem
+from ..protocol.answers import JSON, RequestRefused, media_type
+from ..protocol.bodies import Bodies, content_encoding, decompressed
+from ..protocol.callers import Caller, Permission, caller_of, check_permitted
+from ..protocol.problems import problem
 from .reading import checked_project_of
 
 TYPES: Final = (JSON, "application/jsonl", "application/x-ndjson", "application/json-lines")

@@ -7,11 +7,11 @@ import msgspec
 from starlette.requests import Request
 
 from trackrecord.errors import InvalidRequest
+from trackrecord.learning.text.project_names import MAX_CHARS, ProjectName
 from trackrecord.learning.text.spelling import closest
-from trackrecord.project_names import MAX_CHARS, ProjectName
 from trackrecord.resources.checks import Argument
 
-from ..answers import JSON, RequestRefused, media_type
+from ..protocol.answers import JSON, RequestRefused, media_type
 from .endpoint import Endpoint
 from .parameters import Parameter, question_of
 

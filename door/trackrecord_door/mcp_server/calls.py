@@ -82,8 +82,8 @@ def remember(
     Raises:
         TrackrecordError: it is not a memory, or it was dropped.
     """
-    from trackrecord.agent_settings import load_agent_settings
-    from trackrecord.redaction.redact import redacted
+    from trackrecord.learning.text.redaction.redact import redacted
+    from trackrecord.settings.agent_settings import load_agent_settings
     from trackrecord.wire.memory import checked_text
 
     most = load_agent_settings().memories.max_text_chars
@@ -107,7 +107,7 @@ def report_outcome(
     Raises:
         TrackrecordError: it is not an outcome, or it was dropped.
     """
-    from trackrecord.redaction.redact import redacted
+    from trackrecord.learning.text.redaction.redact import redacted
     from trackrecord_producers.bodies.body import build_body
 
     texts = {

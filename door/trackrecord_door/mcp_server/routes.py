@@ -17,11 +17,11 @@ from starlette.types import Receive, Scope, Send
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.numbers.speakers import LOCAL
-from trackrecord.project_names import checked_project
+from trackrecord.learning.text.project_names import checked_project
 
-from ..answers import RequestRefused
-from ..callers import Permission, caller_of, check_permitted
 from ..floor import Floor
+from ..protocol.answers import RequestRefused
+from ..protocol.callers import Permission, caller_of, check_permitted
 from .seat import READING, Seat, chosen_tools
 
 Serve = Callable[[Seat, Scope, Receive, Send], Awaitable[None]]

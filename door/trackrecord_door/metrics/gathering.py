@@ -23,7 +23,7 @@ from trackrecord.queries.metrics import (
 )
 from trackrecord.store.database.engine import reading
 from trackrecord_capture.history.captured import CapturedCounts, CountedSinks
-from trackrecord_capture.otlp.trace_status import TracesStatus, read_status, traces_file
+from trackrecord_capture.otlp.traces.trace_status import TracesStatus, read_status, traces_file
 from trackrecord_door.floor import Floor
 from trackrecord_producers.delivery.drops import OUTCOME_ADVICE
 from trackrecord_producers.publishing.publish import dropped

@@ -12,12 +12,12 @@ from prometheus_client.core import (
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from trackrecord.fleet_counts import Durations, FleetCounts
 from trackrecord.learning.text.inert import visible
 from trackrecord.queries.flow import Flow
 from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
+from trackrecord.redis.fleet_counts import Durations, FleetCounts
 from trackrecord_capture.history.captured import CapturedCounts
-from trackrecord_capture.otlp.trace_status import TracesStatus
+from trackrecord_capture.otlp.traces.trace_status import TracesStatus
 from trackrecord_producers.spool.files import SpoolSize
 
 from .gathering import Figures, OfFleet

@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord_capture.history.captured import CountedSinks
-from trackrecord_door.callers import Permission, caller_of, check_permitted
 from trackrecord_door.floor import Floor
+from trackrecord_door.protocol.callers import Permission, caller_of, check_permitted
 
 from .requests import Requests
 

@@ -10,17 +10,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord.errors import TrackrecordError, UnknownProject
-from trackrecord_door.answers import RequestRefused
-from trackrecord_door.bodies import Bodies
-from trackrecord_door.callers import caller_of, check_permitted
 from trackrecord_door.floor import Floor
+from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.bodies import Bodies
+from trackrecord_door.protocol.callers import caller_of, check_permitted
 
-from .forms import MOST_BYTES, Form, check_same_origin, form_of
+from .requests.forms import MOST_BYTES, Form, check_same_origin, form_of
 from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
     from .answering import Deed
-    from .asked import PageRequest
+    from .requests.asked import PageRequest
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 _CONFLICT: Final = 409
@@ -78,8 +78,8 @@ def error_answer(request: Request, error: RequestRefused | TrackrecordError) -> 
 
 
 def _show(floor: Floor, request: Request, view: View) -> Response:
-    from .asked import asked_of
     from .rendering import render, render_nothing_yet
+    from .requests.asked import asked_of
     from .views import view_named
 
     asked = asked_of(request, floor)
@@ -93,7 +93,7 @@ def _show(floor: Floor, request: Request, view: View) -> Response:
 
 
 def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response:
-    from .asked import asked_of
+    from .requests.asked import asked_of
     from .views import action_named
 
     asked = asked_of(request, floor)
@@ -105,7 +105,7 @@ def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: Deed, form: Form) -> Response:
     from trackrecord.resources.checks import decided_by
-    from trackrecord_door.statuses import status_of
+    from trackrecord_door.protocol.statuses import status_of
 
     from .rendering import redirect, render_question
 

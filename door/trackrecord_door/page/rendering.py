@@ -16,14 +16,15 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError
 from trackrecord.resources.checks import user_name
-from trackrecord_door.answers import RequestRefused
-from trackrecord_door.callers import caller_of
-from trackrecord_door.statuses import status_of
+from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.callers import caller_of
+from trackrecord_door.protocol.statuses import status_of
 
-from . import formats, plots
+from . import formats
 from .answering import Deed, Shown
-from .asked import PageRequest, visible_projects
-from .forms import Form
+from .drawings import plots
+from .requests.asked import PageRequest, visible_projects
+from .requests.forms import Form
 from .static_files import link_of
 from .table import NAVIGATION
 from .theme import theme_of

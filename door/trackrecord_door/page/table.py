@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from trackrecord_door.callers import Permission
+from trackrecord_door.protocol.callers import Permission
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from trackrecord_door.answers import RequestRefused
-from trackrecord_door.bodies import Bodies
+from trackrecord_door.protocol.answers import RequestRefused
+from trackrecord_door.protocol.bodies import Bodies
 
-from .forms import Form, check_same_origin, form_of
+from .requests.forms import Form, check_same_origin, form_of
 
 THEMES: Final = ("auto", "light", "dark")
 _COOKIE: Final = "trackrecord_theme"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
-from trackrecord.ongoing import ongoing
+from trackrecord.process.ongoing import ongoing
 
 if TYPE_CHECKING:
     from .attempt import Attempt

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from trackrecord.errors import InvalidErrorReport, TrackrecordError
-from trackrecord.forking import not_while_forking
 from trackrecord.inflight.classification import classify, classify_text
 from trackrecord.inflight.errors import (
     ERROR_TYPES,
@@ -28,6 +27,7 @@ from trackrecord.inflight.reports import (
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import MOST_CHARS, ErrorRules
 from trackrecord.learning.text.language import Language, known_language
+from trackrecord.process.forking import not_while_forking
 
 from ..bodies.safe_text import describe, describe_error, where
 from ..bodies.scalars import as_text

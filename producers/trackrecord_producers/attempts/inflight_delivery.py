@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import RefusedByRedis, ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
-from trackrecord.redis_client import agent_client
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.drops import Drops, ReportReason
 from ..delivery.notices import Notices

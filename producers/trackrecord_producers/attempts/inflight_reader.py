@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import redis
 
-from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.redis_client import agent_client
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.agent_settings import AgentSettings, load_agent_settings
 
 from ..delivery.fork_hooks import HookStep, call_in_child
 

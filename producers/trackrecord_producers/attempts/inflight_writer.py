@@ -22,7 +22,7 @@ from ..delivery.notices import Notices
 from ..delivery.waiting import WaitingItem
 
 if TYPE_CHECKING:
-    from trackrecord.agent_settings import AgentSettings
+    from trackrecord.settings.agent_settings import AgentSettings
 
     from .inflight_delivery import InFlightDelivery
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from trackrecord.errors import SettingsError
-from trackrecord.forking import not_while_forking
+from trackrecord.process.forking import not_while_forking
 
 from . import exit_hooks
 from .bounded_queue import BoundedQueue, OneTimeGate
 
 if TYPE_CHECKING:
-    from trackrecord.agent_settings import AgentSettings
+    from trackrecord.settings.agent_settings import AgentSettings
 
     from .drops import Drops, WriterReason
     from .notices import Notices
@@ -233,7 +233,7 @@ def load_settings() -> AgentSettings:
     Raises:
         SettingsError: a setting is wrong.
     """
-    from trackrecord.agent_settings import load_agent_settings
+    from trackrecord.settings.agent_settings import load_agent_settings
 
     return load_agent_settings()
 

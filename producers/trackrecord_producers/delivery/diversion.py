@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from trackrecord.scoped import Scoped
+from trackrecord.process.scoped import Scoped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from trackrecord.forking import is_forked
+from trackrecord.process.forking import is_forked
 
 from .fork_hooks import HookStep, call_in_child
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Protocol
 
 # Registers the guard that a fork takes first: hooks of a child run in the order of registration.
-import trackrecord.forking  # noqa: F401 - for the order of the hooks
+import trackrecord.process.forking  # noqa: F401 - for the order of the hooks
 
 
 class HookStep(IntEnum):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import redis
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 from .stream_and_spool_format import Entry, stream_entry
 

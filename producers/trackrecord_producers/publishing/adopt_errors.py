@@ -11,8 +11,8 @@ from time import monotonic
 import msgspec
 import redis
 
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.inflight.adoption import Adoption, adopt_errors
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.waiting import WaitingItem
 

@@ -5,10 +5,10 @@ Imported by the writing thread only: its imports take a quarter of a second.
 
 from collections.abc import Callable, Iterator, Sequence
 
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.errors import ServerUnavailable
-from trackrecord.forking import not_while_forking
-from trackrecord.redis_client import agent_client
+from trackrecord.process.forking import not_while_forking
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.notices import Notices
 from ..delivery.outage import Outage

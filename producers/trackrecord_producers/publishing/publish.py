@@ -117,7 +117,7 @@ def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]
 
 def _spool(fields: dict[str, Any]) -> str | None:
     # Takes a tenth of a second to import, and only this way of publishing needs it at once.
-    from trackrecord.agent_settings import load_agent_settings
+    from trackrecord.settings.agent_settings import load_agent_settings
 
     from ..spool.files import SpoolWriter
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from trackrecord.errors import InvalidEntry
-from trackrecord.forking import not_while_forking
+from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from ..bodies.body import build_body
@@ -26,7 +26,7 @@ from ..delivery.stats import DeliveryCounts, Stats
 from ..delivery.waiting import WaitingItem
 
 if TYPE_CHECKING:
-    from trackrecord.agent_settings import AgentSettings
+    from trackrecord.settings.agent_settings import AgentSettings
 
     from ..spool.journal import Journal
     from ..spool.spooling import Spooling

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Final
 
 from trackrecord.errors import InvalidMemory, SettingsError
-from trackrecord.forking import not_while_forking
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.memory import checked_text, decode_memory
 
 from ..bodies.written_body import written
@@ -75,14 +75,14 @@ def _max_chars(text: str) -> int:
 
 def _settings_are_there() -> bool:
     # Looked up without importing: another thread may be in the middle of it.
-    return hasattr(sys.modules.get("trackrecord.agent_settings"), "load_agent_settings")
+    return hasattr(sys.modules.get("trackrecord.settings.agent_settings"), "load_agent_settings")
 
 
 @lru_cache(maxsize=1)
 def _max_chars_set(_pid: int) -> int:
     try:
         with not_while_forking():
-            from trackrecord.agent_settings import load_agent_settings
+            from trackrecord.settings.agent_settings import load_agent_settings
 
             return load_agent_settings().memories.max_text_chars
     except SettingsError:  # the writing thread refuses all, and says why

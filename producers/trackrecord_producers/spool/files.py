@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from trackrecord.agent_settings import AgentSettings
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.ids import new_id
 from .locked_file import LockedFile, lock_file

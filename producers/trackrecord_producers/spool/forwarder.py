@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import redis
 
-from trackrecord.agent_settings import AgentSettings
-from trackrecord.dead_letter_stream import letter_of
 from trackrecord.errors import InvalidEntry
+from trackrecord.redis.dead_letter_stream import letter_of
+from trackrecord.settings.agent_settings import AgentSettings
 from trackrecord.wire.kinds import decoder_of
 
 from ..delivery.stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry

@@ -9,7 +9,7 @@ import stat
 import weakref
 from pathlib import Path
 
-from trackrecord.forking import not_while_forking
+from trackrecord.process.forking import not_while_forking
 
 from ..delivery.fork_hooks import HookStep, call_in_child
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from trackrecord.agent_settings import AgentSettings
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..delivery.drops import Drops, Reason
 from ..delivery.stats import DeliveryCounts

@@ -5,10 +5,10 @@ from typing import Any
 
 from trace_tellers import Told
 
-from trackrecord.trace_rules import TraceRules
-from trackrecord_capture.otlp.event_runs import PromptOf, no_prompt
-from trackrecord_capture.otlp.span import Span
-from trackrecord_capture.otlp.trace_buffer import TraceBuffer
+from trackrecord.settings.trace_rules import TraceRules
+from trackrecord_capture.otlp.encodings.span import Span
+from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt
+from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
 
 _RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)

@@ -15,17 +15,17 @@ from published_traces import Outcomes, published
 from sqlalchemy import Engine
 from trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
 
-from trackrecord.factories import scorer_of
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
+from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
 
 _NOW = 1_795_900_000.0

@@ -10,7 +10,7 @@ from published_traces import published
 from secret_texts import PARTS, SECRET_TEXTS
 from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
-from trackrecord.redaction.redact import redacted
+from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body
 

@@ -25,7 +25,7 @@ from conformance_stories import (
 )
 
 from trackrecord_capture.agent_run import run_outcome_id
-from trackrecord_capture.otlp.span import LogRecord, Span
+from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 
 _START = 1_795_000_000
 _NS = 10**9

@@ -12,8 +12,8 @@ from no_tls import NO_TLS
 from running_door import Door
 from served_store import MARKS, OURS, ServedStore, tokens_of
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

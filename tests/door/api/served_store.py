@@ -14,15 +14,15 @@ from sqlalchemy import Engine
 
 import trackrecord
 from trackrecord.artifacts.client import store_output
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
@@ -166,8 +166,8 @@ def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]
 
 def tokens_of(store: ServedStore) -> dict[str, str]:
     """Make a token of each permission for our project; return them by permission."""
-    from trackrecord.access_tokens import Permission
     from trackrecord.changes.tokens import create_token
+    from trackrecord.wire.access_tokens import Permission
 
     return {
         each.name.lower(): create_token(store.engine, project=OURS, permission=each).token

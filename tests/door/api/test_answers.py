@@ -10,8 +10,8 @@ from served_store import OURS, THEIRS, ServedStore
 from starlette.routing import compile_path
 
 import trackrecord
-from trackrecord.access_tokens import Permission
 from trackrecord.changes.tokens import create_token
+from trackrecord.wire.access_tokens import Permission
 from trackrecord_cli.main import run
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from running_door import Door
 from served_store import OURS, ServedStore
 
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document
 

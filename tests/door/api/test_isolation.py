@@ -13,7 +13,7 @@ from served_store import MARKS, OURS, THEIRS, ServedStore
 
 from trackrecord_door.api.endpoint import Endpoint
 from trackrecord_door.api.endpoint_table import ENDPOINTS
-from trackrecord_door.callers import Permission
+from trackrecord_door.protocol.callers import Permission
 
 READING = [each for each in ENDPOINTS if each.permission is Permission.READ]
 CHANGING = [each for each in ENDPOINTS if each.permission is not Permission.READ]

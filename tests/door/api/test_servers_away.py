@@ -4,7 +4,7 @@ import httpx
 import pytest
 from no_tls import NO_TLS
 
-from trackrecord.settings import load_settings
+from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.app import create_app

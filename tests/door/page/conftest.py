@@ -31,8 +31,8 @@ from hostile_texts import HOSTILE_TEXTS
 from running_door import Door
 from shown_store import ShownStore, fill
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

@@ -15,16 +15,16 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.factories import scorer_of
 from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.resources.competences import competences_of
 from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher

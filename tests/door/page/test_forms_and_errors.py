@@ -6,8 +6,8 @@ from no_tls import NO_TLS
 from running_door import Door
 from shown_store import FLEET
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.http_settings import HttpSettings
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects

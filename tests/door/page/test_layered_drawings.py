@@ -7,8 +7,8 @@ from growth import grows_by_at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord_door.page.layered.graph import Box, Link
-from trackrecord_door.page.layered.layout import LABEL_HEIGHT, layout
+from trackrecord_door.page.drawings.layered.graph import Box, Link
+from trackrecord_door.page.drawings.layered.layout import LABEL_HEIGHT, layout
 
 CLOSE = 1e-6
 

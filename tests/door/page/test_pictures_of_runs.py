@@ -8,8 +8,8 @@ from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.flow import flow_of
 from trackrecord.resources.runs import CallDetails
 from trackrecord.wire.outcome import ToolCall
-from trackrecord_door.page.procedure_graph import picture_of
-from trackrecord_door.page.time_line import time_line_of
+from trackrecord_door.page.drawings.procedure_graph import picture_of
+from trackrecord_door.page.drawings.time_line import time_line_of
 
 _tools = st.sampled_from([f"tool_{number}" for number in range(18)])
 _runs = st.lists(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord_door.page import plots
-from trackrecord_door.page.plots import Point, Stack
+from trackrecord_door.page.drawings import plots
+from trackrecord_door.page.drawings.plots import Point, Stack
 
 SHARES = st.floats(allow_nan=False, allow_infinity=False) | st.none()
 LABELS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)

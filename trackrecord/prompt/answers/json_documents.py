@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
 
 from ..candidates.sections import FEEDS
 from ..documents.labels import shown

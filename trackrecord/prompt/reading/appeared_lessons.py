@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
-from trackrecord.agent_settings import AgentSettings
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..documents.advice_document import LessonEntry, decode_advice
 from .cache import read_advice

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import redis
 
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.embeddings.packed import PackedVectors, encode_vectors
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..documents.advice_document import AdviceDocument, encode_advice
 from ..documents.rankings_document import RankingsDocument, encode_document
 
 if TYPE_CHECKING:
     # Only workers write: agents do without the import.
-    from trackrecord.daemon_settings import DaemonSettings
+    from trackrecord.settings.daemon_settings import DaemonSettings
 
 DOCUMENT = "document"
 REVISION = "revision"

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Final, Unpack
 import msgspec
 import redis
 
-from trackrecord.agent_settings import AgentSettings, load_agent_settings
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
-from trackrecord.project_names import DEFAULT_PROJECT
-from trackrecord.redis_client import agent_client
-from trackrecord.scoped import Scoped
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.process.scoped import Scoped
+from trackrecord.redis.client import agent_client
+from trackrecord.settings.agent_settings import AgentSettings, load_agent_settings
 
 from ..answers.rankings_answer import Compositions, Rankings, answer_from
 from ..choosing.exposure import Handing, handing_of

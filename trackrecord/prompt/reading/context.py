@@ -6,12 +6,12 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final
 
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
-from trackrecord.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.settings.agent_settings import AgentSettings
 
 from ..answers.context_answer import Context, context_from
 from ..answers.own_task import MOST_OUTPUTS, UNKNOWN, OwnPart, OwnTask

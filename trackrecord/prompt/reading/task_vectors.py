@@ -20,7 +20,7 @@ from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.embeddings.packed import pack
 from trackrecord.errors import EndpointAway
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 
 _log = logging.getLogger("trackrecord")
 

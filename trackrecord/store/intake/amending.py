@@ -11,8 +11,8 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.speakers import PERSON
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, update
 
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.outcomes.scoring import Verdict
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..memories.feedback import judge_by_feedback

@@ -10,8 +10,8 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.text.search_words import indexed_words, lexemes
-from trackrecord.rules_bundle import Rules
 from trackrecord.wire.subject import Subject
 
 from ..advice.effect_decisions import MEASURED

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, select, update
 
-from trackrecord.factories import scorer_of
 from trackrecord.learning.numbers.decay import Bases
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
 

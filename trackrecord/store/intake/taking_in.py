@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import BigInteger, Connection, bindparam, update
 
 from trackrecord.learning.numbers.decay import Bases, DecayBasis
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..advice.runs import note_runs, replace_runs

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction, state_held
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from ..database.row_locks import for_update
 from ..outcomes.decay_basis import hold_bases

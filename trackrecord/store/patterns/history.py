@@ -16,7 +16,7 @@ from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from ..outcomes.tables import feedback
 from ..outcomes.verdict_sums import VerdictSums

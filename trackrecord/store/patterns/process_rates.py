@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from trackrecord.learning.outcomes.rates import ProcessFacts, Snapshot, snapshot
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes

@@ -12,7 +12,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules, is_inve
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases

@@ -15,7 +15,7 @@ from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import is_inverted
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
-from trackrecord.rules_bundle import Rules
+from trackrecord.learning.rules_bundle import Rules
 
 from .speakers import read_speakers
 from .tables import pattern_transitions, patterns

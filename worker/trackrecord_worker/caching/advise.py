@@ -13,13 +13,14 @@ import redis
 import structlog
 from sqlalchemy import Connection, Engine
 
-from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.effect_consent import effect_consent
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
+from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.queries.advice import build_advice
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.store.advice.effect import (
     USUAL_HOLDOUT,
     begin_holdout,
@@ -29,7 +30,6 @@ from trackrecord.store.advice.effect import (
 )
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
-from trackrecord.times import believed_age
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05

@@ -3,7 +3,7 @@
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.settings import Settings
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 

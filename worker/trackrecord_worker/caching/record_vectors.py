@@ -13,7 +13,6 @@ import msgspec
 import redis
 import structlog
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.packed import (
     DIGEST_BYTES,
@@ -32,6 +31,7 @@ from trackrecord.prompt.reading.cache import (
     read_vectors,
     write_vectors,
 )
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.selection_index import digest_of_text
 
 # An agent holds them in its memory: the best records have vectors, as far as this goes.

@@ -7,12 +7,12 @@ import redis
 import structlog
 from sqlalchemy import Engine
 
-from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.queries.cached_rankings import write_rankings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions
-from trackrecord.times import believed_age
 
 _log = structlog.get_logger(__name__)
 

@@ -20,7 +20,7 @@ from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu import Producer
 from kombu.exceptions import OperationalError
 
-from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.redis.problems import is_out_of_memory
 
 _log = structlog.get_logger(__name__)
 

@@ -7,9 +7,9 @@ import redis
 import structlog
 
 from trackrecord.errors import ServerUnavailable
-from trackrecord.redis_client import worker_client
-from trackrecord.redis_problems import memory_is_full
-from trackrecord.settings import Settings
+from trackrecord.redis.client import worker_client
+from trackrecord.redis.problems import memory_is_full
+from trackrecord.settings.settings import Settings
 
 from ..process_services import TrackrecordApp
 

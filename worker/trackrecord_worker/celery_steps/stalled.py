@@ -15,7 +15,7 @@ from celery import bootsteps, current_app
 from celery.worker import state
 from celery.worker.consumer import Tasks
 
-from trackrecord.redis_problems import memory_is_full
+from trackrecord.redis.problems import memory_is_full
 
 from ..schedule import DRAIN_TASK
 

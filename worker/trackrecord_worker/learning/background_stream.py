@@ -8,7 +8,7 @@ again.
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from trackrecord.fleet_counts import Counts
+from trackrecord.redis.fleet_counts import Counts
 
 from .batch_size import BatchSize
 from .entries import Entry

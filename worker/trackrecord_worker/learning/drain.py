@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.fleet_counts import RESULTS, batch_counts
+from trackrecord.redis.fleet_counts import RESULTS, batch_counts
 from trackrecord.store.patterns.transitions import Transition
 
 from ..caching.refresh import RankingsRefresher

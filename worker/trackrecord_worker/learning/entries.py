@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.errors import StoreUnavailable
-from trackrecord.fleet_counts import RefusedAs
 from trackrecord.inflight.retry_record import RetryTexts
-from trackrecord.settings import Settings
+from trackrecord.redis.fleet_counts import RefusedAs
+from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.outcomes.forgotten import Kind as ForgottenKind
 from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.inflight.store import Report, write_reports
-from trackrecord.redis_problems import is_out_of_memory
+from trackrecord.redis.problems import is_out_of_memory
 from trackrecord.wire.error import decode_error
 
 from .entries import DecodedEntry, EntryKind, IntakeContext, IntakeResult, ReceivedEntry

@@ -9,8 +9,8 @@ import time
 import redis
 import structlog
 
-from trackrecord.fleet_counts import outage_count
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.fleet_counts import outage_count
+from trackrecord.redis.keys import Keys
 
 _log = structlog.get_logger(__name__)
 

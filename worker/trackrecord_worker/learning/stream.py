@@ -10,10 +10,10 @@ from typing import Any
 import redis
 import structlog
 
-from trackrecord.consumers import own_name
-from trackrecord.dead_letter_stream import drop_excess, letter_of, set_aside
-from trackrecord.fleet_counts import Counts
-from trackrecord.redis_keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.consumers import own_name
+from trackrecord.redis.dead_letter_stream import drop_excess, letter_of, set_aside
+from trackrecord.redis.fleet_counts import Counts
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys
 
 from .entries import Entry, RefusedEntry
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from trackrecord.errors import EndpointAway
-from trackrecord.notify_settings import NotifySettings, key_of
-from trackrecord.redaction.redact import redacted
+from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.settings.notify_settings import NotifySettings, key_of
 
 from .message import signed_headers
 

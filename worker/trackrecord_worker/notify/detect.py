@@ -9,14 +9,14 @@ import redis
 import structlog
 from sqlalchemy import Connection, Engine
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.times import believed_age
 from trackrecord.queries.news import News, NewsKind, changes_between
 from trackrecord.queries.status import counted
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of, project_revisions
-from trackrecord.times import believed_age
 
 from .outbox import Outbox
 

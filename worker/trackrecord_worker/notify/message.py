@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from trackrecord.learning.text.inert import visible
+from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.learning.text.times import iso
 from trackrecord.queries.news import News
-from trackrecord.redaction.redact import redacted
-from trackrecord.times import iso
 
 
 def encode_message(news: News) -> bytes:

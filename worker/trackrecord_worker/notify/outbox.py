@@ -9,9 +9,9 @@ from typing import Any, Final
 import redis
 import structlog
 
+from trackrecord.learning.text.times import believed_age
 from trackrecord.queries.news import News
-from trackrecord.redis_keys import Keys
-from trackrecord.times import believed_age
+from trackrecord.redis.keys import Keys
 
 from .message import encode_message
 

@@ -9,9 +9,9 @@ from typing import Final
 import redis
 import structlog
 
-from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import EndpointAway
-from trackrecord.times import iso
+from trackrecord.learning.text.times import iso
+from trackrecord.settings.daemon_settings import DaemonSettings
 
 from .channels import Channel, NotTaken, channel_of
 from .message import type_of

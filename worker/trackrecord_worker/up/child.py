@@ -11,7 +11,7 @@ from typing import IO
 import structlog
 
 from trackrecord.errors import KeepsEnding
-from trackrecord.python_command import python_command
+from trackrecord.process.python_command import python_command
 
 from .log_relay import LogRelay
 from .restarts import Restarts

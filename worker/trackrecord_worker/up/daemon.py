@@ -15,12 +15,12 @@ from typing import IO, Self, TextIO
 import redis
 import structlog
 
-from trackrecord.consumers import consumers_here
 from trackrecord.errors import KeepsEnding, ServerUnavailable
-from trackrecord.folders import free_share
-from trackrecord.python_command import module_arguments, python_command
-from trackrecord.redis_client import agent_client
-from trackrecord.settings import Settings
+from trackrecord.process.folders import free_share
+from trackrecord.process.python_command import module_arguments, python_command
+from trackrecord.redis.client import agent_client
+from trackrecord.redis.consumers import consumers_here
+from trackrecord.settings.settings import Settings
 
 from ..schedule import parse_crontab
 from ..server_checks import check_servers

@@ -22,8 +22,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from trackrecord.errors import ServerUnavailable, SettingsError
-from trackrecord.folders import make_private_folder, open_private
-from trackrecord.redis_client import ADMIN_USER, EmbeddedCredentials
+from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.redis.client import ADMIN_USER, EmbeddedCredentials
 
 from . import child_lifetime
 from .embedded_users import write_users

@@ -6,8 +6,8 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
-from trackrecord.redis_client import ADMIN_USER, DEFAULT_USER, password_file
-from trackrecord.redis_roles import ADMIN_RULES, EMBEDDED_RULES
+from trackrecord.redis.client import ADMIN_USER, DEFAULT_USER, password_file
+from trackrecord.redis.roles import ADMIN_RULES, EMBEDDED_RULES
 
 _FILE = "users.acl"
 _PASSWORD_BYTES = 32

@@ -14,7 +14,7 @@ from typing import TextIO
 import structlog
 
 from trackrecord.errors import AlreadyRunning
-from trackrecord.folders import make_private_folder, open_private
+from trackrecord.process.folders import make_private_folder, open_private
 
 from .processes import is_alive
 

@@ -8,7 +8,7 @@ from typing import IO, Any
 import msgspec
 
 from trackrecord.learning.text.inert import visible
-from trackrecord.logs import terminal_renderer
+from trackrecord.process.logs import terminal_renderer
 
 _BAD = ("error", "critical")
 # The last line of a traceback, or an error from Celery's command line.

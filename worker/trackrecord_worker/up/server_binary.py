@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.redis_versions import VULNERABILITY, ServerVersion, read_version
+from trackrecord.redis.versions import VULNERABILITY, ServerVersion, read_version
 
 _NAMES = ("redis-server", "valkey-server")
 _VERSION_TIMEOUT_S = 10.0

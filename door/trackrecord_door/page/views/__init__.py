@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import cast
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
 
 ViewFunction = Callable[[PageRequest], Shown]
 ActionFunction = Callable[[PageRequest, Form], Deed]

@@ -9,8 +9,8 @@ from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Shown
-from ..asked import PageRequest
-from ..listing import listed
+from ..requests.asked import PageRequest
+from ..requests.listing import listed
 from .entries import RunBehind, points, why
 
 _FEEDBACK_SHOWN = 25

@@ -7,14 +7,14 @@ import redis
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.status import counted
-from trackrecord.redis_keys import Keys
+from trackrecord.redis.keys import Keys
 from trackrecord.resources.dead_letter_groups import LetterGroup, grouped
 from trackrecord.resources.dead_letters import discard_letters, read_letters, replay_letters
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 
 _PATH: Final = "/dead-letters"
 _LONGEST_BODY: Final = 2000

@@ -15,9 +15,9 @@ from trackrecord.queries.effect import measure_effect
 from trackrecord.queries.sorting import EFFECT_ENTRIES
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 
 _PATH: Final = "/effect"
 _WORDS: Final = SimpleNamespace(

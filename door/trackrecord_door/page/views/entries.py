@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from trackrecord.queries.rates_over_time import Rates
 from trackrecord.resources.explanations import ExplanationAnswer
 
+from ..drawings.plots import Point
 from ..formats import day
-from ..plots import Point
 
 
 @dataclass(frozen=True)

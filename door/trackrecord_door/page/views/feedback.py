@@ -7,8 +7,8 @@ from trackrecord.wire.feedback import Verdict
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed
-from ..asked import PageRequest
-from ..forms import Form
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
 
 _VERDICTS = ("helpful", "harmful")
 

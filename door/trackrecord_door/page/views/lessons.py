@@ -17,9 +17,9 @@ from trackrecord.resources.lessons import (
 from trackrecord.resources.project_store import read_project
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 from .entries import Happening, RunBehind, points, sentences
 
 _PATH = "/lessons"

@@ -17,9 +17,9 @@ from trackrecord.resources.memories import (
 from trackrecord.resources.project_store import read_project
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import ROWS, page_of, start_of
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import ROWS, page_of, start_of
 from .entries import Happening, RunBehind, points, why
 
 _PATH = "/memories"

@@ -18,9 +18,9 @@ from trackrecord.resources.dead_letters import count_letters
 from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown
-from ..asked import PageRequest
+from ..drawings.plots import Point, Stack
 from ..effect_lately import Lately, effects_lately
-from ..plots import Point, Stack
+from ..requests.asked import PageRequest
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
 _USUAL_RANGE: Final = "30"

@@ -23,9 +23,9 @@ from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 from .entries import Happening, RunBehind, points, why
 
 _PATH = "/patterns"

@@ -11,6 +11,7 @@ from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.learning.text.times import iso
 from trackrecord.queries.explain import explained
 from trackrecord.queries.record_over_time import RecordMoment, record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
@@ -23,14 +24,13 @@ from trackrecord.resources.competences import (
     revising,
 )
 from trackrecord.resources.project_store import read_project
-from trackrecord.times import iso
 
 from ..answering import Deed, Shown
-from ..asked import PageRequest
-from ..forms import Form
-from ..listing import listed
-from ..plots import Point
-from ..procedure_graph import picture_of, step_name
+from ..drawings.plots import Point
+from ..drawings.procedure_graph import picture_of, step_name
+from ..requests.asked import PageRequest
+from ..requests.forms import Form
+from ..requests.listing import listed
 
 if TYPE_CHECKING:
     from trackrecord.learning.competences.record import Competence

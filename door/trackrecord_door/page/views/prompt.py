@@ -18,7 +18,7 @@ from trackrecord.queries.project_rows import project_row
 from trackrecord.resources.checks import optional_text_of
 
 from ..answering import Shown
-from ..asked import PageRequest
+from ..requests.asked import PageRequest
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.rankings_answer import Rankings

@@ -15,8 +15,8 @@ from trackrecord.resources.explanations import ExplanationAnswer, explain_run
 from trackrecord.resources.runs import HandedEntry, RunDetails, RunFilter, find_run, verdict_of
 
 from ..answering import Shown
-from ..asked import PageRequest
-from ..time_line import Bar, time_line_of
+from ..drawings.time_line import Bar, time_line_of
+from ..requests.asked import PageRequest
 
 _ROWS: Final = 50
 _VERDICTS: Final = ("success", "failure", "none")

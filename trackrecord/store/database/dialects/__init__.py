@@ -2,8 +2,7 @@
 
 A new one is a module here and a row in `ALL`. Beyond these modules a database is named where
 
-- its URLs are checked and named: `trackrecord/server_urls.py`, `daemon_settings.py`, and `move_` of
-  the commands;
+- its URLs are checked and named: `server_urls`, `daemon_settings`, and `move_` of the commands;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
   each subject, their `partial_indexes`, and the first revision;
 - its errors are told apart: busy, or not permitted, in `engine.py`;

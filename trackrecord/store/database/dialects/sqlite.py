@@ -27,7 +27,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreBusy, StoreUnavailable, TransferRefused
-from trackrecord.folders import make_private_folder
+from trackrecord.process.folders import make_private_folder
 
 from .base import Dialect, Extra
 

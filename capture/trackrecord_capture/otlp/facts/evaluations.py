@@ -1,0 +1,160 @@
+"""Scores of a run: from attributes, from events, and from Langfuse's own path."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from ..encodings.span import LogRecord, Span
+from .fact import SpanScore, bounded
+from .values import as_flag, as_number, as_text, seconds_of
+
+EVENT: Final = "gen_ai.evaluation.result"
+_SAYS_CHARS: Final = 1000
+_NAME_CHARS: Final = 200
+_MOST: Final = 50
+_GOOD: Final = frozenset(
+    {
+        "pass", "passed", "correct", "success", "succeeded", "successful", "good", "true", "yes",
+        "resolved", "accepted", "approved", "thumbs_up", "thumbs up", "positive", "factual",
+        "complete", "completed",
+    }
+)  # fmt: skip
+_BAD: Final = frozenset(
+    {
+        "fail", "failed", "incorrect", "failure", "wrong", "bad", "false", "no", "unresolved",
+        "rejected", "thumbs_down", "thumbs down", "negative", "hallucinated", "incomplete",
+    }
+)  # fmt: skip
+# Of these, "true" and "yes" are bad news.
+_FAULTS: Final = (
+    "bias", "error", "fail", "hallucinat", "harm", "jailbreak", "leak", "refus", "toxic",
+)  # fmt: skip
+# Where OpenInference keeps scores in the attributes of a span, and what they are about.
+_FLATTENED: Final = (
+    ("annotations", "annotation"),
+    ("evaluations", "evaluation"),
+    ("trace.annotations", "annotation"),
+    ("trace.evaluations", "evaluation"),
+    ("session.annotations", "annotation"),
+    ("session.evaluations", "evaluation"),
+)
+
+
+def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
+    """Return the scores that a span carries in its attributes or its events."""
+    found = [
+        _evaluation(event.attributes, "gen_ai.evaluation.", event.at_ns)
+        for event in span.events
+        if event.name == EVENT
+    ]
+    for prefix, term in _FLATTENED:
+        if f"{prefix}.0.{term}.name" in span.attributes or prefix in span.attributes:
+            found += _flattened(span, prefix, term)
+    if "gen_ai.evaluation.name" in span.attributes:
+        found.append(_evaluation(span.attributes, "gen_ai.evaluation.", span.end_ns))
+    return tuple(found[:_MOST])
+
+
+def evaluation_in(record: LogRecord) -> SpanScore:
+    """Return the score that an evaluation event tells of."""
+    attributes = record.attributes
+    if isinstance(record.body, Mapping):
+        attributes = {**record.body, **attributes}
+    return _evaluation(attributes, "gen_ai.evaluation.", record.at_ns)
+
+
+def evaluation_of_langfuse(score: Mapping[str, Any]) -> SpanScore:
+    """Return a score as Langfuse's clients send it."""
+    name, value = as_text(score.get("name") or "score"), score.get("value")
+    label = value if isinstance(value, str) else ""
+    is_flag = isinstance(value, bool) or as_text(score.get("dataType") or "") == "BOOLEAN"
+    return SpanScore(
+        name=name[:_NAME_CHARS],
+        success=_by_flag(name, value) if is_flag else _by_label(name, label),
+        says=_words(name, as_number(value), label, as_text(score.get("comment") or "")),
+        at=_moment(score.get("timestamp")),
+    )
+
+
+def _moment(written: object) -> float | None:
+    """Return when a score was given; None if it does not say so in a way that can be read."""
+    if not isinstance(written, str):
+        return None
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return at.timestamp() if at.tzinfo is not None and at.timestamp() > 0 else None
+
+
+def _flattened(span: Span, prefix: str, term: str) -> list[SpanScore]:
+    return [
+        _evaluation(entry, f"{term}.", span.end_ns, scope=prefix)
+        for entry in _entries(span.attributes, prefix)
+    ]
+
+
+def _entries(attributes: Mapping[str, Any], prefix: str) -> Iterator[Mapping[str, Any]]:
+    held = attributes.get(prefix)
+    if isinstance(held, list):
+        yield from (entry for entry in held[:_MOST] if isinstance(entry, Mapping))
+        return
+    for position in range(_MOST):
+        start = f"{prefix}.{position}."
+        entry = {
+            name.removeprefix(start): value
+            for name, value in attributes.items()
+            if name.startswith(start)
+        }
+        if not entry:
+            return
+        yield entry
+
+
+def _evaluation(
+    attributes: Mapping[str, Any],
+    prefix: str,
+    at_ns: int,
+    *,
+    scope: str = "",
+) -> SpanScore:
+    def held(*names: str) -> Any:  # noqa: ANN401 - an attribute of any type
+        for name in names:
+            value = attributes.get(prefix + name)
+            if value is not None:
+                return value
+        return None
+
+    name = as_text(held("name") or "evaluation")
+    label = as_text(held("score.label", "label") or "")
+    value = held("score.value", "score")
+    success = _by_flag(name, value) if isinstance(value, bool) else _by_label(name, label)
+    return SpanScore(
+        name=name[:_NAME_CHARS],
+        success=success,
+        says=_words(name, as_number(value), label, as_text(held("explanation") or "")),
+        at=seconds_of(at_ns) or None,
+        of_session=scope.startswith("session."),
+        of_trace=scope.startswith("trace."),
+    )
+
+
+def _by_label(name: str, label: str) -> bool | None:
+    word = label.strip().lower()
+    if word in ("true", "yes", "false", "no"):
+        return _by_flag(name, word)
+    if word in _GOOD:
+        return True
+    return False if word in _BAD else None
+
+
+def _by_flag(name: str, value: object) -> bool | None:
+    flag = as_flag({0.0: False, 1.0: True}.get(value) if isinstance(value, float) else value)
+    is_fault = any(fault in name.lower() for fault in _FAULTS)
+    return None if flag is None else flag is not is_fault
+
+
+def _words(name: str, number: float | None, label: str, explanation: str) -> str:
+    score = " ".join(part for part in ("" if number is None else f"{number:g}", label) if part)
+    words = f"{name}: {score}" if score else name
+    return bounded(f"{words} ({explanation})" if explanation else words, _SAYS_CHARS)

@@ -1,0 +1,239 @@
+"""What a span tells of a run, in whichever vocabulary it speaks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..encodings.span import Span, SpanEvent
+from . import vocabulary
+from .evaluations import evaluations_on
+from .fact import Fact, bounded
+from .prompts import prompt_in, prompt_in_repr
+from .values import (
+    as_exit_code,
+    as_text,
+    document,
+    first_count,
+    first_number,
+    first_text,
+    seconds_of,
+)
+from .vocabulary import SpanKind
+
+_ID_CHARS: Final = 256
+_NAME_CHARS: Final = 200
+_PROMPT_CHARS: Final = 1024 * 1024
+# A request to a model repeats the whole conversation; the first one of a run is short.
+_CHAT_CHARS: Final = 64 * 1024
+_SPREAD: Final = 4
+_EXCEPTION: Final = "exception"
+
+
+def fact_of(span: Span) -> Fact:
+    """Return what is kept of a span; it shares nothing with it."""
+    kind = kind_of(span)
+    if kind is SpanKind.OTHER:
+        return _ancestry(span)
+    attributes = span.attributes
+    raised = _exception(span.events)
+    tool, is_tool = "", kind is SpanKind.TOOL
+    if is_tool:
+        tool = first_text(attributes, vocabulary.TOOL) or _tool_by_name(span.name)
+    return Fact(
+        span=span.span_id,
+        parent=span.parent_id,
+        kind=kind,
+        name=span.name[:_NAME_CHARS],
+        scope=span.scope[:_NAME_CHARS],
+        start=seconds_of(span.start_ns),
+        end=seconds_of(span.end_ns),
+        status=span.status,
+        tool=tool[:_NAME_CHARS],
+        call=first_text(attributes, vocabulary.CALL_ID)[:_ID_CHARS] if is_tool else "",
+        arguments=_arguments(span) if is_tool else None,
+        command=bounded(first_text(attributes, vocabulary.COMMAND)) if is_tool else "",
+        edited=first_text(attributes, vocabulary.EDITED)[:_CHAT_CHARS] if is_tool else "",
+        result=_result(span) if is_tool else None,
+        failed=_failed(attributes),
+        error=bounded(_error(span, kind, raised)),
+        error_type=_error_type(attributes, raised)[:_NAME_CHARS],
+        exit_code=_exit_code(attributes),
+        decision=as_text(attributes.get("decision") or "")[:_NAME_CHARS],
+        agent=first_text(attributes, vocabulary.AGENT_NAME)[:_NAME_CHARS],
+        service=as_text(span.resource.get("service.name") or "")[:_NAME_CHARS],
+        session=_session(attributes)[:_ID_CHARS],
+        prompt_id=_prompt_id(span),
+        prompt=_prompt(span, kind),
+        model=first_text(attributes, vocabulary.MODEL)[:_NAME_CHARS],
+        tokens_in=first_count(attributes, vocabulary.TOKENS_IN),
+        tokens_out=first_count(attributes, vocabulary.TOKENS_OUT),
+        usd=first_number(attributes, vocabulary.USD),
+        folder=_told(span, vocabulary.FOLDER),
+        project=_told(span, vocabulary.PROJECT),
+        repository=_told(span, vocabulary.REPOSITORY),
+        branch=_told(span, vocabulary.BRANCH),
+        evaluations=evaluations_on(span),
+    )
+
+
+def _tool_by_name(name: str) -> str:
+    """Return the tool that a span's name names: DSPy's is the method of a tool that was called."""
+    return name.removeprefix("execute_tool ").removesuffix(".__call__")
+
+
+def _prompt_id(span: Span) -> str:
+    """Return the id of the prompt; in a sub-agent of Claude Code its own id stands for it."""
+    own = ("agent_id",) if span.name.startswith("claude_code.") else ()
+    return first_text(span.attributes, (*own, *vocabulary.PROMPT_ID))[:_ID_CHARS]
+
+
+def kind_of(span: Span) -> SpanKind:
+    """Return what a span tells of, by the first vocabulary that says so."""
+    attributes = span.attributes
+    for name, kinds in vocabulary.KINDS:
+        value = attributes.get(name)
+        if value is not None and isinstance(value, str) and (kind := kinds.get(value)):
+            return kind
+    operation = attributes.get("gen_ai.operation.name")
+    if isinstance(operation, str) and operation.startswith(vocabulary.INVOCATION):
+        return SpanKind.RUN
+    return vocabulary.NAMED.get((span.scope, span.name), SpanKind.OTHER)
+
+
+def _ancestry(span: Span) -> Fact:
+    """Return what is kept of a span that tells nothing: where it stands, and whose it is."""
+    attributes = span.attributes
+    return Fact(
+        span=span.span_id,
+        parent=span.parent_id,
+        kind=SpanKind.OTHER,
+        name=span.name[:_NAME_CHARS],
+        start=seconds_of(span.start_ns),
+        end=seconds_of(span.end_ns),
+        service=as_text(span.resource.get("service.name") or "")[:_NAME_CHARS],
+        # Codex names the session beside the turn only here.
+        session=first_text(attributes, ("conversation.id",))[:_ID_CHARS],
+        prompt_id=_prompt_id(span),
+        folder=first_text(attributes, ("cwd",))[:_CHAT_CHARS],
+        is_end=span.name == "session_task.turn",
+        evaluations=evaluations_on(span),
+    )
+
+
+def _told(span: Span, names: tuple[str, ...]) -> str:
+    found = first_text(span.attributes, names) or first_text(span.resource, names)
+    return found[:_CHAT_CHARS]
+
+
+def _session(attributes: Mapping[str, Any]) -> str:
+    found = first_text(attributes, vocabulary.SESSION)
+    if found or "metadata" not in attributes:
+        return found
+    metadata = document(as_text(attributes["metadata"]))  # OpenInference's, of LangChain
+    if not isinstance(metadata, Mapping):
+        return ""
+    return first_text(metadata, ("session_id", "thread_id", "conversation_id"))
+
+
+def _exit_code(attributes: Mapping[str, Any]) -> int | None:
+    codes = (as_exit_code(attributes.get(name)) for name in vocabulary.EXIT_CODE)
+    return next((code for code in codes if code is not None), None)
+
+
+def _failed(attributes: Mapping[str, Any]) -> bool | None:
+    for name, words in vocabulary.FAILED:
+        value = attributes.get(name)
+        if value is not None:
+            return as_text(value).lower() in words
+    return None
+
+
+def _exception(events: tuple[SpanEvent, ...]) -> Mapping[str, Any]:
+    """Return the attributes of the last exception that a span recorded."""
+    for event in reversed(events):
+        if event.name == _EXCEPTION:
+            return event.attributes
+    return {}
+
+
+def _error(span: Span, kind: SpanKind, raised: Mapping[str, Any]) -> str:
+    """Return the error: an exception's own message rather than a traceback."""
+    told = as_text(raised.get("exception.message") or "")
+    told = told or _error_attribute(span.attributes)
+    if not told and span.status == "error":
+        told = span.status_message
+        if kind is SpanKind.RUN:  # Agno has the exception only in what the agent "answered"
+            answer = first_text(span.attributes, vocabulary.RESULT)
+            told = f"{told}\n{answer[:_NAME_CHARS]}".strip()
+    return told.partition("Traceback (most recent call last)")[0].strip() or told
+
+
+def _error_type(attributes: Mapping[str, Any], raised: Mapping[str, Any]) -> str:
+    held = (attributes.get(name) for name in vocabulary.ERROR_TYPE)
+    # False says that there was no error.
+    return as_text(next(filter(None, held), None) or raised.get("exception.type") or "")
+
+
+def _error_attribute(attributes: Mapping[str, Any]) -> str:
+    found = first_text(attributes, vocabulary.ERROR)
+    return "" if found == "true" else found  # an old convention's flag
+
+
+def _arguments(span: Span) -> str | None:
+    """Return the arguments as they were recorded, in attributes or (Strands) in an event."""
+    found = first_text(span.attributes, vocabulary.ARGUMENTS)
+    for event in span.events if not found else ():
+        if event.name in vocabulary.CALL_EVENTS:
+            found = found or _body(event, ("content", "bash_command", "input"))
+    return bounded(found) if found else None
+
+
+def _result(span: Span) -> str | None:
+    found = first_text(span.attributes, vocabulary.RESULT)
+    for event in span.events if not found else ():
+        if event.name in (*vocabulary.RESULT_EVENTS, "tool.output"):
+            found = found or _body(event, ("message", "output", "content"))
+    return bounded(found) if found else None
+
+
+def _body(event: SpanEvent, names: tuple[str, ...]) -> str:
+    return first_text(event.attributes, names)
+
+
+def _prompt(span: Span, kind: SpanKind) -> str:
+    """Return what the person asked, where a span may say it at a price that is worth it."""
+    if (
+        kind is SpanKind.MODEL
+        or kind is SpanKind.RUN
+        or (kind is SpanKind.STEP and not span.parent_id)
+    ):
+        most = _CHAT_CHARS if kind is SpanKind.MODEL else _PROMPT_CHARS
+        for text in _recorded_prompts(span):
+            if len(text) <= most and (found := prompt_in(text)):
+                return found
+    if kind is SpanKind.STEP:  # LlamaIndex has what was asked only in the steps of its workflow
+        return prompt_in_repr(as_text(span.attributes.get("input.value") or ""))
+    return ""
+
+
+def _recorded_prompts(span: Span) -> Iterator[str]:
+    attributes = span.attributes
+    for name in vocabulary.PROMPT:
+        value = attributes.get(name)
+        if value:
+            yield as_text(value)
+    for role, content in vocabulary.SPREAD_PROMPTS:
+        for position in range(_SPREAD):
+            if attributes.get(role.format(position)) in ("user", "human"):
+                yield as_text(attributes.get(content.format(position)) or "")
+    for event in span.events:
+        if event.name in vocabulary.PROMPT_EVENTS:
+            yield from _prompts_in(event)
+
+
+def _prompts_in(event: SpanEvent) -> Iterator[str]:
+    held = event.attributes.get("gen_ai.input.messages")
+    if held:
+        yield as_text(held)
+    content = event.attributes.get("content")
+    if content:
+        yield as_text([{"role": "user", "content": document(as_text(content))}])

@@ -1,0 +1,203 @@
+"""Calls of tools, from the spans or events that tell of them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import RunCall
+from ..facts import vocabulary
+from ..facts.fact import Fact
+from ..facts.results import ResultTold, told_by
+from ..facts.vocabulary import SpanKind
+from .arguments import arguments_in, command_in, edits_in
+
+_REJECTED: Final = ("reject", "rejected", "deny", "denied", "abort")
+# Two instrumentations start and end their spans of one call this far apart, at most.
+_SLACK_S: Final = 0.25
+_SLACK_OF_IDS_S: Final = 5.0
+# How many calls of one tool are compared with the next one: so many run at once at most.
+_MOST_AT_ONCE: Final = 64
+
+
+class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """A call, with what is needed to recognise it when another instrumentation tells of it, too.
+
+    Attributes:
+        call: the call.
+        scopes: the instrumentations that told of it.
+        spans: the spans that told of it.
+        rejected: whether the person refused it.
+    """
+
+    call: RunCall
+    scopes: frozenset[str]
+    spans: tuple[str, ...]
+    rejected: bool = False
+
+    @property
+    def start(self) -> float:
+        """When it started; seconds since the epoch."""
+        return self.call.started_at or 0.0
+
+    @property
+    def end(self) -> float:
+        """When it ended."""
+        return self.start + (self.call.duration_ms or 0.0) / 1000
+
+
+def is_call(fact: Fact) -> bool:
+    """Return whether a fact is a call of a tool, and not how a framework ends or hands on a run."""
+    if fact.kind is not SpanKind.TOOL or not fact.tool:
+        return False
+    tool, name = fact.tool.lower(), fact.name.lower()
+    # A name in parentheses is none that a model can call: so ADK sums up calls that ran at once.
+    if tool in vocabulary.FINAL_TOOLS or tool == vocabulary.HANDOFF or tool.startswith("("):
+        return False
+    return not tool.startswith(vocabulary.HANDOFFS) and not name.startswith(vocabulary.HANDOFFS)
+
+
+def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> CallSeen:
+    """Return the call that a span tells of, with what the spans below it know better."""
+    told = told_by(fact.result) if fact.result is not None else None
+    arguments = arguments_in(fact.arguments) if fact.arguments is not None else None
+    rejected = any(detail.decision.lower() in _REJECTED for detail in (fact, *details))
+    # What the person did not allow neither failed nor changed anything.
+    ok = None if rejected else _ok(fact, details, told)
+    command = fact.command or command_in(fact.tool, arguments)
+    edits = edits_in(fact.tool, arguments) or edits_in(fact.tool, {"path": fact.edited})
+    call = RunCall(
+        tool=fact.tool,
+        id=fact.call or (told.call if told else ""),
+        arguments=arguments,
+        command=command,
+        edits=() if rejected else edits,
+        ok=ok,
+        exit_code=_exit_code(fact, details, told),
+        error=_error(fact, details, told) if ok is False else "",
+        result=told.text if told else "",
+        started_at=fact.start or None,
+        duration_ms=max(0.0, (fact.end - fact.start) * 1000) if fact.start and fact.end else None,
+        actor=actor,
+    )
+    return CallSeen(
+        call=call,
+        scopes=frozenset({fact.scope}),
+        spans=(fact.span, *(detail.span for detail in details)),
+        rejected=rejected,
+    )
+
+
+def _ok(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> bool | None:
+    if any(_has_failed(part) for part in (fact, *details)) or (told and told.failed):
+        return False
+    if told is not None or any(part.failed is False for part in (fact, *details)):
+        return True
+    return True if fact.scope.startswith(vocabulary.SETS_ERRORS) else None
+
+
+def _has_failed(fact: Fact) -> bool:
+    return (
+        fact.status == "error"
+        or bool(fact.error_type)
+        or fact.failed is True
+        or fact.exit_code not in (None, 0)
+    )
+
+
+def _exit_code(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> int | None:
+    for part in (fact, *details):
+        if part.exit_code is not None:
+            return part.exit_code
+    return told.exit_code if told else None
+
+
+def _error(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> str:
+    for part in (fact, *details):
+        if part.error:
+            return part.error
+    if told and told.error:
+        return told.error
+    return next((part.error_type for part in (fact, *details) if part.error_type), "")
+
+
+def merged(calls: Iterable[CallSeen]) -> list[CallSeen]:
+    """Return each call once, in the order of their start, whoever reported it how often."""
+    kept: list[CallSeen] = []
+    by_tool = sorted(calls, key=lambda seen: (seen.call.tool, seen.start, seen.spans))
+    for _, same_tool in groupby(by_tool, key=lambda seen: seen.call.tool):
+        kept += _merged_of_tool(list(same_tool))
+    return sorted(kept, key=lambda seen: (seen.start, seen.spans))
+
+
+def _merged_of_tool(calls: list[CallSeen]) -> list[CallSeen]:
+    kept: list[CallSeen] = []
+    for seen in calls:
+        recent = range(max(0, len(kept) - _MOST_AT_ONCE), len(kept))
+        same = next((at for at in recent if _are_one(kept[at], seen)), None)
+        if same is None:
+            kept.append(seen)
+        else:
+            kept[same] = _joined(kept[same], seen)
+    return kept
+
+
+def _are_one(one: CallSeen, other: CallSeen) -> bool:
+    """Return whether two instrumentations told of one call; one alone never tells of it twice.
+
+    An id alone proves nothing: models in tests, and some others, give the same one again and again.
+    """
+    if one.scopes & other.scopes:
+        return False
+    apart = max(one.start, other.start) - min(one.end, other.end)
+    if one.call.id and other.call.id:
+        return one.call.id == other.call.id and apart <= _SLACK_OF_IDS_S
+    return apart <= _SLACK_S and _alike(one.call.arguments, other.call.arguments)
+
+
+def _alike(one: Any, other: Any) -> bool:  # noqa: ANN401 - arguments of any shape
+    """Return whether arguments are the same, where one side may have only the bare values."""
+    return one is None or other is None or one == other or _bare(one) == _bare(other)
+
+
+def _bare(arguments: Any) -> list[str]:  # noqa: ANN401 - as above
+    values = list(arguments.values()) if isinstance(arguments, dict) else [arguments]
+    return sorted(map(str, values))
+
+
+def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
+    """Return what two tellers know of a call; the more detailed one leads."""
+    lead, rest = sorted((one.call, other.call), key=_detail, reverse=True)
+    rejected = one.rejected or other.rejected
+    failed = not rejected and (one.call.ok is False or other.call.ok is False)
+    known = True if not rejected and (lead.ok or rest.ok) else None
+    call = msgspec.structs.replace(
+        lead,
+        id=lead.id or rest.id,
+        arguments=lead.arguments if lead.arguments is not None else rest.arguments,
+        command=lead.command or rest.command,
+        edits=() if rejected else lead.edits or rest.edits,
+        ok=False if failed else known,
+        exit_code=lead.exit_code if lead.exit_code is not None else rest.exit_code,
+        error=(lead.error or rest.error) if failed else "",
+        result=lead.result or rest.result,
+        duration_ms=lead.duration_ms if lead.duration_ms is not None else rest.duration_ms,
+        sub_agent=lead.sub_agent or rest.sub_agent,
+        actor=lead.actor if lead.actor != "agent" else rest.actor,
+    )
+    return CallSeen(
+        call=call,
+        scopes=one.scopes | other.scopes,
+        spans=(*one.spans, *other.spans),
+        rejected=rejected,
+    )
+
+
+def _detail(call: RunCall) -> tuple[bool, bool, bool, float]:
+    return (
+        isinstance(call.arguments, dict),
+        bool(call.result),
+        bool(call.id),
+        -(call.started_at or 0.0),
+    )

@@ -1,0 +1,1 @@
+"""Traces, kept on disk until they are whole, and then published."""

@@ -1,0 +1,180 @@
+"""The traces that are kept, as far as is needed to say which of them are due."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import msgspec
+
+from trackrecord.learning.text.times import believed_age
+from trackrecord.settings.trace_rules import TraceRules
+
+from .trace_store import KeptTrace
+
+
+class WaitingTrace(msgspec.Struct, kw_only=True):
+    """How a trace stands.
+
+    Attributes:
+        first_at: when its first span came; seconds since the epoch.
+        last_at: when its last span came.
+        has_ended: whether its root came.
+        bytes: how large it is.
+        is_published: whether everything that came was published.
+        is_pressed: whether it is to be published as it is, for want of room or for a score.
+        version: grows with everything that comes.
+    """
+
+    first_at: float
+    last_at: float
+    has_ended: bool = False
+    bytes: int = 0
+    is_published: bool = False
+    is_pressed: bool = False
+    version: int = 0
+
+    def kept(self, trace: str) -> KeptTrace:
+        """Return it as it is stored."""
+        return KeptTrace(
+            trace=trace,
+            first_at=self.first_at,
+            last_at=self.last_at,
+            has_ended=self.has_ended,
+            bytes=self.bytes,
+            is_published=self.is_published,
+        )
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True):
+    """A trace that is to be published.
+
+    Attributes:
+        trace: its id.
+        version: how it stood when this was said.
+        is_idle: whether nothing more is expected.
+        is_early: whether more was expected.
+    """
+
+    trace: str
+    version: int
+    is_idle: bool
+    is_early: bool
+
+
+class WaitingTraces:
+    """All traces that are kept, the longest silent first.
+
+    Args:
+        rules: how long is waited.
+        kept: those on disk, the longest silent first.
+    """
+
+    def __init__(self, rules: TraceRules, kept: Iterable[KeptTrace]) -> None:
+        self._rules = rules
+        self._traces = OrderedDict(
+            (
+                trace.trace,
+                WaitingTrace(
+                    first_at=trace.first_at,
+                    last_at=trace.last_at,
+                    has_ended=trace.has_ended,
+                    bytes=trace.bytes,
+                    is_published=trace.is_published,
+                ),
+            )
+            for trace in kept
+        )
+
+    def __len__(self) -> int:
+        return len(self._traces)
+
+    def get(self, trace: str) -> WaitingTrace | None:
+        """Return how a trace stands; None if it is not kept."""
+        return self._traces.get(trace)
+
+    def after(self, trace: str, now: float) -> WaitingTrace:
+        """Return how a trace stands with a span that comes now; nothing is changed yet."""
+        old = self._traces.get(trace)
+        if old is None:
+            return WaitingTrace(first_at=now, last_at=now)
+        return msgspec.structs.replace(
+            old, last_at=now, is_published=False, version=old.version + 1
+        )
+
+    def put(self, trace: str, waiting: WaitingTrace) -> None:
+        """Note how a trace stands now."""
+        self._traces[trace] = waiting
+        self._traces.move_to_end(trace)
+
+    def press(self, trace: str) -> bool:
+        """Have a trace published again soon; return whether it is kept."""
+        waiting = self._traces.get(trace)
+        if waiting is None:
+            return False
+        # One that has not ended is published in its time, with what presses.
+        waiting.is_pressed = waiting.is_pressed or waiting.is_published
+        waiting.is_published = False
+        waiting.version += 1
+        return True
+
+    def press_oldest(self, number: int) -> None:
+        """Have some traces published as they are, the longest silent first."""
+        for _, waiting in zip(range(number), self._traces.values(), strict=False):
+            waiting.is_pressed = True
+
+    def due(self, now: float, most: int) -> list[Due]:
+        """Return traces that are to be published, at most so many."""
+        too_many = len(self._traces) - self._rules.max_traces
+        all_due = (
+            self._due(trace, waiting, _silent_s(waiting, now), is_over=position < too_many)
+            for position, (trace, waiting) in enumerate(self._traces.items())
+            if not waiting.is_published
+        )
+        return list(islice((due for due in all_due if due is not None), most))
+
+    def _due(
+        self, trace: str, waiting: WaitingTrace, silent: float, *, is_over: bool
+    ) -> Due | None:
+        is_idle = silent >= self._rules.idle_s
+        is_whole = waiting.has_ended and silent >= self._rules.settle_s
+        if not (is_whole or is_idle or waiting.is_pressed or is_over):
+            return None
+        return Due(
+            trace=trace,
+            version=waiting.version,
+            is_idle=is_idle,
+            is_early=not (is_whole or is_idle or waiting.has_ended),
+        )
+
+    def settle(self, due: Due) -> WaitingTrace | None:
+        """Note that a trace was published; None if more has come in the meantime."""
+        waiting = self._traces.get(due.trace)
+        if waiting is None or waiting.version != due.version:
+            return None
+        waiting.is_published = True
+        waiting.is_pressed = False
+        return waiting
+
+    def old(self, now: float) -> list[str]:
+        """Return the traces that need not be kept any longer."""
+        too_many = len(self._traces) - self._rules.max_traces
+        return [
+            trace
+            for position, (trace, waiting) in enumerate(self._traces.items())
+            if waiting.is_published
+            and (position < too_many or _silent_s(waiting, now) >= self._rules.keep_s)
+        ]
+
+    def published(self, most: int) -> list[str]:
+        """Return traces that are kept only for late spans, the longest silent first."""
+        return [trace for trace, waiting in self._traces.items() if waiting.is_published][:most]
+
+    def forget(self, traces: Sequence[str]) -> None:
+        """Forget traces."""
+        for trace in traces:
+            self._traces.pop(trace, None)
+
+
+def _silent_s(waiting: WaitingTrace, now: float) -> float:
+    """Return for how many seconds nothing of a trace has come."""
+    return believed_age(now - waiting.last_at)

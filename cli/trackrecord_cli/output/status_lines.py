@@ -1,0 +1,92 @@
+"""What `status` shows to people: a line for each number, and the verdict last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .drawing import bar, sparkline
+
+if TYPE_CHECKING:
+    from trackrecord.queries.flow_rates import FlowRates
+    from trackrecord.queries.status import StatusReport
+
+
+class StatusLine(NamedTuple):
+    """One line: what is counted, the count, and its history or share."""
+
+    name: str
+    value: str
+    drawn: str = ""
+
+
+def places(status: StatusReport) -> list[StatusLine]:
+    """Return where everything is kept."""
+    return [
+        StatusLine("version", status.version),
+        StatusLine("home", status.home),
+        StatusLine("Redis", status.redis),
+        StatusLine("database", status.database),
+    ]
+
+
+def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLine]:
+    """Return how outcomes flow.
+
+    Args:
+        status: the newest reading.
+        rates: those between the readings, the oldest first.
+    """
+    age = "none" if status.oldest_waiting_s is None else _age(status.oldest_waiting_s)
+    return [
+        StatusLine("workers", str(status.workers)),
+        StatusLine(
+            "waiting in the stream",
+            f"{status.waiting:,}",
+            _rate([r.arriving for r in rates], "arriving"),
+        ),
+        StatusLine(
+            "being learnt", f"{status.pending:,}", _rate([r.learnt for r in rates], "learnt")
+        ),
+        StatusLine("oldest of them", age),
+        StatusLine("in the spool", f"{status.spooled:,}"),
+        StatusLine("dead letters", f"{status.dead_letters:,}"),
+    ]
+
+
+def learnt(status: StatusReport) -> list[StatusLine]:
+    """Return what has been learnt."""
+    from trackrecord.learning.text.times import iso
+
+    judged = status.outcomes - status.without_verdict
+    share = status.successes / judged if judged else None
+    cached = "never computed" if status.cache_age_s is None else f"{_age(status.cache_age_s)} old"
+    return [
+        StatusLine("outcomes", f"{status.outcomes:,}"),
+        StatusLine("successful", f"{status.successes:,}", _share(share)),
+        StatusLine("without a verdict", f"{status.without_verdict:,}"),
+        StatusLine("patterns", f"{status.patterns:,}"),
+        StatusLine("anti-patterns", f"{status.anti_patterns:,}"),
+        StatusLine("procedures", f"{status.signatures:,}"),
+        StatusLine("competence records", f"{status.competences:,}"),
+        StatusLine("memories", f"{status.memories:,}"),
+        StatusLine("episodes to consolidate", f"{status.waiting_episodes:,}"),
+        StatusLine("projects to rebuild", ", ".join(status.rebuild_due) or "none"),
+        StatusLine("last learnt", iso(status.last_learnt) or "never"),
+        StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
+        StatusLine("rankings", cached),
+        StatusLine("effect of advice", status.effect),
+    ]
+
+
+def _rate(rates: Sequence[float], what: str) -> str:
+    return f"{rates[-1]:>9,.1f}/s {what:<8} {sparkline(rates)}" if rates else ""
+
+
+def _share(share: float | None) -> str:
+    return "" if share is None else f"{bar(share)} {share:.0%} of those with a verdict"
+
+
+def _age(seconds: float) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes:.0f} min" if minutes >= 2 else f"{minutes * 60 + rest:.1f} s"

@@ -1,0 +1,133 @@
+"""The tokens of the store, as the front door knows them: read at most a few times a second.
+
+All valid tokens are read at once, and remembered for a few seconds, so that neither good nor bad
+tokens cost a query each. A token that is not among them may have been made since, so that they are
+read again before it is refused: at most five times a second, which also slows down whoever guesses.
+The reading is done on a thread of its own: questions that take long do not delay it.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from trackrecord.errors import StoreUnavailable, TrackrecordError
+from trackrecord.learning.text.times import believed_age
+from trackrecord.wire.access_tokens import id_of_token, is_token_of
+
+from ..floor import Floor
+from ..protocol.callers import Caller
+
+if TYPE_CHECKING:
+    from trackrecord.queries.tokens import KnownToken
+
+# How long a token that was revoked is accepted at most.
+REMEMBERED_S: Final = 5.0
+_BETWEEN_READS_S: Final = 0.2
+_BETWEEN_NOTES_S: Final = 60.0
+# Of whoever decides something.
+_LONGEST_NAME: Final = 128
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The valid tokens by id, and when they began to be read."""
+
+    begun_at: float = float("-inf")
+    tokens: Mapping[str, "KnownToken"] = field(default_factory=dict)
+
+
+class Tokens:
+    """Finds the callers that tokens stand for.
+
+    Args:
+        floor: has the store.
+        remembered_s: how long a token that was revoked is accepted at most.
+    """
+
+    def __init__(self, floor: Floor, *, remembered_s: float = REMEMBERED_S) -> None:
+        self._remembered_s = remembered_s
+        self._floor = floor
+        self._thread = ThreadPoolExecutor(1, "tokens")
+        self._reading = asyncio.Lock()
+        self._read = _Read()
+        self._tried_at = float("-inf")
+        self._failure: tuple[float, StoreUnavailable] | None = None
+        self._noted: dict[str, float] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    async def caller_of(self, token: str) -> Caller | None:
+        """Return the caller that a token stands for; None if it is unknown or revoked.
+
+        Raises:
+            StoreUnavailable: the database cannot be asked.
+        """
+        token_id = id_of_token(token)
+        if token_id is None:
+            return None
+        asked_at = time.monotonic()
+        if asked_at - self._read.begun_at >= self._remembered_s:
+            await self._read_again(asked_at)
+        known = self._read.tokens.get(token_id)
+        if known is None:
+            await self._read_again(asked_at)
+            known = self._read.tokens.get(token_id)
+        if known is None or not is_token_of(token, known.digest):
+            return None
+        self._note_used(known)
+        name = f"token {' '.join(known.name.split()) or known.id}"[:_LONGEST_NAME]
+        return Caller(known.project, known.permission, name)
+
+    async def noted(self) -> None:
+        """Wait until the uses of tokens so far are noted."""
+        await asyncio.gather(*self._notes)
+
+    def close(self) -> None:
+        """Finish what was begun."""
+        self._thread.shutdown()
+
+    async def _read_again(self, asked_at: float) -> None:
+        """Read the tokens, unless that was begun, or failed, since they were asked for."""
+        async with self._reading:
+            if self._read.begun_at >= asked_at:
+                return
+            if self._failure is not None and self._failure[0] >= asked_at:
+                raise self._failure[1]
+            await asyncio.sleep(self._tried_at + _BETWEEN_READS_S - time.monotonic())
+            self._tried_at = time.monotonic()
+            loop = asyncio.get_running_loop()
+            try:
+                self._read = await loop.run_in_executor(self._thread, self._read_now)
+            except StoreUnavailable as error:
+                self._failure = time.monotonic(), error
+                raise
+
+    def _read_now(self) -> _Read:
+        from trackrecord.queries.tokens import list_tokens
+        from trackrecord.store.database.engine import reading
+
+        begun_at = time.monotonic()
+        with reading(self._floor.engine) as connection:
+            known = list_tokens(connection)
+        return _Read(begun_at, {token.id: token for token in known if token.is_valid})
+
+    def _note_used(self, known: "KnownToken") -> None:
+        """Note on the list that a token is used, now and then, and beside the request."""
+        now = time.time()
+        noted_at = max(known.last_used_at or 0, self._noted.get(known.id, 0))
+        if believed_age(now - noted_at) < _BETWEEN_NOTES_S:
+            return
+        self._noted[known.id] = now
+        task = asyncio.create_task(self._note(known.id))
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+    async def _note(self, token_id: str) -> None:
+        from trackrecord.changes.tokens import note_token_used
+
+        # Nobody waits for it, and the next use of the token is another occasion.
+        with contextlib.suppress(TrackrecordError, RuntimeError):
+            await self._floor.ask(lambda: note_token_used(self._floor.engine, token_id))

@@ -1,0 +1,1 @@
+"""What is posted to the front door to be recorded: traces, scores and hooks."""

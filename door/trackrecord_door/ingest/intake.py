@@ -1,0 +1,112 @@
+"""What the front door hands requests on to, on threads of their own.
+
+Decoding takes processor time; beside it the event loop goes on answering, and hooks have threads
+of their own, because an agent waits for them.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.otlp.encodings.receiver import Receiver
+from trackrecord_capture.otlp.encodings.span import LogRecord, Span
+
+Hook = Callable[[bytes], bytes | None]
+"""Takes the body of an agent's hook; returns JSON for the agent, or None for nothing."""
+
+_Result = TypeVar("_Result")
+_Item = TypeVar("_Item")
+_SLICE: Final = 512
+_HOOKS_AT_ONCE: Final = 4
+
+
+class Intake:
+    """Hands on what was posted.
+
+    Args:
+        receiver: takes spans and log records.
+        hooks: takes the hooks of each agent, by the agent's name.
+        at_the_end: closes the receiver and whatever else was opened for it and for the hooks.
+        captured: counts what they publish.
+    """
+
+    def __init__(
+        self,
+        receiver: Receiver,
+        hooks: Mapping[str, Hook],
+        at_the_end: Callable[[], None],
+        captured: CountedSinks | None = None,
+    ) -> None:
+        self.captured: Final = captured or CountedSinks()
+        self._receiver = receiver
+        self._at_the_end = at_the_end
+        self._hooks = hooks
+        self._decoding = ThreadPoolExecutor(1, "decoding")
+        self._hooking = ThreadPoolExecutor(_HOOKS_AT_ONCE, "hook")
+
+    async def decode(self, work: Callable[[Receiver], _Result]) -> _Result:
+        """Run work that decodes a request and hands it to the receiver; one at a time."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._decoding, work, self._receiver)
+
+    def knows(self, agent: str) -> bool:
+        """Return whether there is an agent of this name whose hooks are taken."""
+        return agent in self._hooks
+
+    async def hook(self, agent: str, body: bytes) -> bytes | None:
+        """Hand on the body of an agent's hook; return what the agent gets."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._hooking, self._hooks[agent], body)
+
+    def close(self) -> None:
+        """Finish what was begun, then close everything behind it."""
+        self._hooking.shutdown()
+        self._decoding.shutdown()
+        self._at_the_end()
+
+
+def take_spans(receiver: Receiver, spans: Iterator[Span | None]) -> int:
+    """Hand spans to a receiver slice by slice; return how many were rejected.
+
+    Raises:
+        Full: the receiver takes no more.
+        Malformed: the attributes of a resource are wrong.
+    """
+    return _take(receiver.spans, spans)
+
+
+def take_logs(receiver: Receiver, logs: Iterator[LogRecord | None]) -> int:
+    """Hand log records to a receiver slice by slice; return how many were rejected.
+
+    Raises:
+        Full: the receiver takes no more.
+        Malformed: the attributes of a resource are wrong.
+    """
+    return _take(receiver.logs, logs)
+
+
+def _take(receive: Callable[[list[_Item]], int], items: Iterator[_Item | None]) -> int:
+    rejected = 0
+    for each in _slices(items):
+        usable = [item for item in each if item is not None]
+        rejected += len(each) - len(usable)
+        if usable:
+            rejected += receive(usable)
+    return rejected
+
+
+def take_scores(receiver: Receiver, scores: Iterator[Mapping[str, Any]]) -> int:
+    """Hand Langfuse's scores to a receiver slice by slice; return how many were rejected.
+
+    Raises:
+        Full: the receiver takes no more.
+    """
+    return sum(receiver.langfuse_scores(each) for each in _slices(scores))
+
+
+def _slices(items: Iterator[_Item]) -> Iterator[list[_Item]]:
+    while each := list(islice(items, _SLICE)):
+        yield each

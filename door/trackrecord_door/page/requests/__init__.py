@@ -1,0 +1,1 @@
+"""What requests for pages carry: queries, lists and forms, read within bounds."""

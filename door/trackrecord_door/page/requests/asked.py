@@ -1,0 +1,181 @@
+"""What a request for a page asks for: which project, as of when, sorted and filtered how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+
+from trackrecord.errors import InvalidRequest
+from trackrecord.learning.text.project_names import checked_project
+from trackrecord.learning.text.times import parse_moment
+from trackrecord.resources.checks import text_of
+from trackrecord.resources.redis_server import redis_explained
+from trackrecord_door.floor import Floor
+from trackrecord_door.protocol.callers import Caller, caller_of
+
+from ..table import permission_of
+
+if TYPE_CHECKING:
+    import redis
+    from sqlalchemy import Connection
+
+_LONGEST: Final = 4096
+# What every link keeps: the same project at the same moment.
+_KEPT: Final = ("project", "at")
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """What a request asks for.
+
+    Attributes:
+        floor: where the answer comes from.
+        caller: who asks.
+        path: of the page.
+        query: the parameters behind it; of those that are repeated, the last.
+        named: the parts of the path that have a name, for example an id.
+        project: the project that is shown.
+        at: the past moment that is shown, seconds since the epoch; None for now.
+    """
+
+    floor: Floor
+    caller: Caller
+    path: str
+    query: Mapping[str, str]
+    named: Mapping[str, str]
+    project: str
+    at: float | None
+
+    def text(self, name: str) -> str | None:
+        """Return a parameter of the query; None if it is missing or blank.
+
+        Raises:
+            InvalidRequest: it is too long, or holds what no database can store.
+        """
+        given = self.query.get(name, "")
+        return text_of(name, given, most=_LONGEST).strip() if given.strip() else None
+
+    def can(self, path: str) -> bool:
+        """Return whether the caller may do what is posted to a path: the past has no actions."""
+        return self.at is None and self.caller.permission >= permission_of(path)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether the caller may see all projects."""
+        return self.caller.project is None
+
+    @property
+    def names_project(self) -> bool:
+        """Whether the project was chosen, out of several."""
+        return self.sees_all and bool(self.query.get("project"))
+
+    def link(self, path: str, **query: object) -> str:
+        """Return a link to another page of the same project at the same moment.
+
+        Args:
+            path: of the page, without unusual characters; see `link_to` for ids.
+            query: further parameters; those that are None are left out.
+        """
+        kept = {name: self.query[name] for name in _KEPT if self.query.get(name)}
+        given = {name: str(value) for name, value in query.items() if value is not None}
+        parameters = urlencode({**kept, **given})
+        return f"{path}?{parameters}" if parameters else path
+
+    def link_to(self, path: str, some_id: str, **query: object) -> str:
+        """Return a link to the page of one entry, by its id; see `link`."""
+        return self.link(f"{path}/{quote(some_id, safe='')}", **query)
+
+    def here(self, **changes: object) -> str:
+        """Return a link to this page, with some parameters changed; None removes one."""
+        query = {name: value for name, value in self.query.items() if name not in _KEPT}
+        return self.link(self.address, **{**query, **changes})
+
+    @property
+    def filtered(self) -> bool:
+        """Whether less than the whole list is asked for."""
+        return any(self.query[name] for name in self.query.keys() - {*_KEPT, "sort", "cursor"})
+
+    @property
+    def address(self) -> str:
+        """The path of this page as links and forms hold it: an id in it may have any letters."""
+        return quote(self.path, safe="/")
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a reading transaction.
+
+        Raises:
+            ServerUnavailable: the database cannot be reached.
+        """
+        from trackrecord.store.database.engine import reading
+
+        with reading(self.floor.engine) as connection:
+            yield connection
+
+    @contextmanager
+    def redis(self) -> Iterator[redis.Redis]:
+        """Use Redis.
+
+        Raises:
+            ServerUnavailable: it cannot be reached, or goes away meanwhile.
+        """
+        with redis_explained(self.floor.settings):
+            yield self.floor.client
+
+
+def asked_of(request: Request, floor: Floor) -> PageRequest:
+    """Return what a request asks for.
+
+    Raises:
+        InvalidRequest: no project can have the name that is given.
+        InvalidTime: `at` is not a moment.
+        ServerUnavailable: the database cannot be reached.
+    """
+    caller = caller_of(request)
+    query = dict(request.query_params)
+    at = query.get("at", "").strip()
+    return PageRequest(
+        floor=floor,
+        caller=caller,
+        # As it was decoded: Starlette's URL holds a question mark in an id as "%3F".
+        path=request.scope["path"],
+        query=query,
+        named=request.path_params,
+        project=_project(query.get("project", ""), caller, floor),
+        at=parse_moment(at) if at else None,
+    )
+
+
+def _project(given: str, caller: Caller, floor: Floor) -> str:
+    if given:
+        try:
+            return checked_project(given)
+        except ValueError as error:
+            raise InvalidRequest(str(error)) from None
+    if caller.project is not None:
+        return caller.project
+    usual = floor.settings.project
+    known = _known_projects(floor)
+    return usual if usual in known or not known else known[0]
+
+
+def _known_projects(floor: Floor) -> list[str]:
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.outcomes.projects import project_names
+
+    with reading(floor.engine) as connection:
+        return project_names(connection)
+
+
+def visible_projects(asked: PageRequest) -> list[str]:
+    """Return the names of the projects that the caller may see.
+
+    Raises:
+        ServerUnavailable: the database cannot be reached.
+    """
+    return _known_projects(asked.floor) if asked.sees_all else [asked.project]

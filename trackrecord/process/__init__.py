@@ -1,0 +1,1 @@
+"""Processes: their folders, forks, threads and logs, and how they start Python."""

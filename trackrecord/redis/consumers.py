@@ -1,0 +1,58 @@
+"""The processes of workers that read the stream, and the names under which they do."""
+
+import os
+import socket
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """A process of a worker, as Redis knows it.
+
+    Attributes:
+        pid: its process id; 0 if it runs on another host.
+        idle_s: seconds since it last asked for outcomes.
+    """
+
+    pid: int
+    idle_s: float
+
+
+def own_name() -> str:
+    """Return a name for this process that no other one has."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+
+def consumers_of(answer: Any) -> list[Consumer]:  # noqa: ANN401 - whatever Redis says
+    """Return the consumers that an answer to XINFO CONSUMERS names."""
+    return [
+        Consumer(_pid_here(each["name"].decode(errors="replace")), int(each["idle"]) / 1000)
+        for each in answer
+    ]
+
+
+def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
+    """Return the consumers of this host that have ever asked for outcomes.
+
+    Raises:
+        redis.RedisError: Redis does not respond.
+    """
+    try:
+        found: Any = client.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
+    except redis.exceptions.NoPermissionError:
+        raise
+    except redis.ResponseError:  # no stream or no group: no worker has ever been there
+        return []
+    return [each for each in consumers_of(found) if each.pid]
+
+
+def _pid_here(name: str) -> int:
+    here = f"{socket.gethostname()}-"
+    pid = name.removeprefix(here).split("-")[0]
+    return int(pid) if name.startswith(here) and pid.isascii() and pid.isdecimal() else 0

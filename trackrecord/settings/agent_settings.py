@@ -1,0 +1,287 @@
+"""The settings that an agent's process uses, read without pydantic.
+
+An agent that publishes and reads rankings pays for what is imported here. The daemon's settings
+extend these: see `daemon_settings` and `settings`.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import quote
+
+from msgspec import Meta
+from platformdirs import user_data_path
+
+from trackrecord.artifacts.rules import ArtifactRules
+from trackrecord.embeddings.endpoint import EmbeddingEndpoint
+from trackrecord.inflight.rules import ErrorRules
+from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
+from trackrecord.process.forking import not_while_forking
+from trackrecord.prompt.question.rules import ContextRules
+from trackrecord.redis.keys import Keys
+from trackrecord.wire.outcome import MAX_BODY_BYTES
+
+from .server_urls import checked_redis_url
+from .setting_sources import merged, read_sources
+from .setting_values import SettingCheck, is_known, read_values
+
+_log = logging.getLogger("trackrecord")
+
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+MIB = 1024 * 1024
+
+
+def default_home() -> Path:
+    """Return the user's data folder for trackrecord."""
+    return user_data_path("trackrecord")
+
+
+def _absolute_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
+    if not all(path.startswith(("/", "~")) or Path(path).is_absolute() for path in paths):
+        message = "must be absolute paths of folders"
+        raise ValueError(message)
+    return paths
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSettings:
+    """The settings of an agent's process; read once and handed down."""
+
+    home: Annotated[
+        Path,
+        Meta(
+            description="Folder for the database, the embedded Redis's data, the spool and the "
+            "artifacts."
+        ),
+    ] = field(default_factory=default_home)
+    trusted_folders: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Folders whose `trackrecord.toml` is read in full when a process starts "
+            "there. Of any other working directory only `project` is read."
+        ),
+        SettingCheck(_absolute_folders),
+    ] = ()
+    project: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_CHARS,
+            description="Project of outcomes and questions that do not name one.",
+        ),
+        SettingCheck(checked_project),
+    ] = DEFAULT_PROJECT
+    redis_url: Annotated[
+        str | None,
+        Meta(
+            description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`. If "
+            "unset, the embedded Redis in `home` is used."
+        ),
+        SettingCheck(checked_redis_url),
+    ] = field(default=None, repr=False)
+    redis_prefix: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z", description="Prefix of every key in Redis."),
+    ] = "trackrecord"
+    redis_connect_timeout_s: Annotated[
+        Seconds, Meta(description="How long an agent waits for a connection to Redis.")
+    ] = 0.5
+    redis_timeout_s: Annotated[
+        Seconds, Meta(description="How long an agent waits for a reply from Redis.")
+    ] = 1.0
+    max_body_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=64 * MAX_BODY_BYTES, description="Largest size of an outcome's body."),
+    ] = MAX_BODY_BYTES
+    queue_max: Annotated[
+        int, Meta(ge=1, description="Maximum number of outcomes that wait in an agent's memory.")
+    ] = 10_000
+    queue_max_bytes: Annotated[
+        int,
+        Meta(ge=1024, description="Maximum size of the outcomes that wait in an agent's memory."),
+    ] = 64 * MIB
+    publish_batch: Annotated[
+        int, Meta(ge=1, description="Maximum number of outcomes in one pipelined write to Redis.")
+    ] = 500
+    flush_timeout_s: Annotated[
+        Seconds,
+        Meta(
+            description="How long an agent that exits waits for Redis before it writes the "
+            "remaining outcomes to the spool."
+        ),
+    ] = 2.0
+    retry_after_s: Annotated[
+        Seconds,
+        Meta(description="How long an agent waits before it tries an unreachable Redis again."),
+    ] = 1.0
+    spool_folder: Annotated[
+        Path | None,
+        Meta(
+            description="Folder of the spool, on another disk than `home` for example. If unset, "
+            "`spool` in `home` is used."
+        ),
+    ] = None
+    spool_max_bytes: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Maximum size of the whole spool. Outcomes that do not fit are dropped.",
+        ),
+    ] = 256 * MIB
+    holdout: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=0.9,
+            description="Share of tasks that `rankings()` and `context()` give nothing, so "
+            "that the effect of advice can be measured. Decided by a hash of the project "
+            "and the `task_id`. `trackrecord effect --enable` and `--disable` go before it.",
+        ),
+    ] = 0.0
+    explore: Annotated[
+        Explore,
+        Meta(
+            description="How much entries that are little known are tried: not at all (`off`), "
+            "cautiously (`some`), or as often as each may be the best (`full`)."
+        ),
+    ] = "some"
+    errors: ErrorRules = field(default=ErrorRules())
+    memories: MemoryRules = field(default=MemoryRules())
+    context: ContextRules = field(default=ContextRules())
+    artifacts: ArtifactRules = field(default=ArtifactRules())
+    embeddings: EmbeddingEndpoint = field(default=EmbeddingEndpoint())
+
+    @property
+    def keys(self) -> Keys:
+        """The names of the Redis keys."""
+        return Keys(self.redis_prefix)
+
+    @property
+    def spool_dir(self) -> Path:
+        """The folder of the spool."""
+        return self.spool_folder or self.home / "spool"
+
+    @property
+    def embedded_redis_socket(self) -> Path:
+        """The socket of this home's embedded Redis."""
+        return self.home / "redis.sock"
+
+    @property
+    def embedded_redis_folder(self) -> Path:
+        """The folder of its data and passwords."""
+        return self.home / "redis"
+
+    @property
+    def effective_redis_url(self) -> str:
+        """The Redis server to use: the configured one, else the embedded one's socket."""
+        return self.redis_url or f"unix://{quote(str(self.embedded_redis_socket))}"
+
+
+def load_agent_settings(**given: Any) -> AgentSettings:  # noqa: ANN401 - each setting has a type of its own
+    """Read the settings of an agent's process.
+
+    Settings that only the daemon uses are checked by their names alone: a wrong value of theirs
+    does not keep an agent from publishing.
+
+    Args:
+        **given: settings that override the environment and the files.
+
+    Raises:
+        SettingsError: a setting is unknown or malformed; the message is one line.
+    """
+    values = merged(configured(), given)
+    return AgentSettings(**read_values(AgentSettings, values))
+
+
+def configured() -> dict[str, Any]:
+    """Return the settings from the environment and the files; log once what was ignored.
+
+    Raises:
+        SettingsError: the setting is unknown, or the user's own file cannot be read.
+    """
+    sources = read_sources(is_setting)
+    if sources.ignored and sources.ignored not in _said:
+        _said.add(sources.ignored)
+        _log.warning("%s", sources.ignored)
+    return sources.values
+
+
+def is_setting(name: str, number: str = "") -> bool:
+    """Return whether there is such a setting, of agents or of the daemon."""
+    if is_known(AgentSettings, name):
+        return is_known(AgentSettings, name, number)
+    if not number and name in DAEMONS_OWN:
+        return True
+    if number in DAEMONS_SERVICES.get(name, ()):
+        return True
+    with not_while_forking():
+        from .daemon_settings import DaemonSettings
+
+    return is_known(DaemonSettings, name, number)
+
+
+# The daemon's settings by name, without its rules: an agent often shares the daemon's environment,
+# and need not import the declarations of what it does not use.
+DAEMONS_OWN: Final = frozenset(
+    {
+        "backoff_max_s",
+        "batch_bytes",
+        "batch_size",
+        "claim_idle_s",
+        "consolidation_crontab",
+        "database_timeout_s",
+        "database_url",
+        "description_max_chars",
+        "drain_block_s",
+        "drain_slice_s",
+        "log_level",
+        "rankings_max",
+        "rankings_max_age_s",
+        "rankings_ttl_s",
+        "refresh_every_s",
+        "strategies",
+        "timezone",
+        "worker_concurrency",
+    }
+)
+# As above, for the sections that say what the daemon serves and reads.
+DAEMONS_SERVICES: Final = {
+    "capture": frozenset({"programs", "projects", "prompts"}),
+    "hooks": frozenset(
+        {
+            "catch_up_s",
+            "inject",
+            "prompt_tokens",
+            "session_tokens",
+            "settle_max_s",
+            "settle_s",
+        }
+    ),
+    "http": frozenset(
+        {
+            "host",
+            "max_body_bytes",
+            "metrics_projects",
+            "names",
+            "open_to_local_users",
+            "port",
+            "token",
+        }
+    ),
+    "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
+    "traces": frozenset(
+        {
+            "idle_s",
+            "keep_s",
+            "max_bytes",
+            "max_trace_bytes",
+            "max_traces",
+            "remember_s",
+            "settle_s",
+        }
+    ),
+}
+_said: set[str] = set()

@@ -1,0 +1,68 @@
+"""The rules of what is captured from agents: what is kept, and where it belongs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from trackrecord.learning.text.project_names import MAX_CHARS, checked_project
+
+from .setting_values import SettingCheck
+
+
+def mapped_project(folder: str, mapping: Mapping[str, str]) -> str:
+    """Return the project that a person's map gives to a folder; "" if it says nothing of it.
+
+    Args:
+        folder: an absolute path.
+        mapping: projects by folders; the innermost folder counts.
+    """
+    best, project = -1, ""
+    for path, name in mapping.items():
+        root = str(Path(path).expanduser()).rstrip("/\\")
+        if len(root) > best and (folder == root or folder.startswith((root + "/", root + "\\"))):
+            best, project = len(root), name
+    return project
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith(("/", "~", "\\")) and path[1:2] != ":":
+        message = "must be the absolute path of a folder"
+        raise ValueError(message)
+    return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderProject:
+    """One folder whose runs belong to a project of its own.
+
+    Attributes:
+        folder: the folder's absolute path; folders below it belong to it.
+        project: the project's name.
+    """
+
+    folder: Annotated[str, SettingCheck(_absolute)]
+    project: Annotated[str, Meta(min_length=1, max_length=MAX_CHARS), SettingCheck(checked_project)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureRules:
+    """The rules of what is kept of an agent's run.
+
+    Attributes:
+        prompts: whether the text of a person's prompts is kept, with secrets replaced.
+        programs: whether runs count that a program started and no person, as `claude -p` does.
+        projects: folders whose runs belong to a project other than their repository: a JSON array
+            of objects with `folder` and `project`. The innermost folder counts.
+    """
+
+    prompts: bool = True
+    programs: bool = True
+    projects: tuple[FolderProject, ...] = ()
+
+    @property
+    def project_of_folder(self) -> Mapping[str, str]:
+        """The projects by their folders."""
+        return {one.folder: one.project for one in self.projects}

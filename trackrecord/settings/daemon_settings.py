@@ -1,0 +1,206 @@
+"""All settings: those of agents, and those that only the daemon and the command line use."""
+
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Meta
+
+from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.rules import AdviceRules
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.numbers.decay import DecayRules
+from trackrecord.learning.numbers.speakers import CapRules
+from trackrecord.learning.outcomes.gate import BenchmarkRules
+from trackrecord.learning.outcomes.scoring import ScoringRules
+from trackrecord.learning.patterns.antipatterns import AntiPatternRules
+from trackrecord.learning.patterns.maturity import MaturityRules
+from trackrecord.learning.patterns.texts import TextRules
+from trackrecord.learning.rules_bundle import Rules
+from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
+from trackrecord.learning.strategies.identity import strategies_by_slug
+from trackrecord.learning.strategies.recogniser import MAX_CHARS
+from trackrecord.wire.outcome import MAX_BODY_BYTES
+
+from .agent_settings import MIB, AgentSettings, Seconds, configured
+from .capture_rules import CaptureRules
+from .hook_settings import HookSettings
+from .http_settings import HttpSettings
+from .notify_settings import NotifySettings
+from .server_urls import checked_database_url, database_url_of
+from .setting_values import SettingCheck, read_values
+from .span_settings import SpanSettings
+from .trace_rules import TraceRules
+
+
+def _checked_strategies(own: tuple[Strategy, ...]) -> tuple[Strategy, ...]:
+    known = strategies_by_slug(STRATEGIES)
+    for strategy in own:
+        names = strategies_by_slug((strategy,))
+        if taken := sorted(names.keys() & known.keys()):
+            message = f"two strategies have the name {taken[0]!r}: rename one of them"
+            raise ValueError(message)
+        known |= names
+    return own
+
+
+def _checked_timezone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        message = f"unknown time zone {name!r}: use a name such as Europe/Berlin or UTC"
+        raise ValueError(message) from None
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class DaemonSettings(AgentSettings):
+    """The declaration of every setting; `settings.Settings` is built on it."""
+
+    database_url: Annotated[
+        str | None,
+        Meta(
+            description="URL of the database, `sqlite:///…` or `postgresql://…`. If unset, "
+            "`trackrecord.db` in `home` is used."
+        ),
+        SettingCheck(checked_database_url),
+    ] = field(default=None, repr=False)
+    database_timeout_s: Annotated[
+        Seconds,
+        Meta(
+            description="How long a transaction waits for a lock. After that its batch is tried "
+            "again later."
+        ),
+    ] = 5.0
+    batch_size: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Maximum number of outcomes in one transaction of a worker.",
+        ),
+    ] = 2000
+    batch_bytes: Annotated[
+        int, Meta(ge=MIB, description="Target total size of the bodies in one such transaction.")
+    ] = 64 * MAX_BODY_BYTES
+    drain_slice_s: Annotated[
+        Seconds, Meta(description="Maximum time that one drain task works.")
+    ] = 5.0
+    drain_block_s: Annotated[
+        Seconds, Meta(description="How long a drain task waits on an empty stream before it ends.")
+    ] = 0.9
+    claim_idle_s: Annotated[
+        Seconds,
+        Meta(
+            description="How long a worker must be silent before another worker takes over its "
+            "entries."
+        ),
+    ] = 30.0
+    backoff_max_s: Annotated[
+        Seconds,
+        Meta(description="Longest pause before a worker tries an unreachable database again."),
+    ] = 10.0
+    refresh_every_s: Annotated[
+        Seconds,
+        Meta(description="Minimum time between two refreshes of the same project's rankings."),
+    ] = 0.25
+    rankings_max_age_s: Annotated[
+        Seconds,
+        Meta(
+            description="Age at which cached rankings are computed again even without new outcomes."
+        ),
+    ] = 900.0
+    rankings_ttl_s: Annotated[
+        int,
+        Meta(ge=60, description="How long rankings stay in Redis when they are not refreshed."),
+    ] = 7 * 86_400
+    rankings_max: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=10_000,
+            description="Maximum number of patterns, and of competence records, "
+            "in a project's cached rankings.",
+        ),
+    ] = 1000
+    worker_concurrency: Annotated[
+        int, Meta(ge=1, le=64, description="Number of processes of one worker.")
+    ] = 2
+    consolidation_crontab: Annotated[
+        str,
+        Meta(
+            description="When consolidation runs, as a crontab: minute, hour, day of the month, "
+            "month, day of the week."
+        ),
+    ] = "0 3 * * *"
+    timezone: Annotated[
+        str, Meta(description="Time zone of the crontab."), SettingCheck(_checked_timezone)
+    ] = "UTC"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="Lowest level of the messages that are logged."),
+    ] = "info"
+    strategies: Annotated[
+        tuple[Strategy, ...],
+        Meta(
+            description="Your own strategies, recognised in addition to the twelve built-in ones: "
+            "a JSON array of objects with `name_en`, `name_zh`, `phrases`, `splits_by` and `slug`."
+        ),
+        SettingCheck(_checked_strategies),
+    ] = ()
+    description_max_chars: Annotated[
+        int,
+        Meta(
+            ge=256,
+            le=64 * MAX_BODY_BYTES,
+            description="Number of characters at the beginning of "
+            "a description that are searched for strategies.",
+        ),
+    ] = MAX_CHARS
+    scoring: ScoringRules = field(default=ScoringRules())
+    criteria: CriteriaRules = field(default=CriteriaRules())
+    decay: DecayRules = field(default=DecayRules())
+    maturity: MaturityRules = field(default=MaturityRules())
+    antipatterns: AntiPatternRules = field(default=AntiPatternRules())
+    caps: CapRules = field(default=CapRules())
+    competence: CompetenceRules = field(default=CompetenceRules())
+    texts: TextRules = field(default=TextRules())
+    advice: AdviceRules = field(default=AdviceRules())
+    lessons: LessonRules = field(default=LessonRules())
+    benchmark: BenchmarkRules = field(default=BenchmarkRules())
+    capture: CaptureRules = field(default=CaptureRules())
+    traces: TraceRules = field(default=TraceRules())
+    http: HttpSettings = field(default=HttpSettings())
+    hooks: HookSettings = field(default=HookSettings())
+    notify: NotifySettings = field(default=NotifySettings())
+    spans: SpanSettings = field(default=SpanSettings())
+
+    @property
+    def rules(self) -> Rules:
+        """All rules that outcomes are learnt by and that what is learnt is read by."""
+        return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
+
+    @property
+    def beat_file(self) -> Path:
+        """The file that beat writes to while it is at work."""
+        return self.home / "celerybeat-schedule"
+
+    @property
+    def effective_database_url(self) -> str:
+        """The database to use, in the form SQLAlchemy reads."""
+        if self.database_url is None:
+            return f"sqlite:///{self.home / 'trackrecord.db'}"
+        return database_url_of(self.database_url)
+
+
+def load_daemon_settings() -> DaemonSettings:
+    """Read the settings that the daemon and the command line use, without pydantic.
+
+    Commands that only read start in half the time so.
+
+    Raises:
+        SettingsError: a setting is unknown or malformed; the message is one line.
+    """
+    return DaemonSettings(**read_values(DaemonSettings, configured()))

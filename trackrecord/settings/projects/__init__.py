@@ -1,0 +1,1 @@
+"""Projects: which folders and repositories belong to which."""

@@ -1,0 +1,235 @@
+"""Which repository each project's name belongs to, and which folders feed it.
+
+A folder is named by whoever wrote it. So the first repository of a name has it, and another one
+of that name gets a project of its own, with a suffix. A small SQLite file in the home, which
+outlives the state of the capture: without it, the next repository of a name would have it.
+"""
+
+import hashlib
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from trackrecord.errors import StoreUnfit
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
+from trackrecord.process.folders import make_private_folder
+
+from .repositories import Repository
+
+FILE_NAME: Final = "projects.db"
+_BUSY_S: Final = 30.0
+_MOST_FOLDERS: Final = 100
+# Digits of a digest of the repository, as many as are needed.
+_SUFFIXES: Final = (4, 8, 16, 32)
+_SCHEMA: Final = """
+    CREATE TABLE IF NOT EXISTS claim (
+        project TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        repository TEXT NOT NULL,
+        since REAL NOT NULL,
+        UNIQUE (name, repository)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS folder (
+        project TEXT NOT NULL,
+        folder TEXT NOT NULL,
+        since REAL NOT NULL,
+        PRIMARY KEY (project, folder)
+    ) WITHOUT ROWID;
+    PRAGMA user_version = 1;
+"""
+
+
+@dataclass(frozen=True)
+class ProjectOrigin:
+    """Where the runs of a project come from.
+
+    Attributes:
+        project: its name.
+        name: the name that its repository has; differs where another repository had it before.
+        repository: the address of its remote, or else its path; "" of a project that only a
+            person's map names.
+        folders: the main working trees, the first one first.
+    """
+
+    project: str
+    name: str
+    repository: str
+    folders: tuple[str, ...]
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether another repository had its name before."""
+        return self.project != self.name
+
+    @property
+    def remark(self) -> str:
+        """One line on a project that did not get its repository's name, and what can be done."""
+        where = self.folders[0] if self.folders else self.repository
+        return (
+            f"the project {self.name} is another repository's, so that the runs in {where} belong "
+            f"to {self.project}; to choose a project, name the folder in capture.projects"
+        )
+
+
+class ProjectClaims:
+    """The claims in a home, for several threads and processes at once.
+
+    Args:
+        home: the home; made when a name is claimed first.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE_NAME
+
+    def project(self, repository: Repository, name: str = "") -> str:
+        """Return the project of a repository; the first one of a name has that name for good.
+
+        Args:
+            repository: whose project.
+            name: the name that it wants; its own if not given.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        name = name or repository.name
+        repository = Repository(name, _text(repository.identity), _text(repository.folder))
+        with self._opened() as connection:
+            project = _claimed(connection, name, repository)
+            if project is None:
+                connection.execute("BEGIN IMMEDIATE")
+                project = _claimed(connection, name, repository) or _claim(
+                    connection, name, repository
+                )
+            _note_folder(connection, project, repository.folder)
+        return project
+
+    def claimed(self, repository: Repository) -> str | None:
+        """Return the project that a repository has, None if it has none yet; nothing is written.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        if not self._path.exists():
+            return None
+        repository = repository._replace(identity=_text(repository.identity))
+        with self._opened() as connection:
+            return _claimed(connection, repository.name, repository)
+
+    def note_folder(self, project: str, folder: str) -> None:
+        """Remember that a folder feeds a project, as long as these are not too many.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        with self._opened() as connection:
+            _note_folder(connection, project, _text(folder))
+
+    def origins(self) -> list[ProjectOrigin]:
+        """Return where the runs of all projects come from, by the projects' names.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        if not self._path.exists():
+            return []
+        with self._opened() as connection:
+            claims = connection.execute("SELECT project, name, repository FROM claim").fetchall()
+            folders: dict[str, list[str]] = {}
+            query = "SELECT project, folder FROM folder ORDER BY since, folder"
+            for project, folder in connection.execute(query):
+                folders.setdefault(project, []).append(folder)
+        named = {project: (name, repository) for project, name, repository in claims}
+        found = []
+        for project in sorted(named.keys() | folders.keys()):
+            name, repository = named.get(project, (project, ""))
+            found.append(ProjectOrigin(project, name, repository, tuple(folders.get(project, ()))))
+        return found
+
+    def forget(self, project: str) -> None:
+        """Delete everything about a project; its name is free then. What is deleted is overwritten.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        if not self._path.exists():
+            return
+        with self._opened() as connection:
+            connection.execute("PRAGMA secure_delete=on")
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("DELETE FROM claim WHERE project = ?", (project,))
+            connection.execute("DELETE FROM folder WHERE project = ?", (project,))
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Open the file; a transaction that was begun is committed, if nothing went wrong."""
+        try:
+            if not self._path.exists():
+                make_private_folder(self._path.parent)
+                # For its owner alone: it names folders.
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+            with closing(
+                sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+            ) as opened:
+                if opened.execute("PRAGMA user_version").fetchone() == (0,):
+                    opened.executescript(_SCHEMA)
+                with opened:
+                    yield opened
+        except (sqlite3.Error, OSError) as error:
+            message = (
+                f"{self._path} cannot be used ({error}): make room for it, or move it away; each "
+                "project's name then belongs to the next repository that has it"
+            )
+            raise StoreUnfit(message) from None
+
+
+def _text(path: str) -> str:
+    """Return what SQLite can hold of a path that may be no UTF-8."""
+    return path.encode(errors="replace").decode()
+
+
+def _claimed(connection: sqlite3.Connection, name: str, repository: Repository) -> str | None:
+    query = "SELECT project FROM claim WHERE name = ? AND repository = ?"
+    row = connection.execute(query, (name, repository.identity)).fetchone()
+    return row[0] if row else None
+
+
+def _claim(connection: sqlite3.Connection, name: str, repository: Repository) -> str:
+    project = next(
+        each
+        for each in _candidates(name, repository.identity)
+        if _owner(connection, each) in (None, repository.identity)
+    )
+    connection.execute(
+        "INSERT OR IGNORE INTO claim VALUES (?, ?, ?, ?)",
+        (project, name, repository.identity, time.time()),
+    )
+    return project
+
+
+def _note_folder(connection: sqlite3.Connection, project: str, folder: str) -> None:
+    known = "SELECT count(*), coalesce(max(folder = ?), 0) FROM folder WHERE project = ?"
+    count, is_known = connection.execute(known, (folder, project)).fetchone()
+    if folder and not is_known and count < _MOST_FOLDERS:
+        connection.execute(
+            "INSERT OR IGNORE INTO folder VALUES (?, ?, ?)", (project, folder, time.time())
+        )
+
+
+def _owner(connection: sqlite3.Connection, project: str) -> str | None:
+    query = "SELECT repository FROM claim WHERE project = ?"
+    row = connection.execute(query, (project,)).fetchone()
+    return row[0] if row else None
+
+
+def _candidates(name: str, identity: str) -> Iterator[str]:
+    # Outcomes that name no project belong to this one: no repository gets them.
+    if name != DEFAULT_PROJECT:
+        yield name
+    digest = hashlib.blake2b(identity.encode(errors="replace"), digest_size=16).hexdigest()
+    for length in _SUFFIXES:
+        yield f"{name[: MAX_CHARS - 1 - length]}-{digest[:length]}"
