@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Engine
 
 from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
 from trackrecord.prompt.choosing.recommended import recommended_procedures

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ..runs.runs import Run
 from .measures import Figure, over_tasks
 from .seed_choice import choose_by_seed
 from .specific_tools import specific_tools

@@ -9,7 +9,7 @@ from ...competences.recipe import typical_order
 from ...competences.rules import CompetenceRules
 from ...competences.selection import UNKNOWN, selection_score
 from ...text.words import similarity
-from ..runs import Run
+from ..runs.runs import Run
 
 
 def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> frozenset[str] | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ..runs.runs import Run
 
 # A record that never failed is not certain: 2% are left.
 _LEAST: Final = 0.02

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from ..runs import Run
+from ..runs.runs import Run
 
 # Agreement beyond chance, Cohen's kappa: "almost perfect" in the words of Landis and Koch.
 _AGREED_FROM: Final = 0.8

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ..runs.runs import Run
 from ..verdict.model import fit
 from .measures import Calibration, Figure, Prediction, auc, log_loss, over_splits, over_tasks
 from .seed_rates import SeedRates

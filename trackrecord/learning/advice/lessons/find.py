@@ -6,19 +6,19 @@ from typing import Final
 
 from ...numbers.decay import decayed
 from ...numbers.speakers import is_enough
-from ..runs import NotedRun
-from .fails import find_failures
+from ..runs.runs import NotedRun
+from .counting.fails import find_failures
+from .counting.goes_with import find_within_tasks
+from .counting.loops import find_loops
+from .counting.needs import find_needs
+from .counting.never import find_failing_ways
+from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
-from .goes_with import find_within_tasks
 from .history import History, history_of
 from .judged import Counting, among_judged
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
-from .loops import find_loops
 from .merge import merged, with_remedies
-from .needs import find_needs
-from .never import find_failing_ways
 from .rules import LessonRules
-from .then_works import find_remedies
 
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
