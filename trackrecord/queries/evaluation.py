@@ -21,8 +21,8 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import open_store
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 
 from .advice import advice_from
 

@@ -92,7 +92,7 @@ def _wanted(
 ) -> FeedbackFilter:
     """Return the filter for feedback on one thing, named as feedback names it."""
     from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
-    from trackrecord.wire.factories import recogniser_of
+    from trackrecord.wire.outcome_scorer import recogniser_of
 
     named = sum(each is not None for each in (pattern, criterion, memory))
     if not named:
@@ -247,7 +247,7 @@ def give_feedback(
         from trackrecord.store.intake.feedback import take_in_feedback
         from trackrecord.store.outcomes.feedback.feedback import given_feedback
         from trackrecord.store.outcomes.forgotten import share_projects
-        from trackrecord.wire.factories import recogniser_of
+        from trackrecord.wire.outcome_scorer import recogniser_of
 
         body = FeedbackBody(
             verdict=verdict, pattern=pattern, criterion=criterion, memory=memory, task_id=task_id,

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
 from trackrecord.learning.advice.lessons.counting.loops import find_loops
 from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
+from trackrecord.learning.advice.lessons.find import among_judged
 from trackrecord.learning.advice.lessons.history import history_of
-from trackrecord.learning.advice.lessons.judged import among_judged
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
 from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs.runs import RunStep

@@ -1,6 +1,7 @@
 """Find the lessons of a project: count each kind, merge what tells one fact, rank, and bound."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Final
 
@@ -15,10 +16,26 @@ from .counting.never import find_failing_ways
 from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
 from .history import History, history_of
-from .judged import Counting, among_judged
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
 from .merge import merged, with_remedies
 from .rules import LessonRules
+
+Counting = Callable[[History, LessonRules], Iterator[Finding]]
+
+
+def among_judged(find: Counting) -> Counting:
+    """Return the same counting, done as if the runs without a verdict had not been."""
+
+    def find_among_judged(history: History, rules: LessonRules) -> Iterator[Finding]:
+        if history.judged is history:
+            yield from find(history, rules)
+            return
+        place = history.judged_positions
+        for finding in find(history.judged, rules):
+            yield replace(finding, positions=[place[each] for each in finding.positions])
+
+    return find_among_judged
+
 
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
