@@ -5,7 +5,7 @@ from array import array
 from typing import Final
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.task_index import build_index
+from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
     DifferenceEntry,

@@ -11,9 +11,8 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.tables import outcomes, waiting_episodes
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 

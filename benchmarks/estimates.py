@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from trackrecord.learning.advice.estimates.estimates import Estimate, estimate
 from trackrecord.learning.advice.estimates.incomplete_beta import beta_quantile
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.advice.task_index import index_words
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.advice.tasks.task_index import index_words
 
 from .figures import Figure, Measured, at_most
 from .scale import Scale

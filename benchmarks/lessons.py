@@ -10,7 +10,7 @@ import msgspec
 
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.run_digest import run_digest, run_of
 

@@ -13,9 +13,8 @@ from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_worker.caching.refresh import RankingsRefresher
 

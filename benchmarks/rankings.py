@@ -12,9 +12,8 @@ from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
-from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
 

@@ -8,12 +8,12 @@ from functools import partial
 
 from sqlalchemy import Engine, select, text
 
+from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.settings.settings import Settings
-from trackrecord.store.competences.select import select_competences
+from trackrecord.store.competences.selection.select import select_competences
 from trackrecord.store.competences.tables import competence_numbers, competences
 from trackrecord.store.competences.write import SignedChange, write_changes
 from trackrecord.store.database.engine import connect_store, reading, writing

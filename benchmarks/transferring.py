@@ -17,8 +17,8 @@ from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.transfer.move import moved_tables
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 
 from .figures import Baseline, Figure, Measured, at_most
 from .scale import Scale

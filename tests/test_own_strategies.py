@@ -8,8 +8,8 @@ from trackrecord.errors import SettingsError
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.factories import recogniser_of, scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 
 OWN = [{"name_en": "Split by tenant", "name_zh": "按租户拆分", "splits_by": ["tenant", "租户"]}]
 SLUG = "split-by-tenant"

@@ -15,7 +15,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from trackrecord.learning.advice.estimates.estimates import estimate
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 
 from .attribution_baselines import cells_of, crude_rate, logistic, mantel_haenszel, product_score
 

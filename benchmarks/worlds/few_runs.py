@@ -11,7 +11,7 @@ from statistics import fmean, pstdev
 from typing import Any, Final
 
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.verdict.model import fit
 
 _TEXTS: Final = (

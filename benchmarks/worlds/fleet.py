@@ -20,7 +20,7 @@ from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
 from trackrecord.learning.advice.effect.sequence import ALPHA, margin_of, tasks_for
 from trackrecord.learning.advice.effect.trials import Trial, trials_of
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 
 KINDS: Final = {"build is red": 0.75, "type error": 0.6, "refund request": 0.45, "": 0.65}
 # An entry fits half of the tasks.

@@ -8,8 +8,8 @@ from trackrecord.learning.advice.estimates.counting import RunCounts
 from trackrecord.learning.advice.estimates.effects import EffectRun, effects_of
 from trackrecord.learning.advice.estimates.estimates import Effects, Estimates
 from trackrecord.learning.advice.estimates.posterior import DecayedTally
-from trackrecord.learning.advice.kinds import Kinds
 from trackrecord.learning.advice.rules import Explore
+from trackrecord.learning.advice.tasks.kinds import Kinds
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules

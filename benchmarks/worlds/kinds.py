@@ -13,8 +13,8 @@ from typing import Any, Final
 from benchmarks.worlds.handed import handed, standing_of_counts
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.rules import Explore
-from trackrecord.learning.advice.runs import Run
-from trackrecord.learning.advice.task_index import build_index
+from trackrecord.learning.advice.runs.runs import Run
+from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.prompt.documents.advice_document import AdviceDocument, KindEntry, PastTasks
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.queries.advice import expected_of, pattern_entries

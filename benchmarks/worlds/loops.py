@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from trackrecord.learning.advice.lessons.counting.loops import find_loops
 from trackrecord.learning.advice.lessons.history import history_of
-from trackrecord.learning.advice.lessons.loops import find_loops
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 
 _ENDED_AT: Final = 1_780_000_000.0
 _TASKS: Final = 60

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, pstdev
 from typing import Any, Final
 
-from trackrecord.learning.advice.ballots import ballots_of
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.advice.votes import recommend
+from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.votes import recommend
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.numbers.decay import decayed
 
 _NOW: Final = 1_790_000_000.0

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.documents.rankings_document import RankingsDocument

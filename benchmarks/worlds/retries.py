@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trackrecord.learning.advice.estimates.effects import Effect, EffectRun, effects_of
 from trackrecord.learning.advice.estimates.estimates import estimate
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 
 _KINDS: Final = (0.25, 0.4, 0.5, 0.6, 0.7, 0.8)
 _SPREAD_OF_TASKS: Final = 0.12

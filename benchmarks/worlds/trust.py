@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.learning.numbers.speakers import CapRules, SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules

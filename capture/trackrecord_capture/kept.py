@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.advice.failures import error_line
+from trackrecord.learning.advice.runs.failures import error_line
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 from .agent_run import RunCall

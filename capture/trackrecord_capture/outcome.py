@@ -17,7 +17,6 @@ from trackrecord.wire.outcome import encode_body
 
 from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
-from .own_tools import without_own_tools
 from .projects import RunProjects
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
@@ -46,6 +45,8 @@ _REMARKED: Final = frozenset({Seen.REJECTED, Seen.UNDONE})
 _REFUSED: Final = "refused by the person"
 
 DEFAULTS: Final = CaptureRules()
+# As clients name the tools of a server, and as the adapters do.
+_OURS: Final = re.compile(r"(?:mcp__)?trackrecord(?:_{1,2}|:)(?:recall|remember|report_outcome)\Z")
 
 
 def outcome_of(
@@ -264,3 +265,21 @@ def _metadata(run: AgentRun, kept: int) -> dict[str, Any] | None:
     if run.reverts:
         metadata["reverts"] = _commits(run.reverts)
     return metadata or None
+
+
+def without_own_tools(run: AgentRun) -> AgentRun:
+    """Return a run without the calls of our MCP tools, and without what was seen at them.
+
+    An agent that asks before it begins would otherwise teach that every procedure begins so.
+    """
+    kept = [place for place, call in enumerate(run.calls) if not _OURS.match(call.tool)]
+    if len(kept) == len(run.calls):
+        return run
+    moved = {place: now for now, place in enumerate(kept)}
+    signs = tuple(
+        sign if sign.call is None else msgspec.structs.replace(sign, call=moved[sign.call])
+        for sign in run.signs
+        if sign.call is None or sign.call in moved
+    )
+    calls = tuple(run.calls[place] for place in kept)
+    return msgspec.structs.replace(run, calls=calls, signs=signs)

@@ -4,6 +4,8 @@ import gc
 import sys
 from typing import NoReturn
 
+from .output.missing_packages import explain_missing, is_ours
+
 MISSING = 2
 
 # Objects made before the garbage collector looks: a short command imports and makes fewer. Looking
@@ -26,16 +28,3 @@ def main() -> NoReturn:
     finally:
         # The system frees the memory faster than the interpreter finds it, once more, at its end.
         gc.freeze()
-
-
-def is_ours(error: ModuleNotFoundError) -> bool:
-    """Whether a module of trackrecord itself is missing, which is a defect."""
-    return error.name is None or error.name.startswith("trackrecord")
-
-
-def explain_missing(error: ModuleNotFoundError) -> str:
-    """Return what to do about a package that is not installed."""
-    return (
-        f"the command line needs {error.name}, which is not installed: "
-        "pip install 'trackrecord[worker]'"
-    )

@@ -24,8 +24,8 @@ from trackrecord.errors import (
     UnknownProject,
 )
 
-from .entry import explain_missing, is_ours
 from .group import CommandGroup
+from .output.missing_packages import explain_missing, is_ours
 
 # Each command lives in the module of its name, and is imported when it is called: `--help` shows
 # these lines without importing any of them. A test compares them with the commands' own help.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine
 
-from trackrecord.learning.competences.tally import EpisodeTally
+from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.store.competences.episodes import last_waiting, waiting
 from trackrecord.store.competences.retractions import waiting_to_retract
 from trackrecord.store.competences.signatures import (

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from trackrecord.errors import InvalidOutcome
-from trackrecord.learning.competences.arguments import argument_types
-from trackrecord.learning.competences.episodes import NoProcedure, procedure_of
+from trackrecord.learning.competences.episodes.arguments import argument_types
+from trackrecord.learning.competences.episodes.episodes import NoProcedure, procedure_of
+from trackrecord.learning.competences.episodes.signatures import signature_of
+from trackrecord.learning.competences.episodes.tally import Argument, Episode, EpisodeTally, Order
+from trackrecord.learning.competences.episodes.triggers import canonical_conditions
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.signatures import signature_of
-from trackrecord.learning.competences.tally import Argument, Episode, EpisodeTally, Order
-from trackrecord.learning.competences.triggers import canonical_conditions
 from trackrecord.store.competences.episodes import EpisodeRow, ReadEpisode
 from trackrecord.wire.outcome import Outcome, ToolCall, decode_outcome
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
 
+from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence, competence_id
 from trackrecord.learning.competences.revision import Revised, RevisionAction
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import EpisodeTally
 from trackrecord.learning.competences.update import (
     NoChange,
     RecordAction,
@@ -24,7 +24,7 @@ from trackrecord.learning.competences.update import (
     follow,
 )
 from trackrecord.store.competences.episodes import EpisodeRow, bodies, stream
-from trackrecord.store.competences.selection_index import drop_numbers
+from trackrecord.store.competences.selection.selection_index import drop_numbers
 from trackrecord.store.competences.signature_counts import several_succeed
 from trackrecord.store.competences.signatures import add_tallies, clear_sums_of, drop_unused
 from trackrecord.store.competences.tables import (

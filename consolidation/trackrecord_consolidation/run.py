@@ -9,9 +9,9 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.errors import AlreadyRunning, ServerUnavailable
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.competences.consolidation.runs import note_run, open_run
 from trackrecord.store.competences.episodes import last_waiting, mark_read, waiting
 from trackrecord.store.competences.retractions import mark_retracted, waiting_to_retract
-from trackrecord.store.competences.runs import note_run, open_run
 from trackrecord.store.competences.signatures import add_tallies, take_back_tallies
 from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_names

@@ -7,13 +7,13 @@ from growth import grows_by_at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord.artifacts import json_shape as shapes
 from trackrecord.artifacts.contents import KeptPart, keep
-from trackrecord.artifacts.declarations import declared
-from trackrecord.artifacts.json_shape import json_shape
-from trackrecord.artifacts.kinds import OutputKind
-from trackrecord.artifacts.line_counts import count_lines
-from trackrecord.artifacts.summaries import describe, summary
+from trackrecord.artifacts.summary import json_shape as shapes
+from trackrecord.artifacts.summary.declarations import declared
+from trackrecord.artifacts.summary.json_shape import json_shape
+from trackrecord.artifacts.summary.kinds import OutputKind
+from trackrecord.artifacts.summary.line_counts import count_lines
+from trackrecord.artifacts.summary.summaries import describe, summary
 
 ID = "ab" * 32
 

@@ -10,8 +10,8 @@ from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 
 
 @pytest.fixture

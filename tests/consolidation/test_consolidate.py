@@ -13,9 +13,9 @@ from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.queries.prompt_document import build_document
+from trackrecord.store.competences.consolidation.runs import read_runs
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import count_competences, read_history
-from trackrecord.store.competences.runs import read_runs
 from trackrecord.store.competences.tables import competences, consolidation_runs
 from trackrecord.store.competences.write import SignedChange, write_changes
 from trackrecord.store.database.engine import reading, writing

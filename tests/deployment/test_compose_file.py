@@ -14,7 +14,7 @@ from trackrecord.redis.roles import acl_file
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli.commands.up_ import HTTP_MODULE
 from trackrecord_door.protocol.listening import check_access
-from trackrecord_worker.health import CHECKS
+from trackrecord_worker.checks.health import CHECKS
 from trackrecord_worker.up.daemon import beat_command, worker_command
 
 PASSWORDS = {

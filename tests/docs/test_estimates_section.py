@@ -5,7 +5,7 @@ from documentation import text_of
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.estimates.wording import sentence
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.texts import compared_line
 from trackrecord.learning.numbers.percent import percent
 from trackrecord.learning.patterns.evidence import Evidence

@@ -9,13 +9,13 @@ from documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
 from trackrecord.queries.status import StatusReport
 from trackrecord.settings.settings import Settings
 from trackrecord_producers.delivery.drops import Reason
-from trackrecord_worker.health import _SILENT_S
+from trackrecord_worker.checks.health import _SILENT_S
 
 GLOSSARY = DOCS / "glossary.md"
 

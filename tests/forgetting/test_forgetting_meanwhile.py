@@ -17,7 +17,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
-from trackrecord.wire.factories import scorer_of
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.subject import Subject
 from trackrecord_capture.forgetting.forget import Forgetter
 from trackrecord_consolidation.run_lease import RunLease

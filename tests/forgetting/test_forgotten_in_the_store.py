@@ -15,7 +15,7 @@ from whole_store import whole
 
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import connect_store
-from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import find_in_store
 

@@ -19,12 +19,12 @@ from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.past_tasks import index_past_tasks, similar_tasks
 from trackrecord.store.memories.recall import recall
 from trackrecord.store.memories.write import remember
-from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import forget_in_store
 from trackrecord_consolidation.run import consolidate

@@ -20,13 +20,13 @@ from taught import Learnt, recorded, until
 
 import trackrecord
 from trackrecord.artifacts.contents import KeptPart
-from trackrecord.artifacts.summaries import describe, summary
+from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import error_lines, retry_text
 from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.advice.failures import error_template
 from trackrecord.learning.advice.lessons.history import may_fail
 from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.runs.failures import error_template
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary

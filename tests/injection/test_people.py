@@ -144,7 +144,7 @@ def of_templates() -> set[tuple[str, str]]:
     folder = Path(page_package.__file__).parent / "templates"
     written = [
         found
-        for each in folder.glob("*.html")
+        for each in folder.rglob("*.html")
         for found in re.findall(
             r"<([a-z0-9]+)((?:[^<>{}]|\{\{.*?\}\}|\{%.*?%\})*)>", each.read_text()
         )

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from trackrecord.learning.competences.arguments import argument_types
-from trackrecord.learning.competences.triggers import canonical_conditions
+from trackrecord.learning.competences.episodes.arguments import argument_types
+from trackrecord.learning.competences.episodes.triggers import canonical_conditions
 
 
 def test_every_json_type() -> None:

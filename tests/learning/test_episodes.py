@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competences.episodes import NoProcedure, procedure_of
+from trackrecord.learning.competences.episodes.episodes import NoProcedure, procedure_of
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.wire.outcome import ToolCall
 
 RULES = CompetenceRules()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.competences.flow import MOST_TOOLS, OTHERS, FlowMove, flow_of
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.competences.episodes.flow import MOST_TOOLS, OTHERS, FlowMove, flow_of
 
 _steps = st.builds(
     RunStep,

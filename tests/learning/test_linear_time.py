@@ -12,9 +12,9 @@ from trackrecord.inflight.classification import classify, classify_failure, clas
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules
-from trackrecord.learning.advice.kinds import find_kinds
-from trackrecord.learning.advice.runs import Run
-from trackrecord.learning.competences.signatures import tools_of
+from trackrecord.learning.advice.runs.runs import Run
+from trackrecord.learning.advice.tasks.kinds import find_kinds
+from trackrecord.learning.competences.episodes.signatures import tools_of
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import Inversion, PatternWording, pattern_line, warning

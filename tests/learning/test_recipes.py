@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competences.checks import is_check
+from trackrecord.learning.competences.episodes.checks import is_check
 from trackrecord.learning.competences.recipe import RecipeStep, recipe_of, typical_order
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from trackrecord.learning.competences.document import RecordReading, document_of
+from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.learning.numbers.decay import DAY
 

@@ -12,9 +12,8 @@ from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import STRATEGIES, Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
-from trackrecord.wire.factories import recogniser_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import OutcomeScorer
+from trackrecord.wire.outcome_scorer import OutcomeScorer, recogniser_of
 
 RECOGNISER = recogniser_of(Rules())
 

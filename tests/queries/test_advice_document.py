@@ -15,8 +15,8 @@ from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 
 RULES = DaemonSettings().rules
 NOW = 1_780_000_000.0

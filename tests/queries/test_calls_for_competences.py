@@ -22,8 +22,8 @@ from trackrecord.resources.project_store import open_project
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate
 

@@ -12,8 +12,8 @@ from trackrecord.errors import InvalidCursor, InvalidFeedback, InvalidRequest, U
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 
 _CALL_LISTED = ("tool", "ok", "error", "duration_ms")

@@ -31,8 +31,8 @@ from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.write import remember
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 
 PORT = "The login test needs port 5432"

@@ -19,8 +19,8 @@ from trackrecord.resources.project_store import ProjectStore, Transaction, calls
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_worker.notify.message import encode_message
 
 SETTINGS = load_daemon_settings()

@@ -22,8 +22,8 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_producers.importers.register import read_recorded

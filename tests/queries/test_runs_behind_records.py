@@ -19,8 +19,8 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 
 # No Redis is there: rankings are a worker's matter then.

@@ -10,8 +10,8 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.server_urls import without_password
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 
 NOW = 1_780_000_000.0
 SETTINGS = DaemonSettings()

@@ -4,10 +4,10 @@ from array import array
 
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.past_differences import past_differences
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.learning.advice.past.past_differences import past_differences
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.advice.tasks.task_index import build_index
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.prompt.documents.advice_document import (
     AdviceDocument,
     Expected,

@@ -26,7 +26,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankingsDocument,
 )
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 FOLDER = Path(__file__).parent / "golden"
 TASK = "the login test fails after the session change"

@@ -25,7 +25,7 @@ from trackrecord.prompt.documents.rankings_document import (
     encode_document,
 )
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NOW = 1_800_000_000.0
 NAMES = recogniser_of(Rules())

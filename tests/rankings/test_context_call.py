@@ -30,7 +30,7 @@ from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NAMES = recogniser_of(Rules())
 RULES = ContextRules()

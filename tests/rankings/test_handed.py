@@ -19,7 +19,7 @@ from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.prompt.reading.context import context
 from trackrecord.testing import captured, rankings_of
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

@@ -21,7 +21,7 @@ from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import cached_ages, write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

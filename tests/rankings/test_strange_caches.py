@@ -18,7 +18,7 @@ from trackrecord.prompt.documents.rankings_document import RankedPattern, Rankin
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 NAMES = recogniser_of(Rules())
 

@@ -14,9 +14,8 @@ from trackrecord.store.intake.intake import Learnt, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import ScoredOutcome
+from trackrecord.wire.outcome_scorer import ScoredOutcome, scorer_of
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0

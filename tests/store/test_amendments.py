@@ -13,7 +13,7 @@ from teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
 
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.advice.estimates.estimates import estimate
-from trackrecord.learning.advice.runs import with_verdict
+from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.competences.read import read_competences

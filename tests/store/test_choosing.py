@@ -11,8 +11,12 @@ from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Lifecycle, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
-from trackrecord.store.competences import select as choosing
-from trackrecord.store.competences.select import select_competences, select_in_past, signals_of
+from trackrecord.store.competences.selection import select as choosing
+from trackrecord.store.competences.selection.select import (
+    select_competences,
+    select_in_past,
+    signals_of,
+)
 from trackrecord.store.competences.write import SignedChange, write_changes
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

@@ -21,8 +21,8 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.decay_basis import read_bases
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 
 
 def standings(store, *, now=NOW, at=None, name=None, project="default"):

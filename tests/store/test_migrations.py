@@ -11,7 +11,7 @@ from sqlalchemy import inspect, text
 
 from trackrecord.errors import NoVectors, SchemaTooNew, SettingsError
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
-from trackrecord.store.competences.vectors import make_room
+from trackrecord.store.competences.selection.vectors import make_room
 from trackrecord.store.database import migrate
 from trackrecord.store.database.engine import connect_store, dialect_of, reading, writing_anyway
 from trackrecord.store.database.metadata import metadata

@@ -28,7 +28,7 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.write import confirm, reject, remember
-from trackrecord.store.outcomes.feedback import GivenFeedback
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 
 SETTINGS = replace(load_daemon_settings(), criteria=CRITERIA)
 SLUGS = ["x", "y", "gone", "told"]

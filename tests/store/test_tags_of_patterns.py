@@ -19,8 +19,8 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
 from trackrecord.store.patterns.read import PatternFilter, read_standings
 from trackrecord.store.patterns.tags import change_tags
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 
 # No Redis is there: rankings are a worker's matter then.
 SETTINGS = DaemonSettings(home=Path("/nowhere"))

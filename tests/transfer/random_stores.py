@@ -35,8 +35,8 @@ from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.tables import patterns
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
 from trackrecord_consolidation.run import consolidate
 

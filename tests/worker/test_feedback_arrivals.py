@@ -13,7 +13,7 @@ from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.store.database.engine import reading
 from trackrecord.store.memories.write import list_memories
-from trackrecord.store.outcomes.feedback_list import FeedbackFilter, read_feedback
+from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter, read_feedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import read_standings
 

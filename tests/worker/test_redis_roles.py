@@ -17,8 +17,8 @@ from trackrecord.redis.roles import ROLES, acl_file, dangerous_samples
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
+from trackrecord_worker.checks.server_checks import check_redis, check_servers
 from trackrecord_worker.schedule import TASKS
-from trackrecord_worker.server_checks import check_redis, check_servers
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_redis_binary, find_server

@@ -21,7 +21,7 @@ from working import process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord_worker.server_checks import check_database, check_redis, check_servers
+from trackrecord_worker.checks.server_checks import check_database, check_redis, check_servers
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_redis_binary

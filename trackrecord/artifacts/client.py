@@ -22,7 +22,7 @@ from .notes import note_of
 from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
 from .retrievals import note_retrieval
 from .store import ArtifactStore
-from .summaries import READING, Description, describe, reading, summary
+from .summary.summaries import READING, Description, describe, reading, summary
 
 if TYPE_CHECKING:
     from trackrecord.settings.agent_settings import AgentSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .contents import lines_of
 from .pages import Page
-from .summaries import kind_of_output
+from .summary.summaries import kind_of_output
 
 if TYPE_CHECKING:
     from .client import StoredOutput

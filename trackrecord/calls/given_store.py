@@ -71,8 +71,8 @@ def _learn(engine: Engine, settings: DaemonSettings, outcomes: Iterable[Mapping[
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.intake import ensure_projects, learn
     from trackrecord.store.memories.past_tasks import index_past_tasks
-    from trackrecord.wire.factories import scorer_of
     from trackrecord.wire.outcome import decode_outcome, encode_body
+    from trackrecord.wire.outcome_scorer import scorer_of
 
     scorer, now = scorer_of(settings.rules), time.time()
     scored = []

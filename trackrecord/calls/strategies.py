@@ -27,7 +27,7 @@ def strategies(text: str) -> tuple[Strategy, ...]:
         message = f"text must be a text, not of type {type(text).__name__}"
         raise InvalidRequest(message)
     from trackrecord.settings.daemon_settings import load_daemon_settings
-    from trackrecord.wire.factories import recogniser_of
+    from trackrecord.wire.outcome_scorer import recogniser_of
 
     return recogniser_of(load_daemon_settings().rules).recognise(text)
 

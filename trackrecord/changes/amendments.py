@@ -12,8 +12,8 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 
 Evidence = Literal["evaluator", "explicit", "tests", "heuristic"]
 # The strongest first: see docs/capture.md.

@@ -14,7 +14,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from trackrecord.errors import EndpointAway, NoVectors, WrongDimension
 from trackrecord.learning.competences.phrases import text_of
 from trackrecord.store.competences.read import read_named
-from trackrecord.store.competences.vectors import (
+from trackrecord.store.competences.selection.vectors import (
     applicability_of,
     drop_unused,
     is_stored,

@@ -8,12 +8,10 @@ from typing import Final
 import msgspec
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.agent_tools import tools_of_agents
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates, Level, estimate
 from trackrecord.learning.advice.estimates.posterior import posterior_of
-from trackrecord.learning.advice.failures import error_template
-from trackrecord.learning.advice.lessons.errors import telling_names, telling_words
+from trackrecord.learning.advice.lessons.counting.errors import telling_names, telling_words
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import (
     Lesson,
@@ -22,12 +20,14 @@ from trackrecord.learning.advice.lessons.lesson import (
     subject_tools,
 )
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.past_differences import PastDifference, past_differences
-from trackrecord.learning.advice.past_tasks import RunsOfText, past_tasks_of, tallies_of
+from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
+from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
-from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
-from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
+from trackrecord.learning.advice.runs.failures import error_template
+from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
+from trackrecord.learning.advice.tasks.task_index import build_index
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.documents.advice_document import (
     NO_PROCEDURE,

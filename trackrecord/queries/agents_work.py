@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.learning.competences.checks import is_check
+from trackrecord.learning.competences.episodes.checks import is_check
 from trackrecord.resources.lessons import LessonAnswer, lessons_of
 from trackrecord.resources.project_store import Transaction
 from trackrecord.resources.runs import failed, read_reports

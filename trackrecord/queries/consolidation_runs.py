@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from trackrecord.learning.text.times import iso
-from trackrecord.store.competences.runs import StoredRun, read_runs
+from trackrecord.store.competences.consolidation.runs import StoredRun, read_runs
 
 from .project_rows import project_row
 

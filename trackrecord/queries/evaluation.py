@@ -9,7 +9,7 @@ from typing import Final
 from sqlalchemy import Engine
 
 from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
 from trackrecord.prompt.choosing.recommended import recommended_procedures
@@ -21,8 +21,8 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.migrate import open_store
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 
 from .advice import advice_from
 

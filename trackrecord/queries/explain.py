@@ -10,8 +10,8 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.estimates.estimates import Estimate
 from trackrecord.learning.advice.estimates.wording import why
+from trackrecord.learning.competences.episodes.signatures import signature_of, tools_of
 from trackrecord.learning.competences.explanation import explain_competence
-from trackrecord.learning.competences.signatures import signature_of, tools_of
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern

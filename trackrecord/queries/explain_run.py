@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from sqlalchemy import select
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.advice.runs import NotedRun, with_verdict
+from trackrecord.learning.advice.runs.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.times import iso

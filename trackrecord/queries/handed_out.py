@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.effect.entries import is_followed
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.entry_ids import PREFIXES
-from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.resources.runs import HandedEntry, HandedKind, HandedOut
 from trackrecord.store.advice.exposures import exposures_of_task
 from trackrecord.store.competences.read import existing_ids, read_named

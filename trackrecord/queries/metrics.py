@@ -15,7 +15,7 @@ from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.notify_settings import CHANNELS
-from trackrecord.store.competences.runs import last_finished
+from trackrecord.store.competences.consolidation.runs import last_finished
 from trackrecord.store.outcomes.projects import (
     ProjectCounts,
     count_later_projects,

@@ -13,8 +13,8 @@ from trackrecord.learning.text.inert import one_line, quoted
 from trackrecord.learning.text.times import iso
 from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
 from trackrecord.settings.agent_settings import AgentSettings
-from trackrecord.store.competences.run_leases import run_lease_name
-from trackrecord.store.competences.unfinished_runs import failed_runs
+from trackrecord.store.competences.consolidation.run_leases import run_lease_name
+from trackrecord.store.competences.consolidation.unfinished_runs import failed_runs
 from trackrecord.store.patterns.recent import RecentTransition, recent_transitions
 
 from .project_rows import project_row

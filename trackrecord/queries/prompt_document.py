@@ -37,7 +37,7 @@ from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.outcomes.projects import count_outcomes, revision_of
 from trackrecord.store.patterns.read import read_standings
-from trackrecord.wire.factories import recogniser_of
+from trackrecord.wire.outcome_scorer import recogniser_of
 
 from .prompt_memories import ranked_memories
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.ballots import ballots_of
-from trackrecord.learning.advice.votes import (
+from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.votes import (
     NEEDS_MORE_BELOW,
     Ballots,
     Recommendation,
@@ -18,6 +18,7 @@ from trackrecord.learning.advice.votes import (
 )
 from trackrecord.learning.competences.conditions import UNKNOWN, Fit
 from trackrecord.learning.competences.document import RecordReading
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.learning.competences.record import (
     DERIVED_FROM,
@@ -27,7 +28,6 @@ from trackrecord.learning.competences.record import (
 )
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
-from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs

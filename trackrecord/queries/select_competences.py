@@ -12,7 +12,7 @@ from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.resources.competences import CompetenceRecord, SelectedCompetences
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.competences.select import (
+from trackrecord.store.competences.selection.select import (
     ScoredRecord,
     Selected,
     select_competences,

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Engine
 
-from trackrecord.learning.competences.triggers import read_conditions
+from trackrecord.learning.competences.episodes.triggers import read_conditions
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 

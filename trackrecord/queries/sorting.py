@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.effect.entries import EntryEffect
     from trackrecord.resources.competences import RecordChange
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
-    from trackrecord.store.competences.runs import StoredRun
+    from trackrecord.store.competences.consolidation.runs import StoredRun
 
     from .news import News
     from .tokens import KnownToken

@@ -278,7 +278,7 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
 
 
 def _estimate(estimates: Estimates, record: Competence) -> Estimate:
-    from trackrecord.learning.competences.signatures import signature_of
+    from trackrecord.learning.competences.episodes.signatures import signature_of
 
     return estimates.procedure(signature_of(tuple({step.tool for step in record.recipe})))
 

@@ -20,8 +20,8 @@ from .project_store import Transaction, change_project, read_project
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from trackrecord.store.outcomes.feedback import GivenFeedback
-    from trackrecord.store.outcomes.feedback_list import FeedbackFilter
+    from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
+    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
 
 
 class FeedbackPlace(NamedTuple):
@@ -91,8 +91,8 @@ def _wanted(
     is_waiting: bool,
 ) -> FeedbackFilter:
     """Return the filter for feedback on one thing, named as feedback names it."""
-    from trackrecord.store.outcomes.feedback_list import FeedbackFilter
-    from trackrecord.wire.factories import recogniser_of
+    from trackrecord.store.outcomes.feedback.feedback_list import FeedbackFilter
+    from trackrecord.wire.outcome_scorer import recogniser_of
 
     named = sum(each is not None for each in (pattern, criterion, memory))
     if not named:
@@ -121,7 +121,7 @@ def count_feedback(
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project, at) as it:
-        from trackrecord.store.outcomes.feedback_list import count_feedback as count
+        from trackrecord.store.outcomes.feedback.feedback_list import count_feedback as count
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         return count(it.connection, it.project_id, wanted, at=it.at)
@@ -185,7 +185,7 @@ def list_feedback(
     order = None if sort is None else _SORTING.order(sort)
     place = None if after is None else place_of(after, FeedbackPlace)
     with read_project(project, at) as it:
-        from trackrecord.store.outcomes.feedback_list import FeedbackOrder, read_feedback
+        from trackrecord.store.outcomes.feedback.feedback_list import FeedbackOrder, read_feedback
 
         wanted = _wanted(it, pattern, criterion, memory, task_id, is_waiting=waiting)
         by = None if order is None else FeedbackOrder(_COLUMNS[order.key], order.is_descending)
@@ -245,9 +245,9 @@ def give_feedback(
         raise InvalidFeedback(message)
     with change_project(project) as it:
         from trackrecord.store.intake.feedback import take_in_feedback
-        from trackrecord.store.outcomes.feedback import given_feedback
+        from trackrecord.store.outcomes.feedback.feedback import given_feedback
         from trackrecord.store.outcomes.forgotten import share_projects
-        from trackrecord.wire.factories import recogniser_of
+        from trackrecord.wire.outcome_scorer import recogniser_of
 
         body = FeedbackBody(
             verdict=verdict, pattern=pattern, criterion=criterion, memory=memory, task_id=task_id,

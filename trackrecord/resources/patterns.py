@@ -415,7 +415,7 @@ def _presenter(it: Transaction, language: Language) -> Callable[[Standing], Rank
     """Return what words standings as agents are shown them, in a language."""
     from trackrecord.prompt.documents.labels import in_language
     from trackrecord.prompt.documents.presentation import present_pattern
-    from trackrecord.wire.factories import recogniser_of
+    from trackrecord.wire.outcome_scorer import recogniser_of
 
     name_of, texts = recogniser_of(it.settings.rules).name_of, it.settings.texts
 

@@ -84,7 +84,7 @@ _NEEDED: Final = (
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
-    "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
+    "store.memories.recall", "store.memories.write", "store.outcomes.feedback.feedback_list",
     "store.patterns.decide", "store.patterns.tags",
     "store.advice.found_runs",
 )  # fmt: skip

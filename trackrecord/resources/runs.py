@@ -20,7 +20,7 @@ from .resource import Answer, Instant, Resource
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.learning.advice.runs import NotedRun, RunStep
+    from trackrecord.learning.advice.runs.runs import NotedRun, RunStep
     from trackrecord.store.advice.found_runs import RunOnRecord
 
 RunVerdict = Literal["success", "failure", "none"]
@@ -542,8 +542,8 @@ def find_run(
 
 
 def _record(connection: Connection, project: str, project_id: int, run: NotedRun) -> str | None:
+    from trackrecord.learning.competences.episodes.signatures import signature_of
     from trackrecord.learning.competences.record import competence_id
-    from trackrecord.learning.competences.signatures import signature_of
     from trackrecord.store.competences.read import existing_ids
 
     if not run.order:

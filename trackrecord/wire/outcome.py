@@ -47,7 +47,7 @@ _UNITS_PER_SECOND = (1.0, 1e3, 1e6, 1e9)
 @lru_cache(maxsize=4096)
 def _is_check(name: str) -> bool:
     # An agent that publishes does not need it.
-    from trackrecord.learning.competences.checks import is_check
+    from trackrecord.learning.competences.episodes.checks import is_check
 
     return is_check(name)
 

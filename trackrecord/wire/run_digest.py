@@ -12,10 +12,10 @@ from zlib import crc32
 
 import msgspec
 
-from trackrecord.learning.advice.failures import error_line, error_template, is_wanted_failure
-from trackrecord.learning.advice.runs import NotedRun, Run, RunStep
-from trackrecord.learning.competences.actors import AGENT
-from trackrecord.learning.competences.episodes import in_order
+from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
+from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunStep
+from trackrecord.learning.competences.episodes.actors import AGENT
+from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.redaction.redact import redacted
 

@@ -98,7 +98,7 @@ def _configure_logs(**_signal: object) -> None:
 @worker_init.connect
 def _refuse_unfit_servers(**_signal: object) -> None:
     """Refuse servers whose settings would lose outcomes; wait for those that are away."""
-    from .server_checks import check_servers
+    from .checks.server_checks import check_servers
 
     configure_logs(settings.log_level)
     try:

@@ -15,7 +15,7 @@ from trackrecord.redis.client import worker_client
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
-from trackrecord.wire.factories import recogniser_of, scorer_of
+from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 
 from .caching.advise import Adviser
 from .caching.rebuild_reminder import RebuildReminder

@@ -14,8 +14,8 @@ import msgspec
 
 from trackrecord.artifacts.client import open_artifacts, store_output
 from trackrecord.artifacts.contents import as_bytes
-from trackrecord.artifacts.kinds import OutputKind
-from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, reading
+from trackrecord.artifacts.summary.kinds import OutputKind
+from trackrecord.artifacts.summary.summaries import BEGINNING, READING, kind_of_output, reading
 from trackrecord.process.python_command import python_command
 from trackrecord.settings.agent_settings import AgentSettings, default_home
 

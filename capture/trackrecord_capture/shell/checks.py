@@ -9,8 +9,8 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.learning.advice.failures import is_wanted_failure
-from trackrecord.learning.competences.checks import CHECKS, MAKES, is_check
+from trackrecord.learning.advice.runs.failures import is_wanted_failure
+from trackrecord.learning.competences.episodes.checks import CHECKS, MAKES, is_check
 from trackrecord.learning.text.words import words_of
 
 from .edits import is_formatter, step_edits

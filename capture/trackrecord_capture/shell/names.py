@@ -8,7 +8,7 @@ the last command that does something, then what only looks, and last `cd`, `echo
 import re
 from typing import Final
 
-from trackrecord.learning.competences.checks import is_check
+from trackrecord.learning.competences.episodes.checks import is_check
 
 from .steps import ShellStep, script_of, steps_of
 from .wrappers import operands_from

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from trackrecord.learning.advice.failures import error_line, has_not_started, is_wanted_failure
-from trackrecord.learning.competences.checks import is_check
+from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_wanted_failure
+from trackrecord.learning.competences.episodes.checks import is_check
 
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of

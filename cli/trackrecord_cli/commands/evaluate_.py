@@ -17,7 +17,7 @@ from ..output.screen import print_json
 if TYPE_CHECKING:
     from trackrecord.learning.advice.evaluation.evaluate import Evaluation
     from trackrecord.learning.advice.evaluation.recommendations import Gold
-    from trackrecord.learning.advice.runs import Run
+    from trackrecord.learning.advice.runs.runs import Run
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord_producers.publishing.given_outcomes import BadLine
 

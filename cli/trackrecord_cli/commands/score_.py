@@ -53,9 +53,8 @@ def _row(scored: dict[str, Any], columns: tuple[str, ...]) -> list[object]:
 
 def _score(outcome_id: str, body: bytes, settings: DaemonSettings) -> dict[str, Any]:
     from trackrecord.learning.outcomes.scoring import reasoning
-    from trackrecord.wire.factories import scorer_of
     from trackrecord.wire.outcome import decode_outcome
-    from trackrecord.wire.outcome_scorer import STRATEGY
+    from trackrecord.wire.outcome_scorer import STRATEGY, scorer_of
 
     outcome = decode_outcome(body, max_bytes=settings.max_body_bytes)
     scorer = scorer_of(settings.rules)

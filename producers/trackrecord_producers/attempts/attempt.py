@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
+import msgspec
+
+from trackrecord.inflight.classification import classify_failure
 from trackrecord.inflight.errors import ErrorType
 from trackrecord.learning.text.language import Language
+from trackrecord.wire.outcome import encode_body
 
 from ..bodies.outcome_fields import AttemptFields
 from ..bodies.remarks import remark
@@ -18,18 +23,19 @@ from ..delivery.ids import new_id
 from ..delivery.retry_count import RetryCounts, Task
 from ..publishing.publish import publish_fields
 from .accounting import Account
-from .call_details import MAX_DETAILS, call_details
 from .current import current_attempt as current_attempt  # handed on to agents from here
 from .current import make_current
 from .decorating import observed
 from .errors_in_flight import error_context, report_end, report_error
-from .exit_reason import CANCELLED, is_clean_exit, mode_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_LABEL = 256
 
 _failed_before = RetryCounts()
+CANCELLED = "cancelled"
+MAX_DETAILS = 2000
+_MAX_PARTICULAR_BYTES = 16 * 1024
 
 
 def attempt(task_id: str | None = None, **fields: Unpack[AttemptFields]) -> Attempt:
@@ -313,3 +319,35 @@ def _process_failures() -> RetryCounts:
 def _name_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return describe(f"{function.__module__}.{name}", _MAX_LABEL)
+
+
+def mode_of(error: BaseException) -> str:
+    """Return the failure mode of an attempt that ended with an exception."""
+    try:
+        return classify_failure(error)
+    except Exception:  # noqa: BLE001 - an agent's own exceptions may be of any making
+        return "unknown"
+
+
+def is_clean_exit(error: BaseException) -> bool:
+    """Return whether an exception is the normal end of a program or a generator."""
+    if isinstance(error, SystemExit):
+        return error.code in (None, 0)
+    return isinstance(error, GeneratorExit)
+
+
+def call_details(args: object, error: object) -> dict[str, msgspec.Raw]:
+    """Return arguments and error as they are now: the agent may change them later."""
+    given: dict[str, object] = {}
+    if args is not None:
+        given["args"] = args
+    if error is not None:
+        given["error"] = describe(error, MAX_DETAILS)
+    particulars: dict[str, msgspec.Raw] = {}
+    for name, value in given.items():
+        # Values that cannot be written, or are too long, are left out: the call itself counts.
+        with suppress(Exception):
+            written = encode_body({name: value})[len(name) + 4 : -1]
+            if len(written) <= _MAX_PARTICULAR_BYTES:
+                particulars[name] = msgspec.Raw(written)
+    return particulars

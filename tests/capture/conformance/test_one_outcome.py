@@ -20,9 +20,9 @@ from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt

@@ -22,8 +22,8 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
 

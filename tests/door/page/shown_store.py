@@ -24,8 +24,8 @@ from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects, learn
 from trackrecord.store.memories.write import remember
 from trackrecord.wire.exposure import ExposureBody
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_consolidation.run import consolidate
 from trackrecord_worker.caching.refresh import RankingsRefresher
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.competences.flow import flow_of
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.competences.episodes.flow import flow_of
 from trackrecord.resources.runs import CallDetails
 from trackrecord.wire.outcome import ToolCall
 from trackrecord_door.page.drawings.procedure_graph import picture_of

@@ -8,7 +8,7 @@ from msgspec import structs
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import NotedRun, Run, RunStep
+from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunStep
 
 NOW = 1_780_000_000.0
 DAY = 86_400.0

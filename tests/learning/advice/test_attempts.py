@@ -8,7 +8,7 @@ from histories import HOUR, NOW, lessons, run
 from msgspec import structs
 
 from benchmarks.worlds.retries import WORLDS, make, measured, within_tasks
-from trackrecord.learning.advice.attempts import attempts_of
+from trackrecord.learning.advice.runs.attempts import attempts_of
 
 
 def task(ends, *, hours=None, minutes=None):

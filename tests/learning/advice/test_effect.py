@@ -14,7 +14,7 @@ from trackrecord.learning.advice.effect.report import EffectReport, effect_of
 from trackrecord.learning.advice.effect.sequence import interval_around, tasks_for
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.advice.effect.trials import Trials, trials_of
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 
 
 def exposure(number, *, task=None, withheld=False, at=None, entries=("a",), holdout=0.5):

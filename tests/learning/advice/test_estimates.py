@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.estimates.estimates import Level, estimate
 from trackrecord.learning.advice.estimates.wording import sentence, why
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.numbers.wilson import wilson_interval
 
 NOW = 1_790_000_000.0

@@ -17,11 +17,14 @@ from trackrecord.learning.advice.evaluation.measures import (
     over_splits,
     over_tasks,
 )
-from trackrecord.learning.advice.evaluation.recommendations import Gold, recommendation_quality
-from trackrecord.learning.advice.evaluation.seed_choice import choose_by_seed
-from trackrecord.learning.advice.evaluation.specific_tools import specific_tools
+from trackrecord.learning.advice.evaluation.recommendations import (
+    Gold,
+    choose_by_seed,
+    recommendation_quality,
+    specific_tools,
+)
 from trackrecord.learning.advice.evaluation.splits import by_run, by_task
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.queries.evaluation import advising

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.failures import (
+from trackrecord.learning.advice.runs.failures import (
     LONGEST_TEMPLATE,
     error_line,
     error_template,

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.kinds import OTHER, find_kinds
-from trackrecord.learning.advice.runs import Run
+from trackrecord.learning.advice.runs.runs import Run
+from trackrecord.learning.advice.tasks.kinds import OTHER, find_kinds
 
 TEXTS = (
     "mend the broken build of module {}, the compiler says that a header is missing",

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from histories import coding, run
 
-from trackrecord.learning.advice.lessons.goes_with import find_within_tasks
+from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
+from trackrecord.learning.advice.lessons.counting.needs import find_needs
+from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
+from trackrecord.learning.advice.lessons.counting.then_works import find_remedies
 from trackrecord.learning.advice.lessons.history import history_of
-from trackrecord.learning.advice.lessons.needs import find_needs
-from trackrecord.learning.advice.lessons.never import find_failing_ways
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.lessons.then_works import find_remedies
 
 RULES = LessonRules()
 SEEDS = 60

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord.learning.advice.lessons.lesson import LessonState
-from trackrecord.learning.advice.runs import RunStep
+from trackrecord.learning.advice.runs.runs import RunStep
 from trackrecord.learning.text.inert import one_line
 
 

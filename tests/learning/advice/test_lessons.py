@@ -7,14 +7,14 @@ import pytest
 from histories import DAY, NOW, coding, lessons, run, step, unjudged
 from msgspec.structs import replace
 
-from trackrecord.learning.advice.lessons.goes_with import find_within_tasks
+from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
+from trackrecord.learning.advice.lessons.counting.loops import find_loops
+from trackrecord.learning.advice.lessons.counting.never import find_failing_ways
+from trackrecord.learning.advice.lessons.find import among_judged
 from trackrecord.learning.advice.lessons.history import history_of
-from trackrecord.learning.advice.lessons.judged import among_judged
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
-from trackrecord.learning.advice.lessons.loops import find_loops
-from trackrecord.learning.advice.lessons.never import find_failing_ways
 from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs import RunStep
+from trackrecord.learning.advice.runs.runs import RunStep
 
 
 def one(found, kind):

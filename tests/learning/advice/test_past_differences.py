@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from trackrecord.learning.advice.past_differences import (
+from trackrecord.learning.advice.past.past_differences import (
     RunFact,
     exact_probability,
     past_differences,

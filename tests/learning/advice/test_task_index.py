@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.task_index import build_index, index_words
+from trackrecord.learning.advice.tasks.task_index import build_index, index_words
 
 TEXTS = [
     "cancel the reservation of two passengers",

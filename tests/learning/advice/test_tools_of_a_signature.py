@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.competences.signatures import signature_of, tools_of
+from trackrecord.learning.competences.episodes.signatures import signature_of, tools_of
 
 NAMES = st.frozensets(st.text(alphabet="ab+\\ ", min_size=1, max_size=4).map(str.strip), max_size=4)
 

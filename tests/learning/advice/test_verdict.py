@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from trackrecord.learning.advice.evaluation.measures import Prediction, auc, log_loss
-from trackrecord.learning.advice.runs import Run, RunStep
+from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.advice.verdict.known_runs import features_of, known_runs
 from trackrecord.learning.advice.verdict.log_odds import (
     NOTHING,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.ballots import ballots_of
-from trackrecord.learning.advice.runs import Run, RunStep
-from trackrecord.learning.advice.task_index import build_index
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW, Ballots, recommend
+from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.votes import NEEDS_MORE_BELOW, Ballots, recommend
+from trackrecord.learning.advice.runs.runs import Run, RunStep
+from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.numbers.decay import DAY
 
 NOW = 1_780_000_000.0

@@ -4,9 +4,9 @@ import pytest
 from histories import run
 from msgspec import structs
 
-from trackrecord.learning.advice.agent_tools import tools_of_agents
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.recipes import gives_up, recipes_among
+from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 
 
 def recipes(runs):

@@ -6,10 +6,10 @@ from itertools import groupby
 from math import comb
 from typing import Final
 
-from ..competences.actors import USER
+from ..competences.episodes.actors import USER
 from ..text.words import words_of
 from .estimates.counting import procedure_of
-from .runs import Run
+from .runs.runs import Run
 
 # Words of the names of tools that give a task to a person, or up.
 _PERSONS: Final = frozenset({

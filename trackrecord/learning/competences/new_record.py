@@ -14,11 +14,11 @@ from msgspec import Meta
 
 from trackrecord.errors import InvalidRequest, InvalidRevision
 
+from .episodes.signatures import signature_of
+from .episodes.triggers import read_conditions
 from .recipe import RecipeStep, recipe_of
 from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle
-from .signatures import signature_of
-from .triggers import read_conditions
 
 # As on the wire.
 _Signal = Annotated[str, Meta(min_length=1, max_length=1024)]

@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .checks import is_check
-from .tally import Argument, Order
+from .episodes.checks import is_check
+from .episodes.tally import Argument, Order
 
 
 @dataclass(frozen=True)

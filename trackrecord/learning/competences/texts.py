@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from ..text.error_summary import error_summary, opening
 from ..text.inert import ELLIPSIS, identifier
 from ..text.language import Language
-from .signatures import JOINT, tools_of
+from .episodes.signatures import JOINT, tools_of
 
 # A line names the triggers that say most; the counts of all episodes follow where these leave some
 # out.

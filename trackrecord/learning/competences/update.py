@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 
 from ..numbers.speakers import is_enough
+from .episodes.tally import EpisodeTally
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
 from .rules import CompetenceRules, Lifecycle, reinforced
-from .tally import EpisodeTally
 
 # Of one trigger; those of one kind of task are few.
 _MOST_CONDITIONS: Final = 5

@@ -9,7 +9,7 @@ import msgspec
 
 from trackrecord.errors import InvalidCandidate
 from trackrecord.learning.competences.conditions import UNKNOWN, other_conditions, parted
-from trackrecord.learning.competences.signatures import tools_of
+from trackrecord.learning.competences.episodes.signatures import tools_of
 from trackrecord.learning.text.language import Language
 
 from ..candidates.candidate import Candidate

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
-from trackrecord.learning.advice.votes import Ballots, Recommendation, recommend
+from trackrecord.learning.advice.past.votes import Ballots, Recommendation, recommend
 
 from ..documents.advice_document import NO_PROCEDURE, AdviceDocument
 

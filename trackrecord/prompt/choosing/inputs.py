@@ -165,7 +165,7 @@ class PromptInputs:
         if not self.foreign_tools:
             return True
         # Few projects have agents of several kinds: the others do without.
-        from trackrecord.learning.advice.agent_tools import capability_of
+        from trackrecord.learning.advice.runs.agent_tools import capability_of
 
         return not any(capability_of(tool) in self.foreign_tools for tool in tools)
 

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Final
 
 from trackrecord.learning.advice.lessons.lesson import subject_tools
-from trackrecord.learning.advice.task_index import idf
+from trackrecord.learning.advice.tasks.task_index import idf
 from trackrecord.learning.text.names import names_in
 from trackrecord.learning.text.words import words_of
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Literal
 
-from trackrecord.learning.advice.votes import NEEDS_MORE_BELOW
+from trackrecord.learning.advice.past.votes import NEEDS_MORE_BELOW
 from trackrecord.learning.competences.conditions import Fit
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.competences.selection import confidence_of
-from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.numbers.tolerance import ratio_below
 
 from .inputs import PromptInputs

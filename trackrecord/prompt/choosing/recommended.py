@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Literal, TypeVar
 
 from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
+from trackrecord.learning.advice.past.votes import Voted
 from trackrecord.learning.advice.texts import Gain, ProcedureUsage, gain_line, procedure_line
-from trackrecord.learning.advice.votes import Voted
-from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.text.language import Language
 
 from ..documents.advice_document import AdviceDocument, Expected, ProcedureEntry

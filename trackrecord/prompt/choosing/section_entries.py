@@ -8,7 +8,7 @@ import msgspec
 
 from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.advice.lessons.lesson import LessonKind, subject_tools
-from trackrecord.learning.competences.signatures import tools_of
+from trackrecord.learning.competences.episodes.signatures import tools_of
 
 from ..documents.advice_document import AdviceDocument, LessonEntry
 from ..documents.rankings_document import RankedCompetence, RankedFailure

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trackrecord.learning.advice.task_index import TaskIndex
+from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
 from .labels import gist, label
 

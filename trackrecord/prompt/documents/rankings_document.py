@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from trackrecord.learning.competences.conditions import KnownTrigger
-from trackrecord.learning.competences.signatures import signature_of
+from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.text.language import Language
 

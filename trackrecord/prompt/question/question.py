@@ -147,7 +147,7 @@ def _conditions(value: object, problems: list[str]) -> Any:  # noqa: ANN401 - an
     if value is None:
         return None
     # Imported only where there are any: most prompts have none.
-    from trackrecord.learning.competences.triggers import read_conditions
+    from trackrecord.learning.competences.episodes.triggers import read_conditions
 
     try:
         return read_conditions(value)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, false, func, or_, select, tuple_
 
-from trackrecord.learning.advice.runs import NotedRun
+from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
 from ..outcomes.commits import outcomes_of_commit

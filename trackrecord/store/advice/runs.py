@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
 
-from trackrecord.learning.advice.runs import NotedRun, Run, with_verdict
+from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord.wire.run_digest import run_of, source_and_patterns
 

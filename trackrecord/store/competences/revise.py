@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences import revision
+from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.competences.revision import (
     ForkChanges,
@@ -18,7 +19,6 @@ from trackrecord.learning.competences.revision import (
     RevisionAction,
 )
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.tally import EpisodeTally
 
 from ..outcomes.decay_basis import hold_bases
 from .read import existing_ids, held_for_revision, read_named

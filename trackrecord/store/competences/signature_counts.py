@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, union_all
 
-from trackrecord.learning.competences.tally import EpisodeTally
+from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
 from ..database.upsert import Columns, Upsert
 from .tables import digest_of, signature_facts, signatures

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, case, delete, exists, func, select, update
 
-from trackrecord.learning.competences.tally import EpisodeTally
+from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
 from ..database.engine import dialect_of
 from ..database.row_locks import for_update

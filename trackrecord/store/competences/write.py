@@ -16,7 +16,7 @@ from ..database.upsert import Columns, Upsert
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .credit import hold_numbers
-from .selection_index import drop_numbers, write_numbers
+from .selection.selection_index import drop_numbers, write_numbers
 from .tables import competence_history, competences
 
 _encoder = msgspec.json.Encoder()

@@ -10,7 +10,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.projects import first_received
 from ..outcomes.tables import feedback, outcomes
-from ..outcomes.verdicts_over_time import (
+from ..outcomes.verdicts.verdicts_over_time import (
     CountsThen,
     VerdictRows,
     feedback_rows,

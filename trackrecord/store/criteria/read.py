@@ -16,7 +16,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
+from ..outcomes.feedback.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback

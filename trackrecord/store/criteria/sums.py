@@ -12,7 +12,7 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..database.upsert import Upsert
-from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
+from ..outcomes.verdicts.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .tables import criteria, criterion_feedback
 
 CriterionKey = tuple[int, str]

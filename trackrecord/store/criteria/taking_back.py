@@ -9,11 +9,11 @@ from trackrecord.learning.criteria.weights import feedback_value
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
-from ..outcomes.feedback_sums import last_given
+from ..outcomes.feedback.feedback_sums import last_given
 from ..outcomes.replaced import Replaced
 from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes
-from ..outcomes.verdict_sums import NEVER, VerdictSums, settled, validates
+from ..outcomes.verdicts.verdict_sums import NEVER, VerdictSums, settled, validates
 from .sums import CriterionDeltas, CriterionKey
 from .tables import criteria, criterion_feedback
 

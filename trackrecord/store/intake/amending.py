@@ -12,7 +12,6 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.learning.numbers.speakers import PERSON
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.join import (
     Joined,
     OutcomeEntry,
@@ -23,7 +22,7 @@ from trackrecord.wire.join import (
     with_id,
 )
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
 
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.record import record

@@ -14,14 +14,14 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.rules_bundle import Rules
 
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
-from ..memories.feedback import judge_by_feedback
+from ..memories.credit.feedback import judge_by_feedback
 from ..memories.similar import lock_memories
-from ..outcomes.feedback import GivenFeedback, feedback_on, record_feedback
+from ..outcomes.feedback.feedback import GivenFeedback, feedback_on, record_feedback
+from ..outcomes.feedback.waiting_feedback import wait_again
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.tables import decay_bases, projects
-from ..outcomes.verdict_sums import VerdictSums
-from ..outcomes.waiting_feedback import wait_again
+from ..outcomes.verdicts.verdict_sums import VerdictSums
 from ..patterns.feedback import count_feedback
 from ..patterns.transitions import Transition, record_transitions
 from .rebase import bases_for_writing

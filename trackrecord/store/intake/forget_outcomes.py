@@ -20,7 +20,7 @@ from ..advice.tables import effect_decisions, exposures
 from ..competences.tables import episodes
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
-from ..memories.feedback import cause_of
+from ..memories.credit.feedback import cause_of
 from ..memories.handed_out import note_handed_out
 from ..memories.history import (
     drop_source,
@@ -32,6 +32,7 @@ from ..memories.history import (
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
+from ..outcomes.feedback.waiting_feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
 from ..outcomes.tables import (
     feedback,
@@ -42,7 +43,6 @@ from ..outcomes.tables import (
     waiting_episodes,
     waiting_retractions,
 )
-from ..outcomes.waiting_feedback import wait_for
 from ..patterns import history as pattern_history
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord

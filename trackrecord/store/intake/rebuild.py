@@ -8,9 +8,8 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, sele
 
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.wire.factories import scorer_of
 from trackrecord.wire.outcome import decode_outcome
-from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome
+from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome, scorer_of
 
 from ..advice.runs import clear_runs, note_runs
 from ..advice.tables import runs

@@ -16,16 +16,16 @@ from ..competences.retractions import retract_episodes
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.taking_back import settle_criteria, take_back_feedback
 from ..database.bulk_insert import insert_rows
-from ..memories.amended_credit import amend_credit
-from ..memories.credit import credit_memories
+from ..memories.credit.amended_credit import amend_credit
+from ..memories.credit.credit import credit_memories
 from ..memories.past_tasks import note_past_tasks
 from ..outcomes.commits import note_commits
 from ..outcomes.days import count_days
+from ..outcomes.feedback.waiting_feedback import is_any_waiting
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import note_rules
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import projects, waiting_episodes
-from ..outcomes.waiting_feedback import is_any_waiting
 from ..patterns.feedback import count_feedback
 from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas
 from ..patterns.taking_back import settle_patterns, take_back_touches

@@ -20,8 +20,8 @@ from trackrecord.learning.memories.rules import (
     without_prefix,
 )
 
-from ..outcomes.waiting_feedback import wait_for
-from .amended_credit import JUDGES
+from ..outcomes.feedback.waiting_feedback import wait_for
+from .credit.amended_credit import JUDGES
 from .handed_out import HANDED_OUT
 from .read import CHUNK
 from .similar import similar_memories

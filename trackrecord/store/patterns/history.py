@@ -19,7 +19,7 @@ from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.learning.rules_bundle import Rules
 
 from ..outcomes.tables import feedback
-from ..outcomes.verdict_sums import VerdictSums
+from ..outcomes.verdicts.verdict_sums import VerdictSums
 from .speakers import SpeakerSums
 from .tables import (
     observations,

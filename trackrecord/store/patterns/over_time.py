@@ -7,7 +7,7 @@ from sqlalchemy import Connection, func, literal, select
 from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.verdicts_over_time import (
+from ..outcomes.verdicts.verdicts_over_time import (
     CountsThen,
     VerdictRows,
     feedback_rows,

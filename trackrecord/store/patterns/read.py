@@ -16,7 +16,7 @@ from trackrecord.learning.rules_bundle import Rules
 
 from ..database.decay_in_sql import weight_at
 from ..outcomes.decay_basis import read_bases
-from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
+from ..outcomes.feedback.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes, projects
 from .decide import decisions_in_force

@@ -12,7 +12,7 @@ from trackrecord.wire.outcome_scorer import STRATEGY, ScoredOutcome, Touch
 
 from ..database.bulk_insert import insert_rows
 from ..database.upsert import Columns, Upsert
-from ..outcomes.verdict_sums import SUM_COLUMNS, VerdictSums, added
+from ..outcomes.verdicts.verdict_sums import SUM_COLUMNS, VerdictSums, added
 from .speakers import SpeakerSums, add_speakers
 from .tables import observations, patterns
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from trackrecord.errors import ImportFormatError, TransferRefused
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.store.competences.selection_index import write_numbers
+from trackrecord.store.competences.selection.selection_index import write_numbers
 from trackrecord.store.competences.tables import competences
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects

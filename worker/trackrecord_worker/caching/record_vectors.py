@@ -32,7 +32,7 @@ from trackrecord.prompt.reading.cache import (
     write_vectors,
 )
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.competences.selection_index import digest_of_text
+from trackrecord.store.competences.selection.selection_index import digest_of_text
 
 # An agent holds them in its memory: the best records have vectors, as far as this goes.
 _MOST_BYTES: Final = 8 * 1024 * 1024

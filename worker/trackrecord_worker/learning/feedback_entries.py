@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.outcomes.feedback import GivenFeedback, given_feedback
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback, given_feedback
 from trackrecord.wire.feedback import decode_feedback
 
 from .entries import (

@@ -22,8 +22,8 @@ from trackrecord.redis.client import agent_client
 from trackrecord.redis.consumers import consumers_here
 from trackrecord.settings.settings import Settings
 
+from ..checks.server_checks import check_servers
 from ..schedule import parse_crontab
-from ..server_checks import check_servers
 from .child import Child
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from trackrecord.artifacts.summaries import BEGINNING
+from trackrecord.artifacts.summary.summaries import BEGINNING
 
 from ...agent_run import RunCall
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in

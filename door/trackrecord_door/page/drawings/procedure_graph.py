@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final, Literal
 from unicodedata import east_asian_width
 
-from trackrecord.learning.competences.flow import OTHERS, FlowMove, FlowStep, ProcedureFlow
+from trackrecord.learning.competences.episodes.flow import OTHERS, FlowMove, FlowStep, ProcedureFlow
 
 from .layered.graph import Box, BoxPlace, Drawing, Link, Route
 from .layered.layout import layout

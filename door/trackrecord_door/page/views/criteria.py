@@ -24,7 +24,7 @@ def shown(asked: PageRequest) -> Shown:
         "listing": listed(asked, found, keys=keys, text=lambda each: each.name),
         "share_of": share_of,
     }
-    return Shown("criteria.html", "Criteria", values)
+    return Shown("lists/criteria.html", "Criteria", values)
 
 
 def entry(asked: PageRequest) -> Shown:
@@ -50,7 +50,7 @@ def entry(asked: PageRequest) -> Shown:
         "after": details.cursor and asked.here(cursor=details.cursor),
         "before": asked.here(cursor=None) if asked.text("cursor") else None,
     }
-    return Shown("criterion.html", name, values)
+    return Shown("details/criterion.html", name, values)
 
 
 def share_of(evidence: CriterionEvidence) -> tuple[float | None, float | None, float | None]:

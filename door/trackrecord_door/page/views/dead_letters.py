@@ -31,7 +31,7 @@ def shown(asked: PageRequest) -> Shown:
         "until": max((each.letters[-1] for each in groups), key=_place, default=""),
         "longest": _LONGEST_BODY,
     }
-    return Shown("dead_letters.html", "Dead letters", values)
+    return Shown("lists/dead_letters.html", "Dead letters", values)
 
 
 def replay(asked: PageRequest, form: Form) -> Deed:

@@ -61,7 +61,7 @@ def shown(asked: PageRequest) -> Shown:
             ("all", "all, also faded and dismissed"),
         ],
     }
-    return Shown("lessons.html", "Lessons", values)
+    return Shown("lists/lessons.html", "Lessons", values)
 
 
 def entry(asked: PageRequest) -> Shown:
@@ -84,7 +84,7 @@ def entry(asked: PageRequest) -> Shown:
             for each in lesson.outcomes
         ],
     }
-    return Shown("lesson.html", lesson.text, values)
+    return Shown("details/lesson.html", lesson.text, values)
 
 
 def happening(decision: LessonChange) -> Happening:

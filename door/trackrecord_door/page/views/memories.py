@@ -47,7 +47,7 @@ def shown(asked: PageRequest) -> Shown:
         "types": _TYPES,
         "state_of": state_of,
     }
-    return Shown("memories.html", "Memories", values)
+    return Shown("lists/memories.html", "Memories", values)
 
 
 def entry(asked: PageRequest) -> Shown:
@@ -67,7 +67,7 @@ def entry(asked: PageRequest) -> Shown:
         "history": [happening(change, causes) for change in reversed(changed)],
         "runs": runs_behind(changed, causes),
     }
-    return Shown("memory.html", memory.text, values)
+    return Shown("details/memory.html", memory.text, values)
 
 
 def state_of(memory: Memory) -> str:

@@ -52,7 +52,7 @@ def shown(asked: PageRequest) -> Shown:
         "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
         "share_of": share_of,
     }
-    return Shown("patterns.html", "Patterns", values)
+    return Shown("lists/patterns.html", "Patterns", values)
 
 
 def entry(asked: PageRequest) -> Shown:
@@ -75,7 +75,7 @@ def entry(asked: PageRequest) -> Shown:
             for each in details.examples
         ],
     }
-    return Shown("pattern.html", pattern.shown.content, values)
+    return Shown("details/pattern.html", pattern.shown.content, values)
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:

@@ -60,7 +60,7 @@ def shown(asked: PageRequest) -> Shown:
         "tools": sorted({tool for each in found for tool in each.record.required_tools}),
         "are_any": bool(found),
     }
-    return Shown("procedures.html", "Procedures", values)
+    return Shown("lists/procedures.html", "Procedures", values)
 
 
 def _searched(record: CompetenceRecord) -> str:
@@ -103,7 +103,7 @@ def one(asked: PageRequest) -> Shown:
         "can_revise": record.record.status.is_selectable,
         "named": lambda tool: step_name(tool, behind.flow),
     }
-    return Shown("procedure.html", _title(record), values)
+    return Shown("details/procedure.html", _title(record), values)
 
 
 def _title(record: CompetenceRecord) -> str:

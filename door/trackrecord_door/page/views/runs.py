@@ -60,7 +60,7 @@ def shown(asked: PageRequest) -> Shown:
         "is_filtered": wanted != RunFilter(),
         "cursor": cursor,
     }
-    return Shown("runs.html", "Runs", values, 200 if problem is None else 404)
+    return Shown("lists/runs.html", "Runs", values, 200 if problem is None else 404)
 
 
 def one(asked: PageRequest) -> Shown:
@@ -93,7 +93,7 @@ def one(asked: PageRequest) -> Shown:
         "errors": errors,
         "problem": problem,
     }
-    return Shown("run.html", f"Run {run.outcome_id}", values)
+    return Shown("details/run.html", f"Run {run.outcome_id}", values)
 
 
 def _verdict(success: bool | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum, inf, isinf, sqrt
 from typing import Final, Literal
 
-from ..runs import Run
+from ..runs.runs import Run
 from .sequence import ALPHA, Interval, interval_around
 from .trials import Trial
 

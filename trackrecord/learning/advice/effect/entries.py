@@ -6,7 +6,7 @@ from typing import Final
 
 from ...text.slug import ANTI_PREFIX
 from .. import entry_ids
-from ..runs import NotedRun
+from ..runs.runs import NotedRun
 from .comparison import SUCCESS, Comparison, compare
 from .sequence import ALPHA
 from .trials import Trial

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from ...numbers.wilson import Z
-from ..kinds import find_kinds
-from ..runs import Run
+from ..runs.runs import Run
+from ..tasks.kinds import find_kinds
 from .exposures import Exposure, first_exposures
 
 # Clocks of one fleet differ, and a moment may have been rounded to a second.

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TypeVar
 
-from ...competences.signatures import signature_of
+from ...competences.episodes.signatures import signature_of
 from ...numbers.decay import decayed
-from ..kinds import Kinds
-from ..runs import Run
+from ..runs.runs import Run
+from ..tasks.kinds import Kinds
 from .posterior import DecayedTally
 
 _Key = TypeVar("_Key", int, str)

@@ -14,9 +14,9 @@ from typing import Final
 
 from ...numbers.percent import percent
 from ...numbers.tolerance import ratio_at_least
-from ..attempts import TaskAttempt, attempts_of
-from ..kinds import Kinds, find_kinds
-from ..runs import Run
+from ..runs.attempts import TaskAttempt, attempts_of
+from ..runs.runs import Run
+from ..tasks.kinds import Kinds, find_kinds
 from .counting import RunCounts, Weighed, count, distinct, weighed
 from .effects import NO_EFFECT, Effect, EffectRun, effect_in_kind, effects_of
 from .exact_test import surely_better

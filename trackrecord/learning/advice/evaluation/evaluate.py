@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ..runs.runs import Run
 from .recommendations import Advise, Gold, RecommendationQuality, recommendation_quality
 from .splits import Split, by_run, by_task
 from .verdicts import VerdictQuality, verdict_quality

@@ -1,18 +1,20 @@
 """Which procedure a task is recommended, with its own runs left out, beside baselines."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import fsum
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from ...competences.phrases import phrases_of
+from ...competences.recipe import typical_order
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ...competences.selection import UNKNOWN, selection_score
+from ...text.words import similarity
+from ..runs.runs import Run
 from .measures import Figure, over_tasks
-from .seed_choice import choose_by_seed
-from .specific_tools import specific_tools
 
 # Advice is counted anew for each task: of very many tasks, fewer are asked about.
 _MOST_COUNTED: Final = 500_000
@@ -23,6 +25,8 @@ METHODS: Final = ("votes", "commonest", "random", "seed")
 _HANDED_OUT: Final = "handed out"
 
 Tools = frozenset[str]
+# Agreement beyond chance, Cohen's kappa: "almost perfect" in the words of Landis and Koch.
+_AGREED_FROM: Final = 0.8
 
 
 class Advised(NamedTuple):
@@ -311,3 +315,70 @@ def _right(gold: Gold, asked: _Asked, method: str) -> list[float]:
             if tools & gold.changing == wanted
         )
     ]
+
+
+def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> frozenset[str] | None:
+    """Return the tools of the record that `--by seed` selects; None if there is no record.
+
+    Only how well the words fit and the raw success rate tell records apart: recorded runs are
+    equally recent.
+
+    Args:
+        runs: what the records are made from.
+        rules: from how many successes on a procedure has a record.
+        task: the text of the task at hand.
+    """
+    orders: defaultdict[frozenset[str], list[Run]] = defaultdict(list)
+    for run in runs:
+        if procedure := run.order:
+            orders[frozenset(procedure)].append(run)
+    scores = {
+        tools: _score(found, task)
+        for tools, found in orders.items()
+        if sum(run.success for run in found) >= rules.min_successes
+    }
+    return min(scores, key=lambda tools: (-scores[tools], sorted(tools)), default=None)
+
+
+def _score(runs: list[Run], task: str) -> float:
+    order = typical_order(Counter(run.order for run in runs if run.success))
+    signals = {run.trigger for run in runs if run.trigger}
+    fit = similarity(task, phrases_of(signals, order))
+    rate = fsum(run.success for run in runs) / len(runs)
+    return selection_score(applicability=UNKNOWN if fit is None else fit, success=rate, recency=1.0)
+
+
+def specific_tools(runs: Sequence[Run]) -> frozenset[str]:
+    """Return the tools on whose use the successful runs of one task agree.
+
+    Tools for looking around are used or not, whatever the task. Where no task has two successful
+    runs, the tools are returned that fewer than half of all runs used.
+    """
+    by_task: defaultdict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        if run.success:
+            by_task[run.task_id].append(run)
+    several = [found for found in by_task.values() if len(found) > 1]
+    if not several:
+        return _rare(runs)
+    tools = {tool for found in several for run in found for tool in run.tools}
+    return frozenset(tool for tool in tools if _agreement(tool, several) >= _AGREED_FROM)
+
+
+def _rare(runs: Sequence[Run]) -> frozenset[str]:
+    uses = Counter(tool for run in runs for tool in run.tools)
+    return frozenset(tool for tool, count in uses.items() if 2 * count < len(runs))
+
+
+def _agreement(tool: str, groups: Iterable[list[Run]]) -> float:
+    """Return Cohen's kappa over the pairs of runs within each group; 0 if all runs are alike."""
+    pairs = agreed = runs = users = 0
+    for group in groups:
+        using, size = sum(tool in run.tools for run in group), len(group)
+        pairs += size * (size - 1) // 2
+        agreed += using * (using - 1) // 2 + (size - using) * (size - using - 1) // 2
+        runs += size
+        users += using
+    share = users / runs
+    by_chance = share**2 + (1 - share) ** 2
+    return (agreed / pairs - by_chance) / (1 - by_chance) if by_chance < 1 else 0.0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple, TypeVar
 
-from ..runs import Run
+from ..runs.runs import Run
 
 _KNOWN_SHARE: Final = 0.7
 _Key = TypeVar("_Key", str, int)

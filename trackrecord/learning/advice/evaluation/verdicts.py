@@ -1,19 +1,21 @@
 """Which runs succeeded: verdicts on runs that were left out, beside the base rate."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
-from ..runs import Run
+from ..runs.runs import Run
 from ..verdict.model import fit
 from .measures import Calibration, Figure, Prediction, auc, log_loss, over_splits, over_tasks
-from .seed_rates import SeedRates
 from .splits import Split
 
 # Of more runs than this, so many are asked about in a split.
 _MOST_ASKED: Final = 2000
+# A record that never failed is not certain: 2% are left.
+_LEAST: Final = 0.02
 
 
 @dataclass(frozen=True)
@@ -110,3 +112,29 @@ def _predicted(run: Run, probability: float) -> Prediction:
 def _gain(answers: _Answers) -> float | None:
     base, verdicts = log_loss(answers.base), log_loss(answers.verdicts)
     return None if base is None or verdicts is None else base - verdicts
+
+
+class SeedRates:
+    """The success rate of each procedure that has a competence record.
+
+    Args:
+        runs: what the records are made from.
+        rules: from how many successes on a procedure has a record.
+    """
+
+    def __init__(self, runs: Iterable[Run], rules: CompetenceRules) -> None:
+        self._runs: Counter[frozenset[str]] = Counter()
+        self._successes: Counter[frozenset[str]] = Counter()
+        for run in runs:
+            procedure = frozenset(run.order)
+            self._runs[procedure] += 1
+            self._successes[procedure] += run.success
+        self._from = rules.min_successes
+
+    def rate(self, run: Run) -> float | None:
+        """Return the rate of the record of a run's procedure; None where there is no record."""
+        procedure = frozenset(run.order)
+        successes = self._successes[procedure]
+        if not procedure or successes < self._from:
+            return None
+        return min(1 - _LEAST, max(_LEAST, successes / self._runs[procedure]))

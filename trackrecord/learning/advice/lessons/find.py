@@ -1,24 +1,41 @@
 """Find the lessons of a project: count each kind, merge what tells one fact, rank, and bound."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import Final
 
 from ...numbers.decay import decayed
 from ...numbers.speakers import is_enough
-from ..runs import NotedRun
-from .fails import find_failures
+from ..runs.runs import NotedRun
+from .counting.fails import find_failures
+from .counting.goes_with import find_within_tasks
+from .counting.loops import find_loops
+from .counting.needs import find_needs
+from .counting.never import find_failing_ways
+from .counting.then_works import find_remedies
 from .finding import TRUST, Finding
-from .goes_with import find_within_tasks
 from .history import History, history_of
-from .judged import Counting, among_judged
 from .lesson import Lesson, LessonKind, LessonState, lesson_id
-from .loops import find_loops
 from .merge import merged, with_remedies
-from .needs import find_needs
-from .never import find_failing_ways
 from .rules import LessonRules
-from .then_works import find_remedies
+
+Counting = Callable[[History, LessonRules], Iterator[Finding]]
+
+
+def among_judged(find: Counting) -> Counting:
+    """Return the same counting, done as if the runs without a verdict had not been."""
+
+    def find_among_judged(history: History, rules: LessonRules) -> Iterator[Finding]:
+        if history.judged is history:
+            yield from find(history, rules)
+            return
+        place = history.judged_positions
+        for finding in find(history.judged, rules):
+            yield replace(finding, positions=[place[each] for each in finding.positions])
+
+    return find_among_judged
+
 
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (

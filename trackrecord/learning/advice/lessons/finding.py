@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from ...competences.actors import AGENT
+from ...competences.episodes.actors import AGENT
 from .lesson import LessonKind
 
 # How far each kind is trusted when lessons of several kinds are ranked.

@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from ...competences.actors import AGENT
-from ...competences.checks import CHECKS, is_check
+from ...competences.episodes.actors import AGENT
+from ...competences.episodes.checks import CHECKS, is_check
 from ...text.words import words_of
-from ..attempts import TaskAttempt, attempts_of
-from ..failures import has_not_started
-from ..runs import NotedRun, Run, RunStep, with_verdict
+from ..runs.attempts import TaskAttempt, attempts_of
+from ..runs.failures import has_not_started
+from ..runs.runs import NotedRun, Run, RunStep, with_verdict
 
 # Whoever checks a balance or validates an address asks for a fact, and is to get it.
 _RUNS_CODE: Final = CHECKS - {

@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from ...competences.actors import AGENT
+from ...competences.episodes.actors import AGENT
 
 _ID_BYTES = 10
 

@@ -7,7 +7,7 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from ...numbers.decay import decayed
-from ..runs import NotedRun, Run
+from ..runs.runs import NotedRun, Run
 
 # A source with fewer runs is held to be like the project.
 _SOURCE_STRENGTH: Final = 16.0

@@ -15,7 +15,7 @@ from typing import Final
 from zlib import crc32
 
 from ...numbers.decay import DecayRules
-from ..runs import NotedRun, Run
+from ..runs.runs import NotedRun, Run
 from .known_runs import BaseRates, KnownRun, known, known_runs
 from .lines import base_line, neighbours_line, steps_line, task_line
 from .log_odds import NOTHING, LeftOutRun, Prior, fitted_weight, log_odds, probability_of

@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from math import fsum
 from typing import Final, NamedTuple
 
-from ..task_index import TaskIndex, build_index
+from ..tasks.task_index import TaskIndex, build_index
 from .known_runs import KnownRun
 from .log_odds import log_odds
 

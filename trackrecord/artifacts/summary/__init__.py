@@ -1,0 +1,1 @@
+"""Summaries of oversized outputs, by the kind of their content."""

@@ -1,0 +1,206 @@
+"""Votes: which procedure a task's text speaks for, by the successes of similar tasks.
+
+Each successful run of a similar task votes for the tools that it used; its vote weighs the squared
+cosine of both texts, and ages. Where whole sets of tools never recur, as with shells and editors,
+the successes vote on each tool by itself.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+from math import fsum
+from typing import Final
+
+from ...numbers.decay import DecayRules, decayed
+from ..tasks.task_index import TaskIndex
+
+# A weaker top share of the votes is no recommendation.
+NEEDS_MORE_BELOW: Final = 0.3
+# Texts that share but a common word with the task say nothing about it.
+LEAST_SIMILAR: Final = 0.1
+MOST_SIMILAR: Final = 50
+# A task that has only what most of the tasks have in common is like all of them: the newest vote.
+_MOST_USUAL: Final = 500
+_POWER: Final = 2
+# Where fewer of the successes used a set of tools that another success used too, tools are voted on
+# one by one; of few successes nothing can be said.
+_SETS_RECUR_FROM: Final = 0.5
+_FEW_SUCCESSES: Final = 10
+_MAJORITY: Final = 0.5
+
+# The position of a procedure, its successes, its failures, when the last of them ended, and the
+# moment as of which the successes vote: each of them has aged by itself.
+Tally = tuple[int, int, int, float, float]
+
+
+@dataclass(frozen=True)
+class Ballots:
+    """Past texts, and how each procedure fared in them.
+
+    Attributes:
+        index: finds texts that are similar to a task's.
+        tallies: for each text of the index, its runs by procedure.
+        procedures: the tools of each procedure, in the order in which they are shown.
+    """
+
+    index: TaskIndex
+    tallies: Sequence[Sequence[Tally]]
+    procedures: Sequence[tuple[str, ...]]
+
+    @cached_property
+    def sets_recur(self) -> bool:
+        """Whether most successes used a set of tools that another success used as well."""
+        successes: dict[int, int] = defaultdict(int)
+        for tallies in self.tallies:
+            for procedure, succeeded, *_ in tallies:
+                successes[procedure] += succeeded
+        total = sum(successes.values())
+        recurring = sum(count for count in successes.values() if count > 1)
+        return total < _FEW_SUCCESSES or recurring >= _SETS_RECUR_FROM * total
+
+    @cached_property
+    def newest(self) -> tuple[tuple[int, float], ...]:
+        """The texts whose runs ended last, each as similar as can be."""
+        last = {
+            text: max((at for *_, at, _ in found), default=0.0)
+            for text, found in enumerate(self.tallies)
+        }
+        return tuple(
+            (text, 1.0)
+            for text in nlargest(_MOST_USUAL, last, key=lambda text: (last[text], -text))
+        )
+
+
+@dataclass(frozen=True)
+class Voted:
+    """A procedure that got votes.
+
+    Attributes:
+        tools: its tools.
+        share: its share of the votes, 0..1.
+        procedure: its position among the procedures; None if it was put together from tools.
+        successes: its successful runs in similar tasks.
+        failures: its failed ones there.
+        texts: the texts that voted for it.
+    """
+
+    tools: tuple[str, ...]
+    share: float
+    procedure: int | None
+    successes: int
+    failures: int
+    texts: int
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The answer to a task's text.
+
+    Attributes:
+        ranked: the procedures that got votes, the best first.
+        by_tools: whether tools were voted on one by one.
+        confidence: the first one's share of the votes; 0 if nothing got any.
+        similar: the past texts that were similar enough, with their cosines, the best first.
+    """
+
+    ranked: tuple[Voted, ...] = ()
+    by_tools: bool = False
+    confidence: float = 0.0
+    similar: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether the votes are too scattered to act on, or there are none."""
+        return self.confidence < NEEDS_MORE_BELOW
+
+
+def recommend(
+    ballots: Ballots,
+    task: str | None,
+    *,
+    now: float,
+    excluded: frozenset[int] = frozenset(),
+    half_life_days: float = DecayRules.half_life_days,
+) -> Recommendation:
+    """Return the procedures that the successes of similar tasks speak for.
+
+    Args:
+        ballots: past texts, and how each procedure fared in them.
+        task: the text of the task at hand; None lets every text vote alike.
+        now: the moment that it is asked for, seconds since the epoch.
+        excluded: positions of procedures that must not be recommended.
+        half_life_days: days after which a vote counts half.
+    """
+    similar = _similar(ballots, task)
+    votes: dict[int, list[float]] = defaultdict(list)
+    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for text, cosine in similar:
+        for procedure, successes, failures, _, voted_at in ballots.tallies[text]:
+            if procedure in excluded:
+                continue
+            count = counts[procedure]
+            count[1] += failures
+            if successes:
+                weight = decayed(successes * cosine**_POWER, now - voted_at, half_life_days)
+                votes[procedure].append(weight)
+                count[0] += successes
+                count[2] += 1
+    # An exact sum does not depend on the order of the texts.
+    weighed = {procedure: fsum(weights) for procedure, weights in votes.items()}
+    total = fsum(weighed.values())
+    if not total:
+        return Recommendation(similar=similar)
+    shares = {procedure: weight / total for procedure, weight in weighed.items()}
+    ranked = tuple(
+        Voted(ballots.procedures[procedure], share, procedure, *counts[procedure])
+        for procedure, share in sorted(
+            shares.items(), key=lambda item: (-item[1], ballots.procedures[item[0]])
+        )
+    )
+    if ballots.sets_recur:
+        return Recommendation(ranked, False, ranked[0].share, similar)
+    return _by_tools(ranked, similar)
+
+
+def _similar(ballots: Ballots, task: str | None) -> tuple[tuple[int, float], ...]:
+    if task is None:
+        return tuple((text, 1.0) for text in range(len(ballots.tallies)))
+    found = ballots.index.similar(task, most=MOST_SIMILAR)
+    enough = tuple((text, cosine) for text, cosine in found if cosine >= LEAST_SIMILAR)
+    return enough or (ballots.newest if ballots.index.is_usual(task) else ())
+
+
+def _by_tools(ranked: tuple[Voted, ...], similar: tuple[tuple[int, float], ...]) -> Recommendation:
+    """Put together the tools that most of the votes have in common.
+
+    The confidence is how much of it the voters have on average: common tools ÷ tools of both.
+    """
+    tools = _common_tools(ranked)
+    agreement = fsum(voted.share * _overlap(tools, voted.tools) for voted in ranked)
+    common = frozenset(tools)
+    having = [voted for voted in ranked if common <= frozenset(voted.tools)]
+    put_together = Voted(
+        tools,
+        min(1.0, agreement),
+        None,
+        sum(voted.successes for voted in having),
+        sum(voted.failures for voted in having),
+        sum(voted.texts for voted in having),
+    )
+    return Recommendation((put_together,), True, put_together.share, similar)
+
+
+def _common_tools(ranked: Iterable[Voted]) -> tuple[str, ...]:
+    shares: dict[str, list[float]] = defaultdict(list)
+    for voted in ranked:
+        for tool in voted.tools:
+            shares[tool].append(voted.share)
+    majority = {tool: fsum(parts) for tool, parts in shares.items() if fsum(parts) >= _MAJORITY}
+    return tuple(sorted(majority, key=lambda tool: (-majority[tool], tool)))
+
+
+def _overlap(one: Iterable[str], other: Iterable[str]) -> float:
+    these, those = frozenset(one), frozenset(other)
+    return len(these & those) / len(these | those) if these | those else 1.0

@@ -1,0 +1,1 @@
+"""Runs: what advice is counted from, and which of them may be compared."""

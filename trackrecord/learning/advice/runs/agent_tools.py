@@ -1,0 +1,58 @@
+"""The tools of agents: what each of a project's agents has got, as far as its runs show.
+
+Agents of one fleet share their tools, though none has used them all. Two agents are of different
+kinds if one of them uses a tool that the other never does, and chance hardly explains that.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from ...competences.episodes.actors import USER
+from .runs import NotedRun
+
+# The agents with the most runs.
+_MOST_AGENTS: Final = 20
+# That an agent never used another one's tool is less probable by chance, over all tools.
+_CHANCE: Final = 0.01
+_SHELL: Final = "shell"
+
+
+def capability_of(tool: str) -> str:
+    """Return what an agent must have got to use a tool: with a shell, it has every program."""
+    return _SHELL if tool.startswith(f"{_SHELL}:") else tool
+
+
+def tools_of_agents(runs: Iterable[NotedRun]) -> dict[str, tuple[str, ...]]:
+    """Return the tools of each agent, by its name: its own and those of the agents of its kind."""
+    counts: Counter[str] = Counter()
+    uses: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for run in runs:
+        tools = {capability_of(step.tool) for step in run.steps if step.actor != USER}
+        if tools:
+            counts[run.source] += 1
+            uses[run.source].update(tools)
+    agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:_MOST_AGENTS]
+    level = _CHANCE / max(1, len(set().union(*uses.values())))
+
+    def differ(one: str, other: str) -> bool:
+        return any(
+            _by_chance(uses[mine], counts[mine], uses[its], counts[its]) <= level
+            for mine, its in ((one, other), (other, one))
+        )
+
+    return {
+        agent: tuple(
+            sorted(set().union(*(uses[each] for each in agents if not differ(agent, each))))
+        )
+        for agent in sorted(agents)
+    }
+
+
+def _by_chance(uses: Mapping[str, int], runs: int, others: Mapping[str, int], more: int) -> float:
+    """Return how probable it is by lot that another agent's runs have no use of some tool."""
+    most = max((count for tool, count in uses.items() if tool not in others), default=0)
+    chance = 1.0
+    for place in range(most):
+        chance *= (runs - place) / (runs + more - place)
+    return chance

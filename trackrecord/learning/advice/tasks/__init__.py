@@ -1,0 +1,1 @@
+"""Tasks: which of them are alike, by the words that they share."""

@@ -1,0 +1,1 @@
+"""Runs of consolidation: one at a time, each with its report."""

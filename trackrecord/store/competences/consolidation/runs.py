@@ -1,0 +1,131 @@
+"""Consolidation runs: the report that each run leaves."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import Connection, insert, select, update
+
+from ...outcomes.tables import projects
+from ..tables import consolidation_runs
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """The report of one run, as it is on record.
+
+    Attributes:
+        project: whose episodes were read.
+        actor: who started it.
+        started_at: when, seconds since the epoch.
+        finished_at: when it was done; None: it is running, or it died.
+        duration_ms: how long it took.
+        episodes_read: episodes that were new.
+        signatures_touched: procedures that they belong to.
+        records_created: records that are new.
+        records_reinforced: records with new successes.
+        records_updated: records that changed in another way.
+        skipped: what changed no record, by reason.
+    """
+
+    project: str
+    actor: str
+    started_at: float
+    finished_at: float | None
+    duration_ms: float | None
+    episodes_read: int
+    signatures_touched: int
+    records_created: int
+    records_reinforced: int
+    records_updated: int
+    skipped: dict[str, int]
+
+
+def open_run(connection: Connection, project_id: int, *, actor: str, now: float) -> int:
+    """Put a run on record as started; answers its row."""
+    statement = insert(consolidation_runs).values(
+        project_id=project_id,
+        actor=actor,
+        started_at=now,
+        episodes_read=0,
+        signatures_touched=0,
+        records_created=0,
+        records_reinforced=0,
+        records_updated=0,
+        skipped="{}",
+    )
+    run_id: int = connection.execute(statement.returning(consolidation_runs.c.id)).scalar_one()
+    return run_id
+
+
+def note_run(
+    connection: Connection,
+    run_id: int,
+    *,
+    skipped: Mapping[str, int],
+    columns: Mapping[str, float | None],
+) -> None:
+    """Note how far a run has come, in the transaction that did the work.
+
+    Args:
+        connection: within a writing transaction.
+        run_id: what `open_run` answered.
+        skipped: what changed no record, by reason.
+        columns: the other columns that change, by name.
+    """
+    connection.execute(
+        update(consolidation_runs)
+        .where(consolidation_runs.c.id == run_id)
+        .values(skipped=msgspec.json.encode(skipped).decode(), **columns)
+    )
+
+
+def last_finished(connection: Connection, project_ids: Collection[int]) -> dict[int, float]:
+    """Return when the last run of each project ended; projects without one are missing."""
+    runs = consolidation_runs.c
+    last = (
+        select(runs.finished_at)
+        .where(runs.project_id == projects.c.id, runs.finished_at.is_not(None))
+        .order_by(runs.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    query = select(projects.c.id, last).where(projects.c.id.in_(sorted(project_ids)))
+    return {row[0]: row[1] for row in connection.execute(query) if row[1] is not None}
+
+
+def read_runs(
+    connection: Connection,
+    project_id: int | None = None,
+    *,
+    limit: int | None = 10,
+    at: float | None = None,
+) -> list[StoredRun]:
+    """The reports of the last runs, the newest first; of a project or of all, as of a moment."""
+    table = consolidation_runs.c
+    query = (
+        select(
+            projects.c.name.label("project"),
+            table.actor,
+            table.started_at,
+            table.finished_at,
+            table.duration_ms,
+            table.episodes_read,
+            table.signatures_touched,
+            table.records_created,
+            table.records_reinforced,
+            table.records_updated,
+            table.skipped,
+        )
+        .join(projects, projects.c.id == table.project_id)
+        .order_by(table.started_at.desc(), table.id.desc())
+        .limit(limit)
+    )
+    if project_id is not None:
+        query = query.where(table.project_id == project_id)
+    if at is not None:
+        query = query.where(table.started_at <= at)
+    return [
+        StoredRun(**{**row, "skipped": msgspec.json.decode(row["skipped"])})
+        for row in connection.execute(query).mappings()
+    ]

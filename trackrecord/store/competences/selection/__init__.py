@@ -1,0 +1,1 @@
+"""Selection: what a task is compared with, kept beside each record."""

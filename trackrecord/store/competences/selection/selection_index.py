@@ -1,0 +1,125 @@
+"""What selection compares of records: their numbers and their words, kept beside each record."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, tuple_
+
+from trackrecord.learning.competences.phrases import phrases_of_record, text_of, word_numbers
+from trackrecord.learning.competences.record import Competence
+
+from ...database.bulk_insert import insert_rows
+from ...database.upsert import Columns, Upsert
+from ..tables import competence_numbers, competence_words
+
+# A phrase's number takes the last bits of what it is known by.
+PHRASE_BITS = 7
+
+_COLUMNS = (
+    "project_id", "competence_id", "is_selectable", "confidence", "successes", "failures",
+    "last_reinforced_at", "half_life_days", "words_key", "text_digest", "credited_successes",
+    "credited_failures", "credited_latency_sum_ms", "credited_latency_count",
+)  # fmt: skip
+_REPLACED = _COLUMNS[2:10]
+# Parameters of one statement.
+_AT_ONCE = 5_000
+
+Word = tuple[int, int, int]
+
+
+def write_numbers(
+    connection: Connection,
+    project_id: int,
+    records: Sequence[Competence],
+    before: Mapping[str, Competence],
+) -> None:
+    """Bring numbers and words to what records are now; what was credited to them stays.
+
+    Args:
+        connection: within a writing transaction.
+        project_id: the project's row.
+        records: as they are from now on.
+        before: as they were until now, by id; a new one is not in it.
+    """
+    rows = sorted(_row(project_id, record) for record in records)
+    _REPLACE.execute(connection, rows)
+    words = {each for record in records for each in _words_of(record)}
+    earlier = {
+        each for record in records if record.id in before for each in _words_of(before[record.id])
+    }
+    _drop_words(connection, project_id, earlier - words)
+    added = [(project_id, *each) for each in sorted(words - earlier)]
+    insert_rows(connection, competence_words, tuple(competence_words.c), added)
+
+
+def drop_numbers(connection: Connection, project_id: int, records: Iterable[Competence]) -> None:
+    """Remove the numbers and words of records that are no more."""
+    gone = list(records)
+    _drop_words(connection, project_id, {each for record in gone for each in _words_of(record)})
+    connection.execute(
+        delete(competence_numbers).where(
+            competence_numbers.c.project_id == project_id,
+            competence_numbers.c.competence_id.in_([record.id for record in gone]),
+        )
+    )
+
+
+def digest_of_text(text: str) -> bytes:
+    """What a text is known by in the cache of embeddings."""
+    return sha256(text.encode()).digest()
+
+
+def _row(project_id: int, record: Competence) -> tuple[Any, ...]:
+    has_words = record.status.is_selectable and any(map(word_numbers, phrases_of_record(record)))
+    return (
+        project_id,
+        record.id,
+        record.status.is_selectable,
+        record.confidence,
+        record.performance.success_count,
+        record.performance.failure_count,
+        record.lifecycle.last_reinforced_at,
+        record.lifecycle.half_life_days,
+        _words_key(record.id) if has_words else None,
+        digest_of_text(text_of(record)),
+        0,
+        0,
+        0,
+        0,
+    )
+
+
+def _replaced(_table: Columns, new: Columns) -> dict[str, Any]:
+    return {name: new[name] for name in _REPLACED}
+
+
+_REPLACE: Final = Upsert(competence_numbers, _COLUMNS, key=_COLUMNS[:2], combine=_replaced)
+
+
+def _words_key(competence_id: str) -> int:
+    """56 bits of the id, so that with a phrase's number they fit into 63."""
+    return int.from_bytes(sha256(competence_id.encode()).digest()[:7])
+
+
+def _words_of(record: Competence) -> Iterable[Word]:
+    """(word, phrase, size) for each word of each phrase; only what is selectable is found."""
+    if not record.status.is_selectable:
+        return
+    key = _words_key(record.id) << PHRASE_BITS
+    for number, phrase in enumerate(phrases_of_record(record)):
+        words = word_numbers(phrase)
+        for word in words:
+            yield word, key | number, len(words)
+
+
+def _drop_words(connection: Connection, project_id: int, words: set[Word]) -> None:
+    table = competence_words.c
+    keys = sorted((word, phrase) for word, phrase, _ in words)
+    for start in range(0, len(keys), _AT_ONCE):
+        connection.execute(
+            delete(competence_words).where(
+                table.project_id == project_id,
+                tuple_(table.word, table.phrase).in_(keys[start : start + _AT_ONCE]),
+            )
+        )

@@ -1,0 +1,1 @@
+"""Credit: what confirms and rejects memories."""

@@ -1,0 +1,114 @@
+"""Sums of verdicts, as a row of patterns and one of criteria has them."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import case, or_
+
+from trackrecord.learning.outcomes.scoring import Verdict
+
+from ...database.upsert import Columns, later
+
+COUNTED = ("helpful", "neutral", "harmful", "helpful_sum", "harmful_sum")
+SUM_COLUMNS = (*COUNTED, "last_validated")
+
+# An enum's members are looked up slowly, and this is done for every verdict of every outcome.
+_HELPFUL, _HARMFUL = Verdict.HELPFUL, Verdict.HARMFUL
+
+
+# Before any moment.
+NEVER: Final = float("-inf")
+
+
+@dataclass(slots=True)
+class VerdictSums:
+    """What a batch adds to one row."""
+
+    helpful: int = 0
+    neutral: int = 0
+    harmful: int = 0
+    helpful_sum: float = 0.0
+    harmful_sum: float = 0.0
+    last_validated: float | None = None
+
+    def add(self, verdict: Verdict, weighed: float, ended_at: float) -> None:
+        """Count one verdict.
+
+        Args:
+            verdict: what it says.
+            weighed: what it counts for, times the forward-decayed weight (DecayBasis.weight).
+            ended_at: when the task ended.
+        """
+        if verdict is _HELPFUL:
+            self.helpful += 1
+            self.helpful_sum += weighed
+        elif verdict is _HARMFUL:
+            self.harmful += 1
+            self.harmful_sum += weighed
+        else:
+            self.neutral += 1
+        if self.last_validated is None or ended_at > self.last_validated:
+            self.last_validated = ended_at
+
+    def take_back(self, verdict: Verdict, weighed: float) -> None:
+        """Take back one verdict that was counted with this weight; see `settled` for the rest."""
+        if verdict is _HELPFUL:
+            self.helpful -= 1
+            self.helpful_sum -= weighed
+        elif verdict is _HARMFUL:
+            self.harmful -= 1
+            self.harmful_sum -= weighed
+        else:
+            self.neutral -= 1
+
+    def merge(self, other: "VerdictSums") -> None:
+        """Add what another one adds."""
+        self.helpful += other.helpful
+        self.neutral += other.neutral
+        self.harmful += other.harmful
+        self.helpful_sum += other.helpful_sum
+        self.harmful_sum += other.harmful_sum
+        last = other.last_validated
+        if last is not None and (self.last_validated is None or last > self.last_validated):
+            self.last_validated = last
+
+    def values(self) -> tuple[Any, ...]:
+        """Return the values of SUM_COLUMNS."""
+        return (
+            self.helpful,
+            self.neutral,
+            self.harmful,
+            self.helpful_sum,
+            self.harmful_sum,
+            self.last_validated,
+        )
+
+
+def validates(sums: VerdictSums, ended_at: float) -> bool:
+    """Return whether sums have something that ended then or later."""
+    return sums.last_validated is not None and sums.last_validated >= ended_at
+
+
+def added(table: Columns, new: Columns) -> dict[str, Any]:
+    """Return what the columns of a row become when a new row's sums are added to them."""
+    sums: dict[str, Any] = {name: table[name] + new[name] for name in COUNTED}
+    return sums | {"last_validated": later(table.last_validated, new.last_validated)}
+
+
+def settled(table: Columns) -> dict[str, Any]:
+    """Return what the columns of a row become after something was taken back from its sums.
+
+    Nothing is counted less than never, and where nothing is left the sum is exactly nothing:
+    floats that are subtracted leave dust.
+    """
+    counts: dict[str, Any] = {
+        name: case((table[name] < 0, 0), else_=table[name])
+        for name in ("helpful", "neutral", "harmful")
+    }
+    sums = {
+        f"{name}_sum": case(
+            (or_(table[name] <= 0, table[f"{name}_sum"] < 0.0), 0.0), else_=table[f"{name}_sum"]
+        )
+        for name in ("helpful", "harmful")
+    }
+    return counts | sums

@@ -1,0 +1,105 @@
+"""Health checks of containers: `python -m trackrecord_worker.checks.health worker` (or `beat`).
+
+Exit status 0: healthy. 1: unhealthy, with the reason on standard error.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import redis
+from sqlalchemy import text
+
+from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
+from trackrecord.redis.client import agent_client
+from trackrecord.redis.consumers import Consumer, consumers_here
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.store.database.engine import connect_store, reading
+
+# A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
+_SILENT_S = 30.0
+# Beat writes to its file every three minutes.
+_UNWRITTEN_S = 420.0
+_DATABASE_TIMEOUT_S = 3.0
+
+
+def check_worker(settings: Settings) -> None:
+    """Check that this host's worker asks for outcomes, and can record them.
+
+    Raises:
+        Unhealthy: no process of this host's worker has asked for a while.
+        ServerUnavailable: Redis or the database does not answer.
+    """
+    silent_s = _silence(settings)
+    if silent_s is None:
+        message = "no worker of this host has asked for outcomes yet"
+        raise Unhealthy(message)
+    if silent_s > _SILENT_S + settings.backoff_max_s:
+        message = f"this host's worker last asked for outcomes {silent_s:.0f} s ago"
+        raise Unhealthy(message)
+    engine = connect_store(settings.effective_database_url, timeout_s=_DATABASE_TIMEOUT_S)
+    try:
+        with reading(engine) as connection:
+            connection.execute(text("SELECT 1"))
+    finally:
+        engine.dispose()
+
+
+def check_beat(settings: Settings) -> None:
+    """Check that beat is at work, and can wake workers.
+
+    Raises:
+        Unhealthy: beat has not written to its file for a while.
+        ServerUnavailable: Redis does not answer.
+    """
+    _ask(settings, lambda client: client.ping())
+    try:
+        age_s = time.monotonic() - float(settings.beat_file.read_text())
+    except (OSError, ValueError):
+        age_s = -1.0
+    # A moment in the future was written before the machine was started.
+    if age_s < 0:
+        message = f"beat has not written to {settings.beat_file} yet"
+        raise Unhealthy(message)
+    if age_s > _UNWRITTEN_S:
+        message = f"beat last wrote to {settings.beat_file} {age_s:.0f} s ago"
+        raise Unhealthy(message)
+
+
+CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat": check_beat}
+
+
+def _silence(settings: Settings) -> float | None:
+    """Return the seconds since this host's worker last asked for outcomes; None if it never did."""
+    consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
+    return min((consumer.idle_s for consumer in consumers), default=None)
+
+
+def _ask(settings: Settings, question: Callable[[redis.Redis], Any]) -> Any:  # noqa: ANN401 - whatever Redis says
+    with agent_client(settings) as client:
+        try:
+            return question(client)
+        except redis.ResponseError:
+            raise
+        except (redis.RedisError, OSError) as error:
+            message = f"Redis cannot be reached ({type(error).__name__})"
+            raise ServerUnavailable(message) from None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the named checks; return the exit status."""
+    check = CHECKS.get(arguments[0]) if len(arguments) == 1 else None
+    if check is None:
+        sys.stderr.write(f"usage: python -m trackrecord_worker.checks.health {'|'.join(CHECKS)}\n")
+        return 1
+    try:
+        check(load_settings())
+    except (TrackrecordError, redis.ResponseError) as error:
+        sys.stderr.write(f"unhealthy: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
