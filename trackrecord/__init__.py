@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from .artifacts.wrapping import summarised
     from .beside import awaited
     from .calls.criteria import aweigh, weigh
-    from .calls.effect import aeffect, effect
     from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
@@ -91,6 +90,7 @@ if TYPE_CHECKING:
         list_dead_letters,
         replay_dead_letters,
     )
+    from .resources.effect import effect
     from .resources.explanations import explain, explain_procedure, explain_run
     from .resources.feedback import give_feedback, list_feedback
     from .resources.kinds import list_kinds
@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     abenchmark_runs = awaited(benchmark_runs)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
+    aeffect = awaited(effect)
     aexplain = awaited(explain)
     aexplain_procedure = awaited(explain_procedure)
     aexplain_run = awaited(explain_run)
@@ -311,7 +312,6 @@ _HOMES = {
     "acontext": "trackrecord_producers.awaitable",
     "add_competence": "trackrecord.resources.competences",
     "add_memory": "trackrecord.resources.memories",
-    "aeffect": "trackrecord.calls.effect",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aflush": "trackrecord_producers.awaitable",
@@ -339,7 +339,7 @@ _HOMES = {
     "discard_dead_letters": "trackrecord.resources.dead_letters",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "effect": "trackrecord.calls.effect",
+    "effect": "trackrecord.resources.effect",
     "error_context": "trackrecord_producers.attempts.errors_in_flight",
     "error_stats": "trackrecord_producers.attempts.errors_in_flight",
     "explain": "trackrecord.resources.explanations",

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 import trackrecord
 from trackrecord.calls.given_store import store_of
-from trackrecord.changes.effect import hold_out
+from trackrecord.resources.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence
 from trackrecord.prompt.reading.cache import cached_ages

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trackrecord.queries.effect import entries_named
+from trackrecord.resources.effect import entries_named
 
 KNOWN = (
     "one",

@@ -12,8 +12,6 @@ from trackrecord.resources.paging import Sorting
 
 if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
-    from trackrecord.learning.advice.effect.comparison import Comparison
-    from trackrecord.learning.advice.effect.entries import EntryEffect
     from trackrecord.resources.competences import RecordChange
     from trackrecord.resources.criteria import CriterionFeedbackAnswer
     from trackrecord.store.competences.runs import StoredRun
@@ -60,28 +58,6 @@ NEWS: Final[Sorting[News]] = Sorting(
         "at": lambda each: each.at,
         "kind": lambda each: each.kind.value,
         "subject": lambda each: each.subject or None,
-    },
-)
-EFFECT_ENTRIES: Final[Sorting[EntryEffect]] = Sorting(
-    "entries",
-    lambda each: each.entry,
-    {
-        "id": lambda each: each.entry,
-        "handed-out": lambda each: each.handed_out,
-        "followed": lambda each: each.followed,
-        "rate": lambda each: each.effect.given.mean if each.effect.given.tasks else None,
-        "difference": lambda each: each.effect.difference,
-    },
-)
-# The effect for each kind of task: its name, and what was compared.
-EFFECT_KINDS: Final[Sorting[tuple[str, Comparison]]] = Sorting(
-    "kinds of task",
-    lambda each: each[0],
-    {
-        "name": lambda each: each[0],
-        "tasks": lambda each: each[1].given.tasks + each[1].withheld.tasks,
-        "rate": lambda each: each[1].given.mean if each[1].given.tasks else None,
-        "difference": lambda each: each[1].difference,
     },
 )
 CONSOLIDATION_RUNS: Final[Sorting[StoredRun]] = Sorting(

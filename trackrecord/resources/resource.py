@@ -7,6 +7,7 @@ the notes. What a call may be given stands in its signature, what it answers in 
 
 from __future__ import annotations
 
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
@@ -14,7 +15,7 @@ from enum import Enum
 from functools import cache
 from inspect import unwrap
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, ParamSpec, TypeVar
 
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
@@ -47,11 +48,16 @@ class Answer(Struct, frozen=True):
 
     Fields that begin with an underscore are the call's own; those that are unset are left out. In
     the HTTP schema the class has its name without an "Answer" at the end.
+
+    Attributes:
+        _first: the fields that come before those of the class that it extends.
     """
+
+    _first: ClassVar[tuple[str, ...]] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the answer as a JSON object."""
-        kind: type[Struct] = type(self)
+        kind = type(self)
         writers = _writers(kind)
         if writers is None:
             return asdict(self)
@@ -68,10 +74,18 @@ def schema_name(answer: type) -> str:
 
 
 @cache
-def answer_fields(kind: type[Struct]) -> Mapping[str, Any]:
+def answer_fields(kind: type[Answer]) -> Mapping[str, Any]:
     """Return the types of an answer's fields, by name."""
-    hints = typing.get_type_hints(kind, include_extras=True)
-    own: tuple[str, ...] = kind.__struct_fields__
+    hints: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        # The call's own fields may be of types that are imported for type checkers alone.
+        named = vars(base).get("__annotations__", {}).items()
+        public = {name: hint for name, hint in named if not name.startswith("_")}
+        holder = type("Holder", (), {"__annotations__": public})
+        known = vars(sys.modules[base.__module__])
+        hints |= typing.get_type_hints(holder, globalns=known, include_extras=True)
+    first: tuple[str, ...] = kind._first  # noqa: SLF001 - as answers declare it
+    own = dict.fromkeys((*first, *kind.__struct_fields__))
     return {name: hints[name] for name in own if not name.startswith("_")}
 
 
@@ -83,7 +97,7 @@ def is_instant(hint: Any) -> bool:  # noqa: ANN401 - a type of any form
 
 
 @cache
-def _writers(kind: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...] | None:
+def _writers(kind: type[Answer]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...] | None:
     """Return the fields of a document, and what writes each; None where it is written as it is.
 
     None stands for all fields, where all are written as they are: a run may have many calls.

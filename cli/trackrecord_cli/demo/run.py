@@ -13,7 +13,7 @@ from statistics import fmean
 from celery import Celery
 from sqlalchemy import Engine
 
-from trackrecord.changes.effect import hold_out
+from trackrecord.resources.effect import hold_out
 from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
@@ -22,7 +22,7 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.python_command import python_command
-from trackrecord.queries.effect import MeasuredEffect, measure_effect
+from trackrecord.resources.effect import EffectAnswer, measure_effect
 from trackrecord.redis_client import agent_client
 from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import Transaction
@@ -68,7 +68,7 @@ class DemoResult:
     standings: tuple[Standing, ...]
     records: tuple[Competence, ...]
     rankings: Rankings
-    effect: MeasuredEffect
+    effect: EffectAnswer
     planted_effect: float
 
 
@@ -176,7 +176,7 @@ def _follow(
     outcomes: int,
     seed: int,
     step: Callable[[str, int, int], None],
-) -> tuple[MeasuredEffect, float]:
+) -> tuple[EffectAnswer, float]:
     """Let a fleet follow what was learnt; return the measured effect and the true one."""
     tasks = max(_FEWEST_TASKS, outcomes // 10)
     with reading(engine) as connection:

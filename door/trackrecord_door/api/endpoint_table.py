@@ -9,13 +9,13 @@ function in one of the `*_calls` modules. The OpenAPI document follows from all 
 
 from typing import Final
 
-import trackrecord
 from trackrecord.queries import sorting
 from trackrecord.resources.artifacts import ARTIFACTS
 from trackrecord.resources.benchmark import BENCHMARK
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.dead_letters import DEAD_LETTERS
+from trackrecord.resources.effect import EFFECT
 from trackrecord.resources.explanations import EXPLANATIONS
 from trackrecord.resources.feedback import FEEDBACK
 from trackrecord.resources.kinds import KINDS
@@ -106,11 +106,7 @@ ERRORS: Final = (
 
 RESOURCES: Final = (
     CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, DEAD_LETTERS, PROJECTS,
-    EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK,
-)  # fmt: skip
-
-EFFECTS: Final = (
-    Endpoint("GET", "/effect", trackrecord.effect, "Effect"),
+    EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK, EFFECT,
 )  # fmt: skip
 
 STORED_OUTPUTS: Final = (
@@ -134,6 +130,6 @@ SERVER: Final = (
 )  # fmt: skip
 
 ENDPOINTS: Final = (
-    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *EFFECTS, *STORED_OUTPUTS, *SERVER,
+    *PROMPTS, *STRATEGIES, *WEIGHING, *ERRORS, *STORED_OUTPUTS, *SERVER,
     *(each for resource in RESOURCES for each in endpoints_of(resource)),
 )  # fmt: skip

@@ -33,34 +33,6 @@ _CACHED: Final = ("lines", "translations", "lang", "record_lines")
 
 STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
 
-_COUNTED: Final = shape("Counted", more={"tasks": int, "mean": float})
-COMPARISON: Final = shape(
-    "Comparison",
-    more={
-        "measure": str, "given": _COUNTED, "withheld": _COUNTED, "difference": float | None,
-        "low": float | None, "high": float | None, "verdict": str,
-    },
-)  # fmt: skip
-_BOTH: Final = shape("BothArms", more={"given": int, "withheld": int})
-_WITHDRAWN: Final = shape("Withdrawn", more={"id": str, "by": str, "reason": str, "at": Iso})
-EFFECT: Final = shape(
-    "Effect",
-    more={
-        "project": str, "as_of": Iso | None, "holdout": float, "tasks": _BOTH,
-        "without_outcome": _BOTH, "nothing_to_hand_out": int, "more_tasks_needed": int | None,
-        "measures": listed(COMPARISON),
-        "kinds": listed(shape("KindEffect", COMPARISON, more={"kind": str})),
-        "entries": listed(shape(
-                "EntryEffect", COMPARISON,
-                more={
-                    "id": str, "handed_out": int, "would_have_been": int, "followed": int | None,
-                    "succeeded": int | None, "withdrawn": bool,
-                },
-            )),
-        "withdrawn": listed(_WITHDRAWN),
-    },
-)  # fmt: skip
-
 # What is handed out.
 EXPOSURE: Final = shape("Exposure", more={"task_id": str}, maybe={
     name: kind for name, kind in {
@@ -117,7 +89,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, STRATEGY, EFFECT, ERROR_CONTEXT, ERROR,
+        RANKINGS, CONTEXT, STRATEGY, ERROR_CONTEXT, ERROR,
         shape(
             "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
         ),

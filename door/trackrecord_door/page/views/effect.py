@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Final
 
-from trackrecord.changes import effect as changes
+from trackrecord.resources import effect as changes
 from trackrecord.learning.advice.effect.texts import (
     VERDICTS,
     conclusion,
@@ -11,7 +11,7 @@ from trackrecord.learning.advice.effect.texts import (
     interval_text,
     mean_text,
 )
-from trackrecord.queries.effect import measure_effect
+from trackrecord.resources.effect import measure_effect
 from trackrecord.queries.sorting import EFFECT_ENTRIES
 
 from ..answering import Deed, Shown

@@ -10,7 +10,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.queries.days import Day, outcomes_by_day
-from trackrecord.queries.effect import measure_effect
+from trackrecord.resources.effect import measure_effect
 from trackrecord.queries.news import News, changes_between
 from trackrecord.queries.status import StatusReport, read_status
 from trackrecord.resources.checks import choice_of
