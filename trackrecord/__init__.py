@@ -70,8 +70,6 @@ if TYPE_CHECKING:
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
     from .beside import awaited
-    from .calls.criteria import aweigh, weigh
-    from .calls.strategies import astrategies, strategies
     from .inflight.classification import classify, classify_failure
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
@@ -84,7 +82,7 @@ if TYPE_CHECKING:
         select_competences,
         show_competence,
     )
-    from .resources.criteria import list_criteria, show_criterion
+    from .resources.criteria import list_criteria, show_criterion, weigh
     from .resources.dead_letters import (
         discard_dead_letters,
         list_dead_letters,
@@ -115,6 +113,7 @@ if TYPE_CHECKING:
     )
     from .resources.projects import list_projects
     from .resources.runs import list_runs, show_run
+    from .resources.strategies import strategies
 
     aadd_competence = awaited(add_competence)
     alist_competences = awaited(list_competences)
@@ -124,6 +123,8 @@ if TYPE_CHECKING:
     abenchmark_gate = awaited(benchmark_gate)
     abenchmark_run = awaited(benchmark_run)
     abenchmark_runs = awaited(benchmark_runs)
+    aweigh = awaited(weigh)
+    astrategies = awaited(strategies)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     aeffect = awaited(effect)
@@ -322,10 +323,8 @@ _HOMES = {
     "aresolve_error": "trackrecord_producers.awaitable",
     "artifact": "trackrecord.artifacts.client",
     "aspool": "trackrecord_producers.awaitable",
-    "astrategies": "trackrecord.calls.strategies",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempts.attempt",
-    "aweigh": "trackrecord.calls.criteria",
     "benchmark_gate": "trackrecord.resources.benchmark",
     "benchmark_run": "trackrecord.resources.benchmark",
     "benchmark_runs": "trackrecord.resources.benchmark",
@@ -385,11 +384,11 @@ _HOMES = {
     "similar_tasks": "trackrecord.resources.memories",
     "spool": "trackrecord_producers.publishing.publish",
     "stats": "trackrecord_producers.publishing.publish",
-    "strategies": "trackrecord.calls.strategies",
+    "strategies": "trackrecord.resources.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
     "tag_pattern": "trackrecord.resources.patterns",
-    "weigh": "trackrecord.calls.criteria",
+    "weigh": "trackrecord.resources.criteria",
 }
 
 

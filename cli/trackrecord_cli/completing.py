@@ -115,7 +115,7 @@ def _letters(settings: DaemonSettings, _project: str, typed: str) -> list[str]:
 
 def _errors(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
-    from trackrecord.queries.in_flight import error_ids
+    from trackrecord.resources.errors_in_flight import error_ids
 
     from .access import open_redis
 

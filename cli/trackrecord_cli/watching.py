@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from trackrecord.queries.flow_rates import FlowRates
-    from trackrecord.queries.status import StatusReport
+    from trackrecord.queries.status import StatusAnswer
 
 _MOST_RATES: Final = 30
 # A resized terminal is drawn anew after this time at most.
 _SLICE_S: Final = 0.2
 
-Read = Callable[[], "StatusReport"]
+Read = Callable[[], "StatusAnswer"]
 Check = Callable[[], None]
 
 
@@ -46,7 +46,7 @@ class _Seen:
     """
 
     rates: deque[FlowRates] = field(default_factory=lambda: deque(maxlen=_MOST_RATES))
-    status: StatusReport | None = None
+    status: StatusAnswer | None = None
     problem: str | None = None
     _read_at: float = 0.0
 

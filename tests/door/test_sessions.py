@@ -15,8 +15,8 @@ from raw_http import OWN_TOKEN
 from running_door import Door
 
 from trackrecord.access_tokens import Permission
-from trackrecord.changes.tokens import create_token
 from trackrecord.http_settings import HttpSettings
+from trackrecord.resources.tokens import create_token
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_capture.agents.door_address import DoorAddress, write_door

@@ -14,11 +14,10 @@ from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
 from trackrecord.access_tokens import Permission
-from trackrecord.changes.tokens import create_token, revoke_token
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.http_settings import HttpSettings
-from trackrecord.queries.tokens import list_tokens
+from trackrecord.resources.tokens import create_token, list_tokens, revoke_token
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord_door.callers import Caller
 from trackrecord_door.floor import Floor

@@ -12,13 +12,12 @@ from told_store import NOW, RULES, Told
 from trackrecord.access_tokens import Permission
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.benchmark_history import BenchmarkHistory
-from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.queries.tokens import list_tokens
 from trackrecord.resources.benchmark import take_snapshot
 from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.tokens import create_token, list_tokens
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.subject import Subject

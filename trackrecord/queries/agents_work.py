@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -11,6 +11,7 @@ from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.competences.checks import is_check
 from trackrecord.resources.lessons import LessonAnswer, lessons_of
 from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.resource import Answer
 from trackrecord.resources.runs import failed, read_reports
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
@@ -29,8 +30,7 @@ _MOST_LESSONS: Final = 5
 _TOLD: Final = frozenset({LessonKind.FAILS})
 
 
-@dataclass(frozen=True)
-class FailingTool:
+class FailingTool(Answer, frozen=True):
     """A tool or a command that fails.
 
     Attributes:
@@ -47,12 +47,11 @@ class FailingTool:
     failures: int
     calls: int
     runs: int
-    recovered: int = 0
-    worked_after: tuple[tuple[str, int], ...] = ()
+    recovered: int
+    worked_after: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Procedure:
+class Procedure(Answer, frozen=True):
     """A procedure that succeeds.
 
     Attributes:
@@ -68,12 +67,12 @@ class Procedure:
     runs: int
 
 
-@dataclass(frozen=True)
-class ProjectWork:
+class ProjectWork(Answer, frozen=True, kw_only=True):
     """How the work in one project went.
 
     Attributes:
         project: its name.
+        runs: the number of its runs.
         sources: the number of runs by the agent that did them.
         successes: runs that reached their goal.
         failures: runs that did not.
@@ -86,6 +85,7 @@ class ProjectWork:
     """
 
     project: str
+    runs: int
     sources: dict[str, int]
     successes: int
     failures: int
@@ -94,36 +94,6 @@ class ProjectWork:
     failing: tuple[FailingTool, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     lessons: tuple[LessonAnswer, ...] = ()
-
-    @property
-    def runs(self) -> int:
-        """The number of its runs."""
-        return self.successes + self.failures + self.undecided
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the work as a JSON object."""
-        return {
-            "project": self.project,
-            "runs": self.runs,
-            "sources": self.sources,
-            "successes": self.successes,
-            "failures": self.failures,
-            "undecided": self.undecided,
-            "ends": self.ends,
-            "failing": [
-                {
-                    "tool": each.tool,
-                    "failures": each.failures,
-                    "calls": each.calls,
-                    "runs": each.runs,
-                    "recovered": each.recovered,
-                    "worked_after": dict(each.worked_after),
-                }
-                for each in self.failing
-            ],
-            "procedures": [dict(vars(each)) for each in self.procedures],
-            "lessons": [lesson.to_document() for lesson in self.lessons],
-        }
 
 
 def work_of_agents(
@@ -149,6 +119,7 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         tally.add(said)
     return ProjectWork(
         project=project,
+        runs=tally.verdicts.total(),
         sources=dict(tally.sources.most_common()),
         successes=tally.verdicts[True],
         failures=tally.verdicts[False],
@@ -208,7 +179,7 @@ class _Tally:
                 self._calls[tool],
                 self._runs[tool],
                 self._recovered[tool],
-                tuple(self._after[tool].most_common(2)),
+                dict(self._after[tool].most_common(2)),
             )
             for tool, failures in most[:_MOST_TOOLS]
             if failures >= _FEWEST_FAILURES

@@ -1,18 +1,48 @@
 """Consolidation runs as a reader is shown them."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from __future__ import annotations
 
-from sqlalchemy import Connection
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
 
-from trackrecord.store.competences.runs import StoredRun, read_runs
-from trackrecord.times import iso
+from trackrecord.resources.paging import sorting_of
+from trackrecord.resources.resource import Answer, Instant
 
-from .project_rows import project_row
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
-@dataclass(frozen=True)
-class ConsolidationRuns:
+class ConsolidationRun(Answer, frozen=True, kw_only=True):
+    """A run over a project's episodes.
+
+    Attributes:
+        project: whose episodes were read.
+        actor: who started it.
+        started_at: when.
+        finished_at: when it was done; null: it is running, or it died.
+        duration_ms: how long it took.
+        episodes_read: episodes that were new.
+        signatures_touched: procedures that they belong to.
+        records_created: records that are new.
+        records_reinforced: records with new successes.
+        records_updated: records that changed in another way.
+        skipped: what changed no record, by reason.
+    """
+
+    project: str
+    actor: str
+    started_at: Instant
+    finished_at: Instant | None
+    duration_ms: float | None
+    episodes_read: int
+    signatures_touched: int
+    records_created: int
+    records_reinforced: int
+    records_updated: int
+    skipped: dict[str, int]
+
+
+class ConsolidationRuns(Answer, frozen=True):
     """The last runs over a project's episodes.
 
     Attributes:
@@ -21,23 +51,23 @@ class ConsolidationRuns:
     """
 
     project: str
-    runs: tuple[StoredRun, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the runs as a JSON object."""
-        return {"project": self.project, "runs": [_run_document(run) for run in self.runs]}
+    runs: tuple[ConsolidationRun, ...]
 
 
-def _run_document(run: StoredRun) -> dict[str, Any]:
-    moments = {"started_at": iso(run.started_at), "finished_at": iso(run.finished_at)}
-    return {**asdict(run), **moments}
+CONSOLIDATION_RUNS: Final = sorting_of(
+    "runs", "started_at", started="started_at", took="duration_ms", episodes="episodes_read"
+)
 
 
-def last_runs(connection: Connection, project: str, *, limit: int | None = 10) -> ConsolidationRuns:
-    """Return the last runs over a project's episodes, the newest first; all without a limit.
+def last_runs(connection: Connection, project: str) -> ConsolidationRuns:
+    """Return the runs over a project's episodes, the newest first.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    runs = read_runs(connection, project_row(connection, project), limit=limit)
-    return ConsolidationRuns(project, tuple(runs))
+    from trackrecord.store.competences.runs import read_runs
+
+    from .project_rows import project_row
+
+    runs = read_runs(connection, project_row(connection, project), limit=None)
+    return ConsolidationRuns(project, tuple(ConsolidationRun(**asdict(run)) for run in runs))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -38,10 +38,6 @@ class Day:
     rate: float | None
     low: float | None
     high: float | None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the day as a JSON object."""
-        return dict(vars(self))
 
 
 def outcomes_by_day(

@@ -1,29 +1,23 @@
 """How fast outcomes arrive and are learnt, from two readings of the status."""
 
-from dataclasses import dataclass
-from typing import Any
+from trackrecord.resources.resource import Answer
 
-from .status import StatusReport
+from .status import StatusAnswer
 
 
-@dataclass(frozen=True)
-class FlowRates:
+class FlowRates(Answer, frozen=True):
     """Outcomes per second between two readings.
 
     Attributes:
-        arriving: how many came onto the stream.
-        learnt: how many came on record.
+        arriving_per_s: how many came onto the stream.
+        learnt_per_s: how many came on record.
     """
 
-    arriving: float
-    learnt: float
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the rates as a JSON object."""
-        return {"arriving_per_s": self.arriving, "learnt_per_s": self.learnt}
+    arriving_per_s: float
+    learnt_per_s: float
 
 
-def flow_rates(before: StatusReport, after: StatusReport, seconds: float) -> FlowRates:
+def flow_rates(before: StatusAnswer, after: StatusAnswer, seconds: float) -> FlowRates:
     """Return the rates between two readings of the same counts.
 
     Args:
@@ -36,6 +30,6 @@ def flow_rates(before: StatusReport, after: StatusReport, seconds: float) -> Flo
     return FlowRates(max(0, arrived) / seconds, max(0, learnt) / seconds)
 
 
-def _on_the_way(status: StatusReport) -> int:
+def _on_the_way(status: StatusAnswer) -> int:
     """Return the entries that came onto the stream and are not learnt."""
     return status.waiting + status.pending + status.dead_letters

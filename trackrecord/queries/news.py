@@ -1,23 +1,23 @@
 """News: what changed of a project between two moments, the oldest first."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-import redis
-from sqlalchemy import Connection
-
-from trackrecord.agent_settings import AgentSettings
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.inert import one_line, quoted
-from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
-from trackrecord.store.competences.run_leases import run_lease_name
-from trackrecord.store.competences.unfinished_runs import failed_runs
-from trackrecord.store.patterns.recent import RecentTransition, recent_transitions
+from trackrecord.resources.paging import sorting_of
+from trackrecord.resources.resource import Answer, Instant
 from trackrecord.times import iso
 
-from .project_rows import project_row
+if TYPE_CHECKING:
+    import redis
+    from sqlalchemy import Connection
+
+    from trackrecord.agent_settings import AgentSettings
+    from trackrecord.store.patterns.recent import RecentTransition
 
 _LONGEST_SHOWN: Final = 200
 
@@ -34,29 +34,32 @@ class NewsKind(StrEnum):
     DEAD_LETTERS = "dead-letters.grew"
 
 
-@dataclass(frozen=True)
-class News:
+class News(Answer, frozen=True):
     """One thing that changed.
 
     Attributes:
         kind: in which way.
-        at: when, seconds since the epoch.
+        at: when.
         text: one sentence about it.
-        project: whose experience; None where it concerns the whole store.
+        project: whose experience; null where it concerns the whole store.
         subject: the id of the pattern or the lesson; "" where there is none.
         numbers: the counts of the moment, by name.
     """
 
     kind: NewsKind
-    at: float
+    at: Instant
     text: str
     project: str | None
     subject: str
     numbers: dict[str, int]
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the news as a JSON object."""
-        return {**vars(self), "at": iso(self.at)}
+    @property
+    def of(self) -> str | None:
+        """The subject, if there is one."""
+        return self.subject or None
+
+
+NEWS: Final = sorting_of("pieces of news", "kind subject", at="at", kind="kind", subject="of")
 
 
 def changes_between(
@@ -82,6 +85,13 @@ def changes_between(
         UnknownProject: nothing is on record for the project.
         redis.RedisError: Redis cannot be read.
     """
+    from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
+    from trackrecord.store.competences.run_leases import run_lease_name
+    from trackrecord.store.competences.unfinished_runs import failed_runs
+    from trackrecord.store.patterns.recent import recent_transitions
+
+    from .project_rows import project_row
+
     project_id = project_row(connection, project)
     found = list(
         _of_patterns(project, recent_transitions(connection, project_id, since=since, until=until))

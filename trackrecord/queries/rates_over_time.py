@@ -7,7 +7,7 @@ from one walk through what is on record.
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -19,7 +19,6 @@ from trackrecord.resources.memories import Memory
 from trackrecord.store.criteria.over_time import criteria_over_time, first_feedback
 from trackrecord.store.memories.over_time import memories_over_time
 from trackrecord.store.patterns.over_time import first_observed, patterns_over_time
-from trackrecord.times import iso
 
 from .project_rows import project_row
 
@@ -46,10 +45,6 @@ class RateThen:
     low: float | None = None
     high: float | None = None
     evidence: float = 0.0
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the rate as a JSON object."""
-        return dict(vars(self)) | {"at": iso(self.at)}
 
 
 Rates = tuple[RateThen, ...]

@@ -3,8 +3,8 @@
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -13,7 +13,6 @@ from trackrecord.learning.competences.rules import salience_now
 from trackrecord.resources.competences import whole_record_id
 from trackrecord.store.competences.credit import credited_performance
 from trackrecord.store.competences.read import HistoryEntry, read_history
-from trackrecord.times import iso
 
 from .project_rows import project_row
 
@@ -37,10 +36,6 @@ class RecordMoment:
     salience: float
     successes: int
     failures: int
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the moment as a JSON object."""
-        return asdict(self) | {"at": iso(self.at)}
 
 
 def record_over_time(

@@ -1,12 +1,10 @@
 """Status: whether the loop is alive, what it works with, and how much it has learnt.
 
 A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
-line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow; a
-moment is also named in `to_document` and in the front door's `shapes`.
+line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow.
 """
 
 import time
-from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
 import redis
@@ -16,6 +14,7 @@ from trackrecord import __version__
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.effect_consent import effect_consent
 from trackrecord.prompt.reading.cache import cached_ages
+from trackrecord.resources.resource import Answer, Instant
 from trackrecord.server_urls import without_password
 from trackrecord.store.advice.effect import ENOUGH_TASKS
 from trackrecord.store.advice.effect_decisions import held_out_projects
@@ -25,7 +24,6 @@ from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 from trackrecord.store.patterns.read import count_by_counts
-from trackrecord.times import iso
 
 from .flow import read_flow
 from .pattern_standings import count_patterns
@@ -44,21 +42,20 @@ class _Stands(TypedDict):
     workers: int
 
 
-@dataclass(frozen=True)
-class StatusReport:
+class StatusAnswer(Answer, frozen=True, kw_only=True):
     """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
 
     Attributes:
         version: of trackrecord.
-        home: the folder that everything is kept in.
-        redis: the server, with its password masked.
-        database: the database, with its password masked.
+        home: the folder that everything is kept in; null for callers of one project.
+        redis: the server, with its password masked; null as above.
+        database: the database, with its password masked; null as above.
         waiting: entries in the stream that no worker has read.
-        oldest_waiting_s: age of the oldest entry in the stream; None when it is empty.
+        oldest_waiting_s: age of the oldest entry in the stream; null when it is empty.
         pending: entries that were read and are not learnt yet.
         dead_letters: outcomes that could not be learnt.
         dead_letters_dropped: how many were ever dropped to make room for newer ones.
-        memory_full: whether Redis's memory is full; None where its user may not know.
+        memory_full: whether Redis's memory is full; null where its user may not know.
         workers: worker processes that asked for outcomes lately.
         spooled: outcomes in the spool.
         outcomes: outcomes on record.
@@ -71,18 +68,18 @@ class StatusReport:
         memories: memories on record.
         waiting_episodes: episodes that no consolidation has read.
         rebuild_due: by project, why its numbers must be computed anew.
-        last_learnt: when the newest outcome was learnt, seconds since the epoch.
+        last_learnt: when the newest outcome was learnt.
         last_consolidation: when the last finished run ended.
-        cache_age_s: age of the project's cached rankings; None when there are none.
+        cache_age_s: age of the project's cached rankings; null when there are none.
         effect: whether it is measured what advice does, in how many projects, else how to begin.
         is_learning: whether an outcome published now would be learnt.
         verdict: what all this comes to, in one sentence.
     """
 
     version: str
-    home: str
-    redis: str
-    database: str
+    home: str | None
+    redis: str | None
+    database: str | None
     waiting: int
     oldest_waiting_s: float | None
     pending: int
@@ -101,19 +98,12 @@ class StatusReport:
     memories: int
     waiting_episodes: int
     rebuild_due: dict[str, list[str]]
-    last_learnt: float | None
-    last_consolidation: float | None
+    last_learnt: Instant | None
+    last_consolidation: Instant | None
     cache_age_s: float | None
     effect: str
     is_learning: bool
     verdict: str
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the status as a JSON object."""
-        return dict(vars(self)) | {
-            "last_learnt": iso(self.last_learnt),
-            "last_consolidation": iso(self.last_consolidation),
-        }
 
 
 def read_status(
@@ -125,7 +115,7 @@ def read_status(
     spooled: int = 0,
     dead_letters: int | None = None,
     at: float | None = None,
-) -> StatusReport:
+) -> StatusAnswer:
     """Return the status.
 
     Args:
@@ -151,7 +141,7 @@ def read_status(
         "workers": flow.workers,
     }
     learnt = _learnt(connection, settings, project, at)
-    return StatusReport(
+    return StatusAnswer(
         version=__version__,
         home=str(settings.home),
         redis=without_password(settings.effective_redis_url),

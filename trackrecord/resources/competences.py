@@ -539,6 +539,37 @@ def show_competence(
         return details_of(it, competence_id)
 
 
+@COMPETENCES.offers(
+    None,
+    command="history",
+    sorting=sorting_of(
+        "changes", "action", at="at", action="action", actor="actor", version="version"
+    ),
+    in_pages=True,
+    columns=("at", "action", "actor", "rationale", "version", "status", "salience"),
+)
+def show_history(
+    competence_id: CompetenceId,
+    *,
+    at: Moment | None = None,
+    limit: Limit | None = None,
+    project: str | None = None,
+) -> list[RecordChange]:
+    """Show every change of a record with who, when and why, also when the record is gone.
+
+    Args:
+        competence_id: the record's id, or the beginning of it.
+        at: a past moment to answer for.
+        limit: the maximum number of changes to return; all when not given.
+        project: the record's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project, at) as it:
+        return [*history_of(it, competence_id)[:limit]]
+
+
 @COMPETENCES.offers("POST /competences", answers=CompetenceAnswer, permission="admin", status=201)
 def add_competence(
     tools: Sequence[str | Mapping[str, object]],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.evaluation import (
     NO_FEEDBACK,
     Weight,
-    WeightedEvaluation,
+    WeightedPart,
+    checked_scores,
     weight_of,
     weighted_evaluation,
 )
@@ -22,6 +23,7 @@ from .project_store import Transaction, read_project
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
+    from trackrecord.prompt.reading.weighing import Weighing
     from trackrecord.store.criteria.feedback import Feedback
 
 
@@ -120,6 +122,11 @@ class CriterionFeedbackAnswer(Answer, frozen=True, kw_only=True):
     value: float
     feedback_id: str | None
 
+    @property
+    def said_by(self) -> str | None:
+        """The id of the outcome or of the feedback that says so."""
+        return self.outcome_id or self.feedback_id
+
     @classmethod
     def of(cls, stored: Feedback) -> Self:
         """Return feedback on record as an answer."""
@@ -136,6 +143,34 @@ class CriterionDetails(Criterion, frozen=True, kw_only=True):
 
     feedback: tuple[CriterionFeedbackAnswer, ...]
     cursor: str | None
+
+
+CRITERION_FEEDBACK: Final = sorting_of(
+    "entries", "criterion said_by", name="criterion", verdict="verdict", value="value",
+    ended="ended_at", received="received_at",
+)  # fmt: skip
+
+
+class WeighingAnswer(Answer, frozen=True, kw_only=True):
+    """A weighted evaluation.
+
+    Attributes:
+        project: whose criteria weigh.
+        as_of: the moment that was asked about; null for now.
+        score: the weighted mean of the scores, 0..1; null where no criterion has a weight.
+        plain_score: the mean of the scores without weights; null without scores.
+        total_weight: the sum of the weights.
+        parts: the criteria in the order given.
+        note: why there is no weighted score; "" where there is one.
+    """
+
+    project: str
+    as_of: Instant | None
+    score: float | None
+    plain_score: float | None
+    total_weight: float
+    parts: tuple[WeightedPart, ...]
+    note: str
 
 
 def criteria_of(it: Transaction, name: str | None = None) -> list[Criterion]:
@@ -216,17 +251,6 @@ def feedback_of(it: Transaction, task_id: str) -> list[CriterionFeedbackAnswer]:
     return [CriterionFeedbackAnswer.of(each) for each in found]
 
 
-def weigh_scores(it: Transaction, scores: Mapping[str, float]) -> WeightedEvaluation:
-    """Weigh scores on criteria, see `checked_scores`, by how far a project can rely on each.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-    """
-    weights = {each.name: weight_of(each.standing) for each in criteria_of(it)}
-    otherwise = Weight(it.settings.criteria.weight_without_feedback, NO_FEEDBACK)
-    return weighted_evaluation(scores, weights, otherwise=otherwise)
-
-
 CRITERIA = Resource("criteria", "Show how far single criteria can be relied on.")
 
 
@@ -290,3 +314,44 @@ def show_criterion(
     """
     with read_project(project, at) as it:
         return details_of(it, name, limit=limit, after=after)
+
+
+@CRITERIA.offers("POST /criteria/weigh")
+def weigh_scores(
+    *, scores: Mapping[str, float], at: Moment | None = None, project: str | None = None
+) -> WeighingAnswer:
+    """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
+
+    Args:
+        scores: by criterion, a number from 0 to 1.
+        at: a past moment whose weights count.
+        project: whose criteria.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    checked = checked_scores(scores)
+    with read_project(project, at) as it:
+        weights = {each.name: weight_of(each.standing) for each in criteria_of(it)}
+        otherwise = Weight(it.settings.criteria.weight_without_feedback, NO_FEEDBACK)
+        weighed = weighted_evaluation(checked, weights, otherwise=otherwise)
+        return WeighingAnswer(project=it.project, as_of=it.at, **vars(weighed))
+
+
+def weigh(scores: Mapping[str, float], *, project: str | None = None) -> Weighing:
+    """Weigh an evaluation: scores on criteria, each by how far the criterion can be relied on.
+
+    Reads what `rankings()` reads, and no store. A deprecated criterion has no say. One without
+    feedback has the weight that the settings give to it, 1, and its part says so. Never raises for
+    Redis: see `Weighing.problem`.
+
+    Args:
+        scores: by criterion, a number from 0 to 1; True and False stand for 1 and 0.
+        project: whose criteria; the settings' project when not given.
+
+    Raises:
+        InvalidScores: a score is not one; the message names the criterion.
+    """
+    from trackrecord.prompt.reading import weighing
+
+    return weighing.weigh(scores, project=project)

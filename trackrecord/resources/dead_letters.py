@@ -380,8 +380,8 @@ def count_dead_letters(*, at: Moment | None = None, project: str | None = None) 
     """
     if at is not None or project is not None:
         return None
-    with open_redis() as (client, keys):
-        return int(client.xlen(keys.dead))
+    with open_redis() as (client, settings):
+        return int(client.xlen(settings.keys.dead))
 
 
 def _reason(letter: DeadLetter) -> str:
@@ -437,10 +437,10 @@ def list_dead_letters(
     order = None if sort is None else _SORTING.order(sort)
     place = None if after is None else place_of(after, LetterPlace).id
     newest_first = order is not None and order.is_descending
-    with open_redis() as (client, keys):
+    with open_redis() as (client, settings):
         return list(
             read_letters(
-                client, keys, project=project, at=moment_of(at), after=place,
+                client, settings.keys, project=project, at=moment_of(at), after=place,
                 newest_first=newest_first, limit=limit,
             )
         )  # fmt: skip
@@ -479,9 +479,9 @@ def replay_dead_letters(
     Raises:
         TrackrecordError: the message says in one line what is wrong; no letter is put back.
     """
-    with open_redis() as (client, keys):
-        wanted = _ids_of(client, keys, ids, everything=everything, project=project)
-        return replay_letters(client, keys, wanted)
+    with open_redis() as (client, settings):
+        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        return replay_letters(client, settings.keys, wanted)
 
 
 @DEAD_LETTERS.offers(
@@ -517,6 +517,6 @@ def discard_dead_letters(
     Raises:
         TrackrecordError: the message says in one line what is wrong; no letter is deleted.
     """
-    with open_redis() as (client, keys):
-        wanted = _ids_of(client, keys, ids, everything=everything, project=project)
-        return discard_letters(client, keys, wanted)
+    with open_redis() as (client, settings):
+        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        return discard_letters(client, settings.keys, wanted)

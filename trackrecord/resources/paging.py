@@ -83,16 +83,20 @@ class Sorting(Generic[Entry]):
         return [entry for _, entry in known] + [entry for value, entry in values if value is None]
 
 
-def sorting_of(things: str, id_field: str, **fields: str) -> Sorting[Any]:
+def sorting_of(things: str, id_fields: str, **fields: str) -> Sorting[Any]:
     """Return the keys that answers can be sorted by.
 
     Args:
         things: what they are called, in the plural.
-        id_field: the field that decides between answers that are equal otherwise.
+        id_fields: the fields that decide between answers that are equal otherwise, with blanks
+            between their names.
         fields: by key, the field that is compared; an underscore in a key is a hyphen.
     """
     keys = {key.replace("_", "-"): attrgetter(field) for key, field in fields.items()}
-    return Sorting(things, attrgetter(id_field), keys)
+    ids = [attrgetter(field) for field in id_fields.split()]
+    if len(ids) == 1:
+        return Sorting(things, ids[0], keys)
+    return Sorting(things, lambda each: " ".join(str(of(each) or "") for of in ids), keys)
 
 
 def cursor_of(place: tuple[Any, ...]) -> str:

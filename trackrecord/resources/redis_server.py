@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     import redis
 
     from trackrecord.agent_settings import AgentSettings
-    from trackrecord.redis_keys import Keys
 
 
 class RedisServer(Protocol):
@@ -40,23 +39,36 @@ def calls_use_redis(server: RedisServer) -> Iterator[None]:
         _servers_redis.reset(token)
 
 
+def process_settings() -> AgentSettings:
+    """Return the settings of this process, or those of the server that answers in it.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
+    if (server := _servers_redis.get()) is not None:
+        return server.settings
+    from trackrecord.agent_settings import load_agent_settings
+
+    return load_agent_settings()
+
+
 @contextmanager
-def open_redis() -> Iterator[tuple[redis.Redis, Keys]]:
-    """Open Redis for a call, or use what a server keeps open; yields the names of its keys, too.
+def open_redis() -> Iterator[tuple[redis.Redis, AgentSettings]]:
+    """Open Redis for a call, or use what a server keeps open; yields this process's settings, too.
 
     Raises:
         SettingsError: a setting is wrong.
         ServerUnavailable: it cannot be reached, or goes away meanwhile.
     """
+    settings = process_settings()
     if (server := _servers_redis.get()) is not None:
-        yield server.client, server.settings.keys
+        yield server.client, settings
         return
-    from trackrecord.agent_settings import load_agent_settings
     from trackrecord.redis_client import agent_client
 
-    settings = load_agent_settings()
     with agent_client(settings) as client, redis_explained(settings):
-        yield client, settings.keys
+        client.ping()
+        yield client, settings
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def answer_fields(kind: type[Answer]) -> Mapping[str, Any]:
         holder = type("Holder", (), {"__annotations__": public})
         known = vars(sys.modules[base.__module__])
         hints |= typing.get_type_hints(holder, globalns=known, include_extras=True)
-    first: tuple[str, ...] = kind._first  # noqa: SLF001 - as answers declare it
+    first: tuple[str, ...] = kind._first
     own = dict.fromkeys((*first, *kind.__struct_fields__))
     return {name: hints[name] for name in own if not name.startswith("_")}
 
@@ -131,13 +131,13 @@ class Operation(Struct, frozen=True):
 
     Attributes:
         call: does it.
-        route: the method and the path of HTTP, below /api/v1.
+        route: the method and the path of HTTP, below /api/v1; None where HTTP does not offer it.
         command: the name of its command; None for none.
         answers: the class of its answer, where the call returns less than that.
         permission: what a caller over HTTP needs.
         status: of HTTP.
         scope: whose data it is about when no project is named: those of the settings' project, or
-            those of all projects that the caller may see.
+            those of all projects that the caller may see; "none": it is about no project.
         needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
@@ -155,12 +155,12 @@ class Operation(Struct, frozen=True):
     """
 
     call: Callable[..., Any]
-    route: str
+    route: str | None
     command: str | None = None
     answers: type[Answer] | None = None
     permission: Literal["read", "write", "admin"] = "read"
     status: int = 200
-    scope: Literal["project", "all"] = "project"
+    scope: Literal["project", "all", "none"] = "project"
     needs_store: bool = True
     sorting: Sorting[Any] | None = None
     in_pages: bool = False
@@ -228,11 +228,15 @@ class Resource(Struct, frozen=True):
         assert found is not None  # noqa: S101 - it is a list
         return found
 
-    def offers(self, route: str, **notes: Any) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:  # noqa: ANN401 - fields of `Operation`
+    def offers(  # fields of `Operation`
+        self,
+        route: str | None,
+        **notes: Any,  # noqa: ANN401 - as above
+    ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
         """Note how a call is offered; the call checks its arguments by their types from then on.
 
         Args:
-            route: the method and the path of HTTP.
+            route: the method and the path of HTTP; None for none.
             notes: the other fields of `Operation`.
         """
 

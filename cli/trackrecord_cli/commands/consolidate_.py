@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.queries.sorting import CONSOLIDATION_RUNS
+from trackrecord.queries.consolidation_runs import CONSOLIDATION_RUNS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
@@ -109,7 +109,7 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
     from trackrecord.times import iso
 
     with read_store(project) as (connection, _, name):
-        every = last_runs(connection, name, limit=None)
+        every = last_runs(connection, name)
     newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
     found = ConsolidationRuns(name, tuple(newest))
     if as_json:

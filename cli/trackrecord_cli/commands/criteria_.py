@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import CRITERION_FEEDBACK
-from trackrecord.resources.criteria import CRITERIA, Criterion, feedback_of
+from trackrecord.resources.criteria import (
+    CRITERIA,
+    CRITERION_FEEDBACK,
+    Criterion,
+    WeighingAnswer,
+    feedback_of,
+)
 from trackrecord.resources.paging import Order
 from trackrecord.resources.project_store import read_project
 
@@ -21,10 +25,6 @@ from ..outcome_ids import outcome_ids
 from ..resource_commands import group_of
 from ..screen import console, print_details, print_json, print_table, say_more
 from ..trends import criterion_trends, trend
-
-if TYPE_CHECKING:
-    from trackrecord.learning.criteria.evaluation import WeightedEvaluation
-
 
 _MOST = 10_000
 
@@ -147,20 +147,19 @@ def weigh_scores(
     FILE or on standard input. A deprecated criterion has no say.
     """
     from trackrecord.resources import criteria
-    from trackrecord.times import iso
 
     from ..criterion_scores_input import all_scores
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
-    with own_store(project) as name, read_project(name, at) as it:
-        weighed = criteria.weigh_scores(it, scores)
+    with own_store(project) as name:
+        weighed = criteria.weigh_scores(scores=scores, at=at, project=name)
     if as_json:
-        print_json({"project": name, "as_of": iso(at), **asdict(weighed)})
+        print_json(weighed.to_document())
     else:
         _print_weighed(weighed)
 
 
-def _print_weighed(weighed: WeightedEvaluation) -> None:
+def _print_weighed(weighed: WeighingAnswer) -> None:
     print_table(
         ("criterion", "score", "weight", "share", "note"),
         (

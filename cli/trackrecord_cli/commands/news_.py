@@ -6,7 +6,7 @@ import time
 
 import click
 
-from trackrecord.queries.sorting import NEWS
+from trackrecord.queries.news import NEWS
 from trackrecord.resources.paging import Order
 
 from ..access import open_redis, open_store, settings_for

@@ -91,7 +91,7 @@ def recognise(text: str, *, as_json: bool) -> None:
     They are recognised as in the description of an outcome. No server is needed, and nothing is
     recorded.
     """
-    from trackrecord.calls.strategies import strategies
+    from trackrecord.resources.strategies import strategies
 
     found = strategies(text_or_input(text, "description"))
     if as_json:

@@ -13,7 +13,6 @@ from statistics import fmean
 from celery import Celery
 from sqlalchemy import Engine
 
-from trackrecord.resources.effect import hold_out
 from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
@@ -22,8 +21,8 @@ from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.python_command import python_command
-from trackrecord.resources.effect import EffectAnswer, measure_effect
 from trackrecord.redis_client import agent_client
+from trackrecord.resources.effect import EffectAnswer, hold_out, measure_effect
 from trackrecord.resources.patterns import patterns_of
 from trackrecord.resources.project_store import Transaction
 from trackrecord.settings import Settings, load_settings

@@ -104,7 +104,7 @@ def _mended(tool: FailingTool) -> str:
     later = f"; it worked later in {tool.recovered} of them"
     if not tool.worked_after:
         return later
-    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after)
+    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after.items())
     return f"{later}, after {after}"
 
 

@@ -104,11 +104,13 @@ class Endpoint:
 
 def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
     """Return the endpoints that the calls of a resource are noted with."""
-    return tuple(_endpoint_of(each) for each in resource.operations)
+    return tuple(
+        _endpoint_of(each, each.route) for each in resource.operations if each.route is not None
+    )
 
 
-def _endpoint_of(operation: Operation) -> Endpoint:
-    method, path = operation.route.split()
+def _endpoint_of(operation: Operation, route: str) -> Endpoint:
+    method, path = route.split()
     by_call = "after" in signature(operation.call).parameters
     paging = Paging(operation.sorting, by_call=by_call, in_order=operation.pages_in_order)
     return Endpoint(

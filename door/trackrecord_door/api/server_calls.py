@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
+    from trackrecord.queries.status import StatusAnswer
     from trackrecord_door.callers import Caller
     from trackrecord_door.floor import Floor
 
 
 def read_status(
     floor: Floor, caller: Caller, *, at: Moment | None = None, project: str | None = None
-) -> Mapping[str, Any]:
+) -> StatusAnswer:
     """Return whether the loop is alive, and how much it has learnt.
 
     Without a project the counts are those of all projects. A token for one project is told neither
@@ -26,6 +26,8 @@ def read_status(
         at: A past moment that the counts of the store are answered for.
         project: Whose counts.
     """
+    from msgspec.structs import replace
+
     from trackrecord.queries import status
     from trackrecord.resources.dead_letters import count_letters
     from trackrecord.store.database.engine import reading
@@ -44,7 +46,6 @@ def read_status(
             at=moment_of(at),
             dead_letters=letters,
         )
-    document = found.to_document()
     if caller.project is not None:
-        document |= {"home": None, "redis": None, "database": None}
-    return document
+        found = replace(found, home=None, redis=None, database=None)
+    return found

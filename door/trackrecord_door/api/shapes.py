@@ -1,13 +1,10 @@
 """The shapes of answers, by name: what the OpenAPI document promises of each endpoint."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
-from trackrecord.artifacts.pages import Range
-from trackrecord.inflight.errors import ErrorStats, ErrorType, TaskError
-from trackrecord.learning.criteria.evaluation import WeightedEvaluation
 from trackrecord.prompt.answers.context_answer import Considered, Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.answers.why import Why
@@ -21,7 +18,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.queries.status import StatusReport
+from trackrecord.queries.status import StatusAnswer
 from trackrecord.wire.exposure import ExposureBody
 
 from .endpoint_table import RESOURCES
@@ -30,8 +27,6 @@ from .shape import Iso, listed, shape, shape_of
 Shape = type[msgspec.Struct]
 Object = dict[str, Any]
 _CACHED: Final = ("lines", "translations", "lang", "record_lines")
-
-STRATEGY: Final = shape("Strategy", more={"id": str, "name_en": str, "name_zh": str})
 
 # What is handed out.
 EXPOSURE: Final = shape("Exposure", more={"task_id": str}, maybe={
@@ -72,16 +67,6 @@ CONTEXT: Final = shape(
     },
 )  # fmt: skip
 
-# Errors of tasks in flight.
-ERROR: Final = shape("TaskError", TaskError, moments=["at"])
-ERROR_CONTEXT: Final = shape(
-    "ErrorContext",
-    more={"task_id": str, "context": str, "strikes": int, "errors": listed(ERROR)},
-)
-
-# Stored outputs.
-_KIND_OF_OUTPUT: Final = str | None
-
 _ANSWERS: Final[list[type]] = [
     operation.answer for resource in RESOURCES for operation in resource.operations
 ]
@@ -89,31 +74,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
     each.__name__: each
     for each in (
         *map(shape_of, _ANSWERS),
-        RANKINGS, CONTEXT, STRATEGY, ERROR_CONTEXT, ERROR,
-        shape(
-            "Weighing", WeightedEvaluation, more={"project": str, "as_of": Iso | None}
-        ),
-        shape("RecordedError", more={"id": str, "task_id": str, "type": ErrorType}),
-        shape("ErrorStats", ErrorStats, without=["problem"]),
-        shape("ResolvedError", more={"id": str, "resolved": Literal[True]}),
-        shape(
-            "ArtifactPage",
-            more={
-                "id": str, "kind": _KIND_OF_OUTPUT, "size": int, "lines": int | None, "start": int,
-                "end": int, "encoding": Literal["utf-8", "base64"], "content": str,
-                "following": Range | None,
-            },
-        ),
-        shape(
-            "StoredArtifact",
-            more={
-                "id": str, "kind": _KIND_OF_OUTPUT, "size": int, "lines": int | None, "gone": int,
-                "task_id": str | None, "tool": str | None, "summary": str,
-            },
-        ),
-        shape(
-            "Status", StatusReport, moments=["last_learnt", "last_consolidation"],
-            more={"home": str | None, "redis": str | None, "database": str | None},
-        ),
+        RANKINGS, CONTEXT,
+        shape_of(StatusAnswer),
     )
 }  # fmt: skip

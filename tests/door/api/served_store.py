@@ -167,7 +167,7 @@ def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]
 def tokens_of(store: ServedStore) -> dict[str, str]:
     """Make a token of each permission for our project; return them by permission."""
     from trackrecord.access_tokens import Permission
-    from trackrecord.changes.tokens import create_token
+    from trackrecord.resources.tokens import create_token
 
     return {
         each.name.lower(): create_token(store.engine, project=OURS, permission=each).token
