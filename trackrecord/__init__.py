@@ -74,26 +74,20 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
-    from .resources.artifacts import list_artifacts
-    from .resources.benchmark import benchmark_gate, benchmark_run, benchmark_runs
-    from .resources.competences import (
+    from .resources.experience.competences import (
         add_competence,
         list_competences,
         select_competences,
         show_competence,
     )
-    from .resources.criteria import list_criteria, show_criterion, weigh
-    from .resources.dead_letters import (
-        discard_dead_letters,
-        list_dead_letters,
-        replay_dead_letters,
+    from .resources.experience.criteria import list_criteria, show_criterion, weigh
+    from .resources.experience.lessons import (
+        dismiss_lesson,
+        list_lessons,
+        restore_lesson,
+        show_lesson,
     )
-    from .resources.effect import effect
-    from .resources.explanations import explain, explain_procedure, explain_run
-    from .resources.feedback import give_feedback, list_feedback
-    from .resources.kinds import list_kinds
-    from .resources.lessons import dismiss_lesson, list_lessons, restore_lesson, show_lesson
-    from .resources.memories import (
+    from .resources.experience.memories import (
         add_memory,
         confirm_memory,
         forget_memory,
@@ -103,7 +97,7 @@ if TYPE_CHECKING:
         show_memory,
         similar_tasks,
     )
-    from .resources.patterns import (
+    from .resources.experience.patterns import (
         deprecate_pattern,
         list_patterns,
         promote_pattern,
@@ -111,9 +105,20 @@ if TYPE_CHECKING:
         show_pattern,
         tag_pattern,
     )
-    from .resources.projects import list_projects
-    from .resources.runs import list_runs, show_run
-    from .resources.strategies import strategies
+    from .resources.figures.benchmark import benchmark_gate, benchmark_run, benchmark_runs
+    from .resources.figures.effect import effect
+    from .resources.figures.explanations import explain, explain_procedure, explain_run
+    from .resources.operation.dead_letters import (
+        discard_dead_letters,
+        list_dead_letters,
+        replay_dead_letters,
+    )
+    from .resources.operation.projects import list_projects
+    from .resources.reports.artifacts import list_artifacts
+    from .resources.reports.feedback import give_feedback, list_feedback
+    from .resources.reports.kinds import list_kinds
+    from .resources.reports.runs import list_runs, show_run
+    from .resources.reports.strategies import strategies
 
     aadd_competence = awaited(add_competence)
     alist_competences = awaited(list_competences)
@@ -311,8 +316,8 @@ _HOMES = {
     "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
     "aartifact": "trackrecord_producers.awaitable",
     "acontext": "trackrecord_producers.awaitable",
-    "add_competence": "trackrecord.resources.competences",
-    "add_memory": "trackrecord.resources.memories",
+    "add_competence": "trackrecord.resources.experience.competences",
+    "add_memory": "trackrecord.resources.experience.memories",
     "aerror_context": "trackrecord_producers.awaitable",
     "aerror_stats": "trackrecord_producers.awaitable",
     "aflush": "trackrecord_producers.awaitable",
@@ -325,70 +330,70 @@ _HOMES = {
     "aspool": "trackrecord_producers.awaitable",
     "asummarise": "trackrecord_producers.awaitable",
     "attempt": "trackrecord_producers.attempts.attempt",
-    "benchmark_gate": "trackrecord.resources.benchmark",
-    "benchmark_run": "trackrecord.resources.benchmark",
-    "benchmark_runs": "trackrecord.resources.benchmark",
+    "benchmark_gate": "trackrecord.resources.figures.benchmark",
+    "benchmark_run": "trackrecord.resources.figures.benchmark",
+    "benchmark_runs": "trackrecord.resources.figures.benchmark",
     "classify": "trackrecord.inflight.classification",
     "classify_failure": "trackrecord.inflight.classification",
-    "confirm_memory": "trackrecord.resources.memories",
+    "confirm_memory": "trackrecord.resources.experience.memories",
     "context": "trackrecord_producers.prompting.context_call",
     "current_attempt": "trackrecord_producers.attempts.attempt",
-    "deprecate_pattern": "trackrecord.resources.patterns",
-    "dismiss_lesson": "trackrecord.resources.lessons",
-    "discard_dead_letters": "trackrecord.resources.dead_letters",
+    "deprecate_pattern": "trackrecord.resources.experience.patterns",
+    "dismiss_lesson": "trackrecord.resources.experience.lessons",
+    "discard_dead_letters": "trackrecord.resources.operation.dead_letters",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "effect": "trackrecord.resources.effect",
+    "effect": "trackrecord.resources.figures.effect",
     "error_context": "trackrecord_producers.attempts.errors_in_flight",
     "error_stats": "trackrecord_producers.attempts.errors_in_flight",
-    "explain": "trackrecord.resources.explanations",
-    "explain_procedure": "trackrecord.resources.explanations",
-    "explain_run": "trackrecord.resources.explanations",
+    "explain": "trackrecord.resources.figures.explanations",
+    "explain_procedure": "trackrecord.resources.figures.explanations",
+    "explain_run": "trackrecord.resources.figures.explanations",
     "feedback": "trackrecord_producers.publishing.giving_feedback",
     "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",
-    "forget_memory": "trackrecord.resources.memories",
-    "give_feedback": "trackrecord.resources.feedback",
-    "list_competences": "trackrecord.resources.competences",
-    "list_artifacts": "trackrecord.resources.artifacts",
-    "list_criteria": "trackrecord.resources.criteria",
-    "list_dead_letters": "trackrecord.resources.dead_letters",
+    "forget_memory": "trackrecord.resources.experience.memories",
+    "give_feedback": "trackrecord.resources.reports.feedback",
+    "list_competences": "trackrecord.resources.experience.competences",
+    "list_artifacts": "trackrecord.resources.reports.artifacts",
+    "list_criteria": "trackrecord.resources.experience.criteria",
+    "list_dead_letters": "trackrecord.resources.operation.dead_letters",
     "list_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "list_feedback": "trackrecord.resources.feedback",
-    "list_kinds": "trackrecord.resources.kinds",
-    "list_lessons": "trackrecord.resources.lessons",
-    "list_memories": "trackrecord.resources.memories",
-    "list_patterns": "trackrecord.resources.patterns",
-    "promote_pattern": "trackrecord.resources.patterns",
-    "list_projects": "trackrecord.resources.projects",
-    "list_runs": "trackrecord.resources.runs",
+    "list_feedback": "trackrecord.resources.reports.feedback",
+    "list_kinds": "trackrecord.resources.reports.kinds",
+    "list_lessons": "trackrecord.resources.experience.lessons",
+    "list_memories": "trackrecord.resources.experience.memories",
+    "list_patterns": "trackrecord.resources.experience.patterns",
+    "promote_pattern": "trackrecord.resources.experience.patterns",
+    "list_projects": "trackrecord.resources.operation.projects",
+    "list_runs": "trackrecord.resources.reports.runs",
     "publish": "trackrecord_producers.publishing.publish",
     "rank": "trackrecord.prompt.candidates.rank",
     "rankings": "trackrecord_producers.prompting.rankings_call",
-    "recall": "trackrecord.resources.memories",
+    "recall": "trackrecord.resources.experience.memories",
     "record_error": "trackrecord_producers.attempts.errors_in_flight",
-    "reject_memory": "trackrecord.resources.memories",
+    "reject_memory": "trackrecord.resources.experience.memories",
     "remember": "trackrecord_producers.publishing.remembering",
-    "reset_pattern": "trackrecord.resources.patterns",
-    "replay_dead_letters": "trackrecord.resources.dead_letters",
+    "reset_pattern": "trackrecord.resources.experience.patterns",
+    "replay_dead_letters": "trackrecord.resources.operation.dead_letters",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
-    "restore_lesson": "trackrecord.resources.lessons",
+    "restore_lesson": "trackrecord.resources.experience.lessons",
     "select": "trackrecord.prompt.candidates.select",
-    "select_competences": "trackrecord.resources.competences",
-    "show_competence": "trackrecord.resources.competences",
-    "show_criterion": "trackrecord.resources.criteria",
-    "show_lesson": "trackrecord.resources.lessons",
-    "show_memory": "trackrecord.resources.memories",
-    "show_pattern": "trackrecord.resources.patterns",
-    "show_run": "trackrecord.resources.runs",
-    "similar_tasks": "trackrecord.resources.memories",
+    "select_competences": "trackrecord.resources.experience.competences",
+    "show_competence": "trackrecord.resources.experience.competences",
+    "show_criterion": "trackrecord.resources.experience.criteria",
+    "show_lesson": "trackrecord.resources.experience.lessons",
+    "show_memory": "trackrecord.resources.experience.memories",
+    "show_pattern": "trackrecord.resources.experience.patterns",
+    "show_run": "trackrecord.resources.reports.runs",
+    "similar_tasks": "trackrecord.resources.experience.memories",
     "spool": "trackrecord_producers.publishing.publish",
     "stats": "trackrecord_producers.publishing.publish",
-    "strategies": "trackrecord.resources.strategies",
+    "strategies": "trackrecord.resources.reports.strategies",
     "summarise": "trackrecord.artifacts.client",
     "summarised": "trackrecord.artifacts.wrapping",
-    "tag_pattern": "trackrecord.resources.patterns",
-    "weigh": "trackrecord.resources.criteria",
+    "tag_pattern": "trackrecord.resources.experience.patterns",
+    "weigh": "trackrecord.resources.experience.criteria",
 }
 
 

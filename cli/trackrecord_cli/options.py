@@ -8,8 +8,8 @@ import click
 from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.spelling import closest
 from trackrecord.project_names import DEFAULT_PROJECT, checked_project
-from trackrecord.resources.checks import commit_problem, plain_commit, text_problem
-from trackrecord.resources.paging import Sorting
+from trackrecord.resources.declaration.checks import commit_problem, plain_commit, text_problem
+from trackrecord.resources.declaration.paging import Sorting
 from trackrecord.times import parse_moment
 
 from .completing import complete

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import click
 
-from trackrecord.resources.checks import MOST, Argument, FromInput, IdOf, arguments_of
-from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.paging import Order, Sorting
-from trackrecord.resources.resource import Operation, Resource
+from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.resources.declaration.paging import Order, Sorting
+from trackrecord.resources.declaration.resource import Operation, Resource
 
 from .access import own_store
 from .completing import complete

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .drawing import bar, sparkline
 
 if TYPE_CHECKING:
-    from trackrecord.queries.flow_rates import FlowRates
-    from trackrecord.queries.status import StatusAnswer
+    from trackrecord.resources.operation.flow_rates import FlowRates
+    from trackrecord.resources.operation.status import StatusAnswer
 
 
 class StatusLine(NamedTuple):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from trackrecord.queries.flow_rates import FlowRates
-    from trackrecord.queries.status import StatusAnswer
+    from trackrecord.resources.operation.flow_rates import FlowRates
+    from trackrecord.resources.operation.status import StatusAnswer
 
 _MOST_RATES: Final = 30
 # A resized terminal is drawn anew after this time at most.
@@ -52,7 +52,7 @@ class _Seen:
 
     def read(self, read: Read) -> None:
         """Read once more; a server that is away is a problem, and no end."""
-        from trackrecord.queries.flow_rates import flow_rates
+        from trackrecord.resources.operation.flow_rates import flow_rates
 
         try:
             status = read()

@@ -8,7 +8,7 @@ from sqlalchemy import event
 
 from trackrecord.access_tokens import Permission, id_of_token
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 

@@ -11,7 +11,7 @@ from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
-from trackrecord.queries.status import StatusAnswer
+from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.settings import Settings
 from trackrecord_producers.delivery.drops import Reason
 from trackrecord_worker.health import _SILENT_S

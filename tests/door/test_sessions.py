@@ -16,7 +16,7 @@ from running_door import Door
 
 from trackrecord.access_tokens import Permission
 from trackrecord.http_settings import HttpSettings
-from trackrecord.resources.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_capture.agents.door_address import DoorAddress, write_door

@@ -17,7 +17,7 @@ from trackrecord.access_tokens import Permission
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.http_settings import HttpSettings
-from trackrecord.resources.tokens import create_token, list_tokens, revoke_token
+from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord_door.callers import Caller
 from trackrecord_door.floor import Floor

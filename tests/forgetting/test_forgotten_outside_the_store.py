@@ -15,9 +15,9 @@ from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.resources.benchmark import take_snapshot
-from trackrecord.resources.project_store import Transaction
-from trackrecord.resources.tokens import create_token, list_tokens
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.figures.benchmark import take_snapshot
+from trackrecord.resources.operation.tokens import create_token, list_tokens
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.subject import Subject

@@ -20,7 +20,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.queries.metrics import ProjectFigures
+from trackrecord.resources.operation.metrics import ProjectFigures
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects

@@ -19,8 +19,8 @@ from trackrecord.errors import (
     UnknownProject,
 )
 from trackrecord.factories import scorer_of
-from trackrecord.resources.competences import CompetenceRecord
-from trackrecord.resources.project_store import open_project
+from trackrecord.resources.access.project_store import open_project
+from trackrecord.resources.experience.competences import CompetenceRecord
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body

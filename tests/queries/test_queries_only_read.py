@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-import trackrecord.queries
 import trackrecord.resources
-from trackrecord.calls.given_store import store_of
-from trackrecord.resources.benchmark import benchmark_run
-from trackrecord.resources.competences import add_competence, list_competences
-from trackrecord.resources.feedback import give_feedback
-from trackrecord.resources.lessons import list_lessons
-from trackrecord.resources.memories import list_memories, recall
-from trackrecord.resources.project_store import given_stores
+from trackrecord.resources.access.fake_store import store_of
+from trackrecord.resources.access.project_store import given_stores
+from trackrecord.resources.experience.competences import add_competence, list_competences
+from trackrecord.resources.experience.lessons import list_lessons
+from trackrecord.resources.experience.memories import list_memories, recall
+from trackrecord.resources.figures.benchmark import benchmark_run
+from trackrecord.resources.reports.feedback import give_feedback
 from trackrecord_door.api.endpoint_table import RESOURCES
 
 # What opens a transaction that writes, and what changes a stream.
@@ -76,16 +75,16 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
 
 def test_no_module_of_questions_writes():
     """But for the store of its own that recorded runs are evaluated in."""
-    modules = sorted(Path(trackrecord.queries.__file__).parent.glob("*.py"))
+    rooms = Path(trackrecord.resources.__file__).parent
     named = {
-        module.stem: {
+        f"{module.parent.name}/{module.stem}": {
             name
             for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
             for name in _names(node)
         }
-        for module in modules
+        for module in sorted(rooms.glob("*/*.py"))
     }
-    assert named["flow"] >= {"xrange"}
+    assert named["operation/flow"] >= {"xrange"}
     assert {name for name, used in named.items() if used & WRITES} == {"evaluation"}
 
 

@@ -5,9 +5,9 @@ import sqlalchemy
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
-from trackrecord.queries.status import _learnt, _verdict, counted
-from trackrecord.resources.patterns import patterns_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.operation.status import _learnt, _verdict, counted
 from trackrecord.server_urls import without_password
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn

@@ -13,9 +13,17 @@ from msgspec import UNSET, UnsetType
 
 import trackrecord
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import Choice, Limit, MemoryId, Moment, Name, Reason, Share
-from trackrecord.resources.paging import sorting_of
-from trackrecord.resources.resource import Answer, Instant, Resource
+from trackrecord.resources.declaration.checks import (
+    Choice,
+    Limit,
+    MemoryId,
+    Moment,
+    Name,
+    Reason,
+    Share,
+)
+from trackrecord.resources.declaration.paging import sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 from trackrecord_cli.resource_commands import group_of
 from trackrecord_door.api.endpoint import endpoints_of
 from trackrecord_door.api.endpoint_table import RESOURCES

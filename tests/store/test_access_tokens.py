@@ -5,7 +5,12 @@ from sqlalchemy import text
 
 from trackrecord.access_tokens import Permission, digest_of_token, id_of_token, is_token_of
 from trackrecord.errors import UnknownId
-from trackrecord.resources.tokens import create_token, list_tokens, note_token_used, revoke_token
+from trackrecord.resources.operation.tokens import (
+    create_token,
+    list_tokens,
+    note_token_used,
+    revoke_token,
+)
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.intake import ensure_projects

@@ -12,9 +12,9 @@ from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
-from trackrecord.queries.prompt_document import build_document
-from trackrecord.resources import patterns as calls
-from trackrecord.resources.project_store import ProjectStore, calls_use
+from trackrecord.resources.access.project_store import ProjectStore, calls_use
+from trackrecord.resources.experience import patterns as calls
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from trackrecord.access_tokens import Permission
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.resources.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.competences.tables import competence_numbers, competence_words
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id

@@ -13,8 +13,8 @@ from trackrecord.dead_letter_stream import (
 )
 from trackrecord.errors import InvalidRequest
 from trackrecord.fleet_counts import LETTERS_DROPPED
-from trackrecord.queries.flow import read_flow
-from trackrecord.resources.dead_letters import read_letters, replay_letters
+from trackrecord.resources.operation.dead_letters import read_letters, replay_letters
+from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

@@ -18,8 +18,8 @@ from working import body, log_lines, process, publish, until
 
 from trackrecord.errors import EndpointAway, SettingsError
 from trackrecord.notify_settings import EVENTS
-from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
+from trackrecord.resources.operation.news import News, NewsKind
 from trackrecord.settings import Settings, load_settings
 from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook
 from trackrecord_worker.notify.detect import NewsDetector

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreBusy, StoreUnavailable
-from trackrecord.queries.subjects import unknown_subject
+from trackrecord.resources.reports.subjects import unknown_subject
 from trackrecord.store.database.engine import dialect_of, explained
 from trackrecord.wire.subject import Subject
 from trackrecord_consolidation.forget import (

@@ -18,9 +18,9 @@ from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis_keys import CONSUMER_GROUP
+from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 

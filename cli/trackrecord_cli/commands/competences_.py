@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackrecord.resources.competences import COMPETENCES, CompetenceRecord
+from trackrecord.resources.experience.competences import COMPETENCES, CompetenceRecord
 
 from ..drawing import bar
 from ..resource_commands import group_of

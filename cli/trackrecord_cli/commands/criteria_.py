@@ -8,15 +8,15 @@ from typing import BinaryIO
 
 import click
 
-from trackrecord.resources.criteria import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.experience.criteria import (
     CRITERIA,
     CRITERION_FEEDBACK,
     Criterion,
     WeighingAnswer,
     feedback_of,
 )
-from trackrecord.resources.paging import Order
-from trackrecord.resources.project_store import read_project
 
 from ..access import own_store
 from ..completing import complete
@@ -65,7 +65,7 @@ def show_criterion(
     as_json: bool,
 ) -> None:
     """Show one criterion: its numbers, and its feedback, newest first."""
-    from trackrecord.resources.criteria import show_criterion as show
+    from trackrecord.resources.experience.criteria import show_criterion as show
 
     with own_store(project) as name:
         details = show(criterion, limit=limit, after=after, at=at, project=name)
@@ -146,7 +146,7 @@ def weigh_scores(
     The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
     FILE or on standard input. A deprecated criterion has no say.
     """
-    from trackrecord.resources import criteria
+    from trackrecord.resources.experience import criteria
 
     from ..criterion_scores_input import all_scores
 

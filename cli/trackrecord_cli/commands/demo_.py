@@ -14,7 +14,7 @@ from ..screen import console, print_json, print_table, progress_bar
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from trackrecord.resources.effect import EffectAnswer
+    from trackrecord.resources.figures.effect import EffectAnswer
 
 
 @click.command("demo")

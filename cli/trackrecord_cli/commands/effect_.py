@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from trackrecord.learning.text.inert import one_line
-from trackrecord.resources.effect import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
 from ..access import open_store, read_store, settings_for
 from ..by_hand import REASON, actor_option
@@ -25,7 +25,7 @@ from ..options import (
 from ..screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.resources.effect import EffectAnswer
+    from trackrecord.resources.figures.effect import EffectAnswer
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
 _ENTRY = Read("id", name_of(256))
@@ -125,7 +125,7 @@ def _decide(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.resources import effect
+    from trackrecord.resources.figures import effect
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
@@ -151,7 +151,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.resources.effect import measure_effect
+    from trackrecord.resources.figures.effect import measure_effect
 
     if shown is None and (limit or sort):
         message = "--limit and --sort are for the lists of --by kind and --by entry"

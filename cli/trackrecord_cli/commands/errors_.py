@@ -8,9 +8,9 @@ import click
 
 from trackrecord.errors import UnknownProject
 from trackrecord.inflight.errors import ERROR_TYPES, ErrorType
-from trackrecord.resources import errors_in_flight
-from trackrecord.resources.errors_in_flight import ERRORS, TASK_ERRORS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.reports import errors_in_flight
+from trackrecord.resources.reports.errors_in_flight import ERRORS, TASK_ERRORS
 
 from ..access import check_project, settings_for
 from ..options import OneOf, at_option, json_option, lang_option, list_options, project_option

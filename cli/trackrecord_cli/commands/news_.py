@@ -6,8 +6,8 @@ import time
 
 import click
 
-from trackrecord.queries.news import NEWS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.operation.news import NEWS
 
 from ..access import open_redis, open_store, settings_for
 from ..options import MOMENT, list_options
@@ -37,7 +37,7 @@ def command(
 
     The list covers the last day, or the day before the moment that --at gives, newest first.
     """
-    from trackrecord.queries.news import changes_between
+    from trackrecord.resources.operation.news import changes_between
     from trackrecord.store.database.engine import reading
     from trackrecord.times import iso
 

@@ -14,7 +14,7 @@ from ..trends import DAYS, day_trends
 from ..watching import watch
 
 if TYPE_CHECKING:
-    from trackrecord.queries.status import StatusAnswer
+    from trackrecord.resources.operation.status import StatusAnswer
 
 _NO = 1
 _SHORTEST_S = 0.1
@@ -70,7 +70,7 @@ def command(
 
 
 def _read(project: str | None, at: float | None = None) -> StatusAnswer:
-    from trackrecord.queries.status import read_status
+    from trackrecord.resources.operation.status import read_status
     from trackrecord_producers.spool.files import spool_size
 
     with read_store(None) as (connection, settings, _), open_redis(settings) as client:

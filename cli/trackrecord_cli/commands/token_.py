@@ -2,7 +2,7 @@
 
 import click
 
-from trackrecord.resources.tokens import MAX_NAME, TOKENS
+from trackrecord.resources.operation.tokens import MAX_NAME, TOKENS
 
 from ..access import open_store, settings_for
 from ..options import Read, json_option, line_of, project_option
@@ -39,7 +39,7 @@ def create(
     The bearer sees one project, which need not be on record yet, unless --all-projects is given.
     """
     from trackrecord.access_tokens import Permission
-    from trackrecord.resources.tokens import create_token
+    from trackrecord.resources.operation.tokens import create_token
 
     if all_projects and project is not None:
         message = "name a project or use --all-projects, not both"

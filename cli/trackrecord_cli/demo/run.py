@@ -22,9 +22,9 @@ from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.python_command import python_command
 from trackrecord.redis_client import agent_client
-from trackrecord.resources.effect import EffectAnswer, hold_out, measure_effect
-from trackrecord.resources.patterns import patterns_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.figures.effect import EffectAnswer, hold_out, measure_effect
 from trackrecord.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.exposures import read_exposures

@@ -15,7 +15,7 @@ from trackrecord.learning.text.inert import one_line
 from ..screen import console, on_terminal
 
 if TYPE_CHECKING:
-    from trackrecord.queries.agents_work import FailingTool, Procedure, ProjectWork
+    from trackrecord.resources.reports.agents_work import FailingTool, Procedure, ProjectWork
 
 _MOST_FACTS: Final = 5
 _MOST_ENDS: Final = 8

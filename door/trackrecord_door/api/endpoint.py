@@ -6,8 +6,8 @@ from functools import cached_property
 from inspect import signature
 from typing import Any, Final, Literal, cast
 
-from trackrecord.resources.paging import Sorting
-from trackrecord.resources.resource import Operation, Resource, schema_name
+from trackrecord.resources.declaration.paging import Sorting
+from trackrecord.resources.declaration.resource import Operation, Resource, schema_name
 
 from ..callers import Permission
 from .documents import document_of

@@ -8,22 +8,22 @@ document follows from all of them.
 
 from typing import Final
 
-from trackrecord.resources.artifacts import ARTIFACTS
-from trackrecord.resources.benchmark import BENCHMARK
-from trackrecord.resources.competences import COMPETENCES
-from trackrecord.resources.criteria import CRITERIA
-from trackrecord.resources.dead_letters import DEAD_LETTERS
-from trackrecord.resources.effect import EFFECT
-from trackrecord.resources.errors_in_flight import ERRORS
-from trackrecord.resources.explanations import EXPLANATIONS
-from trackrecord.resources.feedback import FEEDBACK
-from trackrecord.resources.kinds import KINDS
-from trackrecord.resources.lessons import LESSONS
-from trackrecord.resources.memories import MEMORIES
-from trackrecord.resources.patterns import PATTERNS
-from trackrecord.resources.projects import PROJECTS
-from trackrecord.resources.runs import RUNS
-from trackrecord.resources.strategies import STRATEGIES
+from trackrecord.resources.experience.competences import COMPETENCES
+from trackrecord.resources.experience.criteria import CRITERIA
+from trackrecord.resources.experience.lessons import LESSONS
+from trackrecord.resources.experience.memories import MEMORIES
+from trackrecord.resources.experience.patterns import PATTERNS
+from trackrecord.resources.figures.benchmark import BENCHMARK
+from trackrecord.resources.figures.effect import EFFECT
+from trackrecord.resources.figures.explanations import EXPLANATIONS
+from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
+from trackrecord.resources.operation.projects import PROJECTS
+from trackrecord.resources.reports.artifacts import ARTIFACTS
+from trackrecord.resources.reports.errors_in_flight import ERRORS
+from trackrecord.resources.reports.feedback import FEEDBACK
+from trackrecord.resources.reports.kinds import KINDS
+from trackrecord.resources.reports.runs import RUNS
+from trackrecord.resources.reports.strategies import STRATEGIES
 
 from ..callers import Permission
 from . import prompt_calls, server_calls

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 import trackrecord
-from trackrecord.resources.docstrings import read_docstring
+from trackrecord.resources.declaration.docstrings import read_docstring
 
 from ..answers import JSON
 from ..problems import API, PROBLEM

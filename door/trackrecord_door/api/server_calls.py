@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.resources.checks import Moment, moment_of
+from trackrecord.resources.declaration.checks import Moment, moment_of
 
 if TYPE_CHECKING:
-    from trackrecord.queries.status import StatusAnswer
+    from trackrecord.resources.operation.status import StatusAnswer
     from trackrecord_door.callers import Caller
     from trackrecord_door.floor import Floor
 
@@ -28,8 +28,8 @@ def read_status(
     """
     from msgspec.structs import replace
 
-    from trackrecord.queries import status
-    from trackrecord.resources.dead_letters import count_letters
+    from trackrecord.resources.operation import status
+    from trackrecord.resources.operation.dead_letters import count_letters
     from trackrecord.store.database.engine import reading
     from trackrecord_producers.spool.files import spool_size
 

@@ -10,8 +10,13 @@ from typing import Annotated, Any, Union
 import msgspec
 from msgspec import Meta
 
-from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.resource import Answer, answer_fields, is_instant, schema_name
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.resources.declaration.resource import (
+    Answer,
+    answer_fields,
+    is_instant,
+    schema_name,
+)
 
 Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 

@@ -18,7 +18,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedProcedure,
     RankedTask,
 )
-from trackrecord.queries.status import StatusAnswer
+from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.wire.exposure import ExposureBody
 
 from .endpoint_table import RESOURCES

@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 
 from trackrecord.fleet_counts import Durations, FleetCounts
 from trackrecord.learning.text.inert import visible
-from trackrecord.queries.flow import Flow
-from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
+from trackrecord.resources.operation.flow import Flow
+from trackrecord.resources.operation.metrics import FleetFigures, InCache, ProjectFigures
 from trackrecord_capture.history.captured import CapturedCounts
 from trackrecord_capture.otlp.trace_status import TracesStatus
 from trackrecord_producers.spool.files import SpoolSize

@@ -18,7 +18,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -167,7 +167,7 @@ def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]
 def tokens_of(store: ServedStore) -> dict[str, str]:
     """Make a token of each permission for our project; return them by permission."""
     from trackrecord.access_tokens import Permission
-    from trackrecord.resources.tokens import create_token
+    from trackrecord.resources.operation.tokens import create_token
 
     return {
         each.name.lower(): create_token(store.engine, project=OURS, permission=each).token

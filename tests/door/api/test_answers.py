@@ -11,7 +11,7 @@ from starlette.routing import compile_path
 
 import trackrecord
 from trackrecord.access_tokens import Permission
-from trackrecord.resources.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord_cli.main import run
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 

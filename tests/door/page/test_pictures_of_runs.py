@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.flow import flow_of
-from trackrecord.resources.runs import CallDetails
+from trackrecord.resources.reports.runs import CallDetails
 from trackrecord.wire.outcome import ToolCall
 from trackrecord_door.page.procedure_graph import picture_of
 from trackrecord_door.page.time_line import time_line_of

@@ -23,7 +23,7 @@ from trackrecord.learning.advice.evaluation.specific_tools import specific_tools
 from trackrecord.learning.advice.evaluation.splits import by_run, by_task
 from trackrecord.learning.advice.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.queries.evaluation import advising
+from trackrecord.resources.figures.evaluation import advising
 from trackrecord.rules_bundle import Rules
 
 RULES = CompetenceRules()

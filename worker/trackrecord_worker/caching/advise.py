@@ -19,7 +19,7 @@ from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
-from trackrecord.queries.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.store.advice.effect import (
     USUAL_HOLDOUT,
     begin_holdout,

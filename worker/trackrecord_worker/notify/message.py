@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from trackrecord.learning.text.inert import visible
-from trackrecord.queries.news import News
 from trackrecord.redaction.redact import redacted
+from trackrecord.resources.operation.news import News
 from trackrecord.times import iso
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import redis
 import structlog
 
-from trackrecord.queries.news import News
 from trackrecord.redis_keys import Keys
+from trackrecord.resources.operation.news import News
 from trackrecord.times import believed_age
 
 from .message import encode_message

@@ -10,8 +10,8 @@ from trackrecord.learning.advice.effect.texts import (
     interval_text,
     mean_text,
 )
-from trackrecord.resources import effect as changes
-from trackrecord.resources.effect import EFFECT_ENTRIES, measure_effect
+from trackrecord.resources.figures import effect as changes
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, measure_effect
 
 from ..answering import Deed, Shown
 from ..asked import PageRequest

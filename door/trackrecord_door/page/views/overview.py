@@ -9,12 +9,12 @@ from sqlalchemy import Connection
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
-from trackrecord.queries.days import Day, outcomes_by_day
-from trackrecord.queries.news import News, changes_between
-from trackrecord.queries.status import StatusAnswer, read_status
-from trackrecord.resources.checks import choice_of
-from trackrecord.resources.dead_letters import count_letters
-from trackrecord.resources.effect import measure_effect
+from trackrecord.resources.declaration.checks import choice_of
+from trackrecord.resources.figures.days import Day, outcomes_by_day
+from trackrecord.resources.figures.effect import measure_effect
+from trackrecord.resources.operation.dead_letters import count_letters
+from trackrecord.resources.operation.news import News, changes_between
+from trackrecord.resources.operation.status import StatusAnswer, read_status
 from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown
