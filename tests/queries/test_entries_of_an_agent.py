@@ -2,9 +2,9 @@
 
 import json
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import event
 
 from trackrecord.daemon_settings import load_daemon_settings

@@ -8,6 +8,8 @@ document follows from all of them.
 
 from typing import Final
 
+from trackrecord.prompt.answers.context_answer import Context
+from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.resources.experience.competences import COMPETENCES
 from trackrecord.resources.experience.criteria import CRITERIA
 from trackrecord.resources.experience.lessons import LESSONS
@@ -18,6 +20,7 @@ from trackrecord.resources.figures.effect import EFFECT
 from trackrecord.resources.figures.explanations import EXPLANATIONS
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 from trackrecord.resources.operation.projects import PROJECTS
+from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.resources.reports.artifacts import ARTIFACTS
 from trackrecord.resources.reports.errors_in_flight import ERRORS
 from trackrecord.resources.reports.feedback import FEEDBACK
@@ -38,22 +41,22 @@ def _as_it_is(document: object) -> object:
 
 PROMPTS: Final = (
     Endpoint(
-        "GET", "/rankings", prompt_calls.show_rankings, "Rankings",
+        "GET", "/rankings", prompt_calls.show_rankings, Rankings,
         needs_store=False,
         volatile=("age_s",), document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/rankings", prompt_calls.take_rankings, "Rankings",
+        "POST", "/rankings", prompt_calls.take_rankings, Rankings,
         needs_store=False,
         permission=_WRITE, document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/context", prompt_calls.take_context, "Context",
+        "POST", "/context", prompt_calls.take_context, Context,
         needs_store=False,
         permission=_WRITE, document=_as_it_is,
     ),
     Endpoint(
-        "POST", "/context/preview", prompt_calls.show_context, "Context",
+        "POST", "/context/preview", prompt_calls.show_context, Context,
         needs_store=False, document=_as_it_is
     ),
 )  # fmt: skip
@@ -65,7 +68,7 @@ RESOURCES: Final = (
 
 SERVER: Final = (
     Endpoint(
-        "GET", "/status", server_calls.read_status, "Status",
+        "GET", "/status", server_calls.read_status, StatusAnswer,
         scope="all", volatile=("oldest_waiting_s", "cache_age_s"),
     ),
 )  # fmt: skip
