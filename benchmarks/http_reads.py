@@ -17,7 +17,7 @@ import redis
 
 import trackrecord
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_producers.delivery.stream_writer import send

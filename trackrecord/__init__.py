@@ -20,406 +20,204 @@ Publishing is imported with the package, other names when they are first used: a
 publishes pays for nothing else.
 """
 
+import re
 import sys
-from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from .process.forking import not_while_forking
 
+# The list of public names, for type checkers and for `__getattr__`, which reads it below: each name
+# is imported when it is first used, and the form for event loops is made of the call.
 if TYPE_CHECKING:
-    from trackrecord_capture.forgetting.call import aforget, forget
-    from trackrecord_producers.attempts.attempt import Attempt, attempt, current_attempt
-    from trackrecord_producers.attempts.errors_in_flight import (
-        dropped_errors,
-        error_context,
-        error_stats,
-        list_errors,
-        record_error,
-        resolve_error,
+    from trackrecord.artifacts.client import artifact as artifact
+    from trackrecord.artifacts.client import summarise as summarise
+    from trackrecord.artifacts.pages import Page as Page
+    from trackrecord.artifacts.wrapping import summarised as summarised
+    from trackrecord.inflight.classification import classify as classify
+    from trackrecord.inflight.classification import classify_failure as classify_failure
+    from trackrecord.process.beside import awaited
+    from trackrecord.prompt.candidates.candidate import Candidate as Candidate
+    from trackrecord.prompt.candidates.rank import rank as rank
+    from trackrecord.prompt.candidates.select import select as select
+    from trackrecord.resources.experience.competences import add_competence as add_competence
+    from trackrecord.resources.experience.competences import list_competences as list_competences
+    from trackrecord.resources.experience.competences import (
+        select_competences as select_competences,
     )
-    from trackrecord_producers.awaitable import (
-        aartifact,
-        acontext,
-        aerror_context,
-        aerror_stats,
-        aflush,
-        alist_errors,
-        arankings,
-        arecord_error,
-        aresolve_error,
-        aspool,
-        asummarise,
+    from trackrecord.resources.experience.competences import show_competence as show_competence
+    from trackrecord.resources.experience.criteria import list_criteria as list_criteria
+    from trackrecord.resources.experience.criteria import show_criterion as show_criterion
+    from trackrecord.resources.experience.criteria import weigh as weigh
+    from trackrecord.resources.experience.lessons import dismiss_lesson as dismiss_lesson
+    from trackrecord.resources.experience.lessons import list_lessons as list_lessons
+    from trackrecord.resources.experience.lessons import restore_lesson as restore_lesson
+    from trackrecord.resources.experience.lessons import show_lesson as show_lesson
+    from trackrecord.resources.experience.memories import add_memory as add_memory
+    from trackrecord.resources.experience.memories import confirm_memory as confirm_memory
+    from trackrecord.resources.experience.memories import forget_memory as forget_memory
+    from trackrecord.resources.experience.memories import list_memories as list_memories
+    from trackrecord.resources.experience.memories import recall as recall
+    from trackrecord.resources.experience.memories import reject_memory as reject_memory
+    from trackrecord.resources.experience.memories import show_memory as show_memory
+    from trackrecord.resources.experience.memories import similar_tasks as similar_tasks
+    from trackrecord.resources.experience.patterns import deprecate_pattern as deprecate_pattern
+    from trackrecord.resources.experience.patterns import list_patterns as list_patterns
+    from trackrecord.resources.experience.patterns import promote_pattern as promote_pattern
+    from trackrecord.resources.experience.patterns import reset_pattern as reset_pattern
+    from trackrecord.resources.experience.patterns import show_pattern as show_pattern
+    from trackrecord.resources.experience.patterns import tag_pattern as tag_pattern
+    from trackrecord.resources.figures.benchmark import benchmark_gate as benchmark_gate
+    from trackrecord.resources.figures.benchmark import benchmark_run as benchmark_run
+    from trackrecord.resources.figures.benchmark import benchmark_runs as benchmark_runs
+    from trackrecord.resources.figures.effect import effect as effect
+    from trackrecord.resources.figures.explanations import explain as explain
+    from trackrecord.resources.figures.explanations import explain_procedure as explain_procedure
+    from trackrecord.resources.figures.explanations import explain_run as explain_run
+    from trackrecord.resources.operation.dead_letters import (
+        discard_dead_letters as discard_dead_letters,
     )
-    from trackrecord_producers.bodies.outcome_fields import (
-        AttemptFields,
-        CostFields,
-        OutcomeFields,
-        ProcessFields,
-        ToolCallFields,
-        TriggerFields,
+    from trackrecord.resources.operation.dead_letters import list_dead_letters as list_dead_letters
+    from trackrecord.resources.operation.dead_letters import (
+        replay_dead_letters as replay_dead_letters,
     )
-    from trackrecord_producers.delivery.stats import Stats
-    from trackrecord_producers.prompting.context_call import context
-    from trackrecord_producers.prompting.rankings_call import rankings
-    from trackrecord_producers.publishing.giving_feedback import feedback
-    from trackrecord_producers.publishing.publish import dropped, flush, publish, spool, stats
-    from trackrecord_producers.publishing.remembering import remember
-
-    from .artifacts.client import artifact, summarise
-    from .artifacts.pages import Page
-    from .artifacts.wrapping import summarised
-    from .calls.criteria import aweigh, weigh
-    from .calls.effect import aeffect, effect
-    from .calls.strategies import astrategies, strategies
-    from .inflight.classification import classify, classify_failure
-    from .process.beside import awaited
-    from .prompt.candidates.candidate import Candidate
-    from .prompt.candidates.rank import rank
-    from .prompt.candidates.select import select
-    from .resources.artifacts import list_artifacts
-    from .resources.benchmark import benchmark_gate, benchmark_run, benchmark_runs
-    from .resources.competences import (
-        add_competence,
-        list_competences,
-        select_competences,
-        show_competence,
-    )
-    from .resources.criteria import list_criteria, show_criterion
-    from .resources.dead_letters import (
-        discard_dead_letters,
-        list_dead_letters,
-        replay_dead_letters,
-    )
-    from .resources.explanations import explain, explain_procedure, explain_run
-    from .resources.feedback import give_feedback, list_feedback
-    from .resources.kinds import list_kinds
-    from .resources.lessons import dismiss_lesson, list_lessons, restore_lesson, show_lesson
-    from .resources.memories import (
-        add_memory,
-        confirm_memory,
-        forget_memory,
-        list_memories,
-        recall,
-        reject_memory,
-        show_memory,
-        similar_tasks,
-    )
-    from .resources.patterns import (
-        deprecate_pattern,
-        list_patterns,
-        promote_pattern,
-        reset_pattern,
-        show_pattern,
-        tag_pattern,
-    )
-    from .resources.projects import list_projects
-    from .resources.runs import list_runs, show_run
+    from trackrecord.resources.operation.projects import list_projects as list_projects
+    from trackrecord.resources.reports.artifacts import list_artifacts as list_artifacts
+    from trackrecord.resources.reports.feedback import give_feedback as give_feedback
+    from trackrecord.resources.reports.feedback import list_feedback as list_feedback
+    from trackrecord.resources.reports.kinds import list_kinds as list_kinds
+    from trackrecord.resources.reports.runs import list_runs as list_runs
+    from trackrecord.resources.reports.runs import show_run as show_run
+    from trackrecord.resources.reports.strategies import strategies as strategies
+    from trackrecord_capture.forgetting.call import aforget as aforget
+    from trackrecord_capture.forgetting.call import forget as forget
+    from trackrecord_producers.attempts.attempt import Attempt as Attempt
+    from trackrecord_producers.attempts.attempt import attempt as attempt
+    from trackrecord_producers.attempts.attempt import current_attempt as current_attempt
+    from trackrecord_producers.attempts.errors_in_flight import dropped_errors as dropped_errors
+    from trackrecord_producers.attempts.errors_in_flight import error_context as error_context
+    from trackrecord_producers.attempts.errors_in_flight import error_stats as error_stats
+    from trackrecord_producers.attempts.errors_in_flight import list_errors as list_errors
+    from trackrecord_producers.attempts.errors_in_flight import record_error as record_error
+    from trackrecord_producers.attempts.errors_in_flight import resolve_error as resolve_error
+    from trackrecord_producers.awaitable import aartifact as aartifact
+    from trackrecord_producers.awaitable import acontext as acontext
+    from trackrecord_producers.awaitable import aerror_context as aerror_context
+    from trackrecord_producers.awaitable import aerror_stats as aerror_stats
+    from trackrecord_producers.awaitable import aflush as aflush
+    from trackrecord_producers.awaitable import alist_errors as alist_errors
+    from trackrecord_producers.awaitable import arankings as arankings
+    from trackrecord_producers.awaitable import arecord_error as arecord_error
+    from trackrecord_producers.awaitable import aresolve_error as aresolve_error
+    from trackrecord_producers.awaitable import aspool as aspool
+    from trackrecord_producers.awaitable import asummarise as asummarise
+    from trackrecord_producers.bodies.outcome_fields import AttemptFields as AttemptFields
+    from trackrecord_producers.bodies.outcome_fields import CostFields as CostFields
+    from trackrecord_producers.bodies.outcome_fields import OutcomeFields as OutcomeFields
+    from trackrecord_producers.bodies.outcome_fields import ProcessFields as ProcessFields
+    from trackrecord_producers.bodies.outcome_fields import ToolCallFields as ToolCallFields
+    from trackrecord_producers.bodies.outcome_fields import TriggerFields as TriggerFields
+    from trackrecord_producers.delivery.stats import Stats as Stats
+    from trackrecord_producers.prompting.context_call import context as context
+    from trackrecord_producers.prompting.rankings_call import rankings as rankings
+    from trackrecord_producers.publishing.giving_feedback import feedback as feedback
+    from trackrecord_producers.publishing.publish import dropped as dropped
+    from trackrecord_producers.publishing.publish import flush as flush
+    from trackrecord_producers.publishing.publish import publish as publish
+    from trackrecord_producers.publishing.publish import spool as spool
+    from trackrecord_producers.publishing.publish import stats as stats
+    from trackrecord_producers.publishing.remembering import remember as remember
 
     aadd_competence = awaited(add_competence)
-    alist_competences = awaited(list_competences)
-    aselect_competences = awaited(select_competences)
-    ashow_competence = awaited(show_competence)
-    alist_artifacts = awaited(list_artifacts)
+    aadd_memory = awaited(add_memory)
     abenchmark_gate = awaited(benchmark_gate)
     abenchmark_run = awaited(benchmark_run)
     abenchmark_runs = awaited(benchmark_runs)
-    alist_criteria = awaited(list_criteria)
-    ashow_criterion = awaited(show_criterion)
+    aconfirm_memory = awaited(confirm_memory)
+    adeprecate_pattern = awaited(deprecate_pattern)
+    adiscard_dead_letters = awaited(discard_dead_letters)
+    adismiss_lesson = awaited(dismiss_lesson)
+    aeffect = awaited(effect)
     aexplain = awaited(explain)
     aexplain_procedure = awaited(explain_procedure)
     aexplain_run = awaited(explain_run)
-    adiscard_dead_letters = awaited(discard_dead_letters)
-    alist_dead_letters = awaited(list_dead_letters)
-    areplay_dead_letters = awaited(replay_dead_letters)
+    aforget_memory = awaited(forget_memory)
     agive_feedback = awaited(give_feedback)
+    alist_artifacts = awaited(list_artifacts)
+    alist_competences = awaited(list_competences)
+    alist_criteria = awaited(list_criteria)
+    alist_dead_letters = awaited(list_dead_letters)
     alist_feedback = awaited(list_feedback)
     alist_kinds = awaited(list_kinds)
-    adismiss_lesson = awaited(dismiss_lesson)
     alist_lessons = awaited(list_lessons)
-    arestore_lesson = awaited(restore_lesson)
-    ashow_lesson = awaited(show_lesson)
-    aadd_memory = awaited(add_memory)
-    aconfirm_memory = awaited(confirm_memory)
-    aforget_memory = awaited(forget_memory)
     alist_memories = awaited(list_memories)
-    arecall = awaited(recall)
-    areject_memory = awaited(reject_memory)
-    ashow_memory = awaited(show_memory)
+    alist_patterns = awaited(list_patterns)
     alist_projects = awaited(list_projects)
     alist_runs = awaited(list_runs)
+    apromote_pattern = awaited(promote_pattern)
+    arecall = awaited(recall)
+    areject_memory = awaited(reject_memory)
+    areplay_dead_letters = awaited(replay_dead_letters)
+    areset_pattern = awaited(reset_pattern)
+    arestore_lesson = awaited(restore_lesson)
+    aselect_competences = awaited(select_competences)
+    ashow_competence = awaited(show_competence)
+    ashow_criterion = awaited(show_criterion)
+    ashow_lesson = awaited(show_lesson)
+    ashow_memory = awaited(show_memory)
+    ashow_pattern = awaited(show_pattern)
     ashow_run = awaited(show_run)
     asimilar_tasks = awaited(similar_tasks)
-    adeprecate_pattern = awaited(deprecate_pattern)
-    alist_patterns = awaited(list_patterns)
-    apromote_pattern = awaited(promote_pattern)
-    areset_pattern = awaited(reset_pattern)
-    ashow_pattern = awaited(show_pattern)
+    astrategies = awaited(strategies)
     atag_pattern = awaited(tag_pattern)
+    aweigh = awaited(weigh)
 
 # The version of the package, too: pyproject.toml reads it from here.
 __version__ = "0.1.0"
 
-__all__ = [
-    "Attempt",
-    "AttemptFields",
-    "Candidate",
-    "CostFields",
-    "OutcomeFields",
-    "Page",
-    "ProcessFields",
-    "Stats",
-    "ToolCallFields",
-    "TriggerFields",
-    "aadd_competence",
-    "aadd_memory",
-    "aartifact",
-    "abenchmark_gate",
-    "abenchmark_run",
-    "abenchmark_runs",
-    "aconfirm_memory",
-    "acontext",
-    "add_competence",
-    "add_memory",
-    "adeprecate_pattern",
-    "adiscard_dead_letters",
-    "adismiss_lesson",
-    "aeffect",
-    "aerror_context",
-    "aerror_stats",
-    "aexplain",
-    "aexplain_procedure",
-    "aexplain_run",
-    "aflush",
-    "aforget",
-    "aforget_memory",
-    "agive_feedback",
-    "alist_artifacts",
-    "alist_competences",
-    "alist_criteria",
-    "alist_dead_letters",
-    "alist_errors",
-    "alist_feedback",
-    "alist_kinds",
-    "alist_lessons",
-    "alist_memories",
-    "alist_patterns",
-    "alist_projects",
-    "alist_runs",
-    "apromote_pattern",
-    "arankings",
-    "arecall",
-    "arecord_error",
-    "areject_memory",
-    "areplay_dead_letters",
-    "areset_pattern",
-    "aresolve_error",
-    "arestore_lesson",
-    "artifact",
-    "aselect_competences",
-    "ashow_competence",
-    "ashow_criterion",
-    "ashow_lesson",
-    "ashow_memory",
-    "ashow_pattern",
-    "ashow_run",
-    "asimilar_tasks",
-    "aspool",
-    "astrategies",
-    "asummarise",
-    "atag_pattern",
-    "attempt",
-    "aweigh",
-    "benchmark_gate",
-    "benchmark_run",
-    "benchmark_runs",
-    "classify",
-    "classify_failure",
-    "confirm_memory",
-    "context",
-    "current_attempt",
-    "deprecate_pattern",
-    "discard_dead_letters",
-    "dismiss_lesson",
-    "dropped",
-    "dropped_errors",
-    "effect",
-    "error_context",
-    "error_stats",
-    "explain",
-    "explain_procedure",
-    "explain_run",
-    "feedback",
-    "flush",
-    "forget",
-    "forget_memory",
-    "give_feedback",
-    "list_artifacts",
-    "list_competences",
-    "list_criteria",
-    "list_dead_letters",
-    "list_errors",
-    "list_feedback",
-    "list_kinds",
-    "list_lessons",
-    "list_memories",
-    "list_patterns",
-    "list_projects",
-    "list_runs",
-    "promote_pattern",
-    "publish",
-    "rank",
-    "rankings",
-    "recall",
-    "record_error",
-    "reject_memory",
-    "remember",
-    "replay_dead_letters",
-    "reset_pattern",
-    "resolve_error",
-    "restore_lesson",
-    "select",
-    "select_competences",
-    "show_competence",
-    "show_criterion",
-    "show_lesson",
-    "show_memory",
-    "show_pattern",
-    "show_run",
-    "similar_tasks",
-    "spool",
-    "stats",
-    "strategies",
-    "summarise",
-    "summarised",
-    "tag_pattern",
-    "weigh",
-]
 
-_HOMES = {
-    "Attempt": "trackrecord_producers.attempts.attempt",
-    "AttemptFields": "trackrecord_producers.bodies.outcome_fields",
-    "Candidate": "trackrecord.prompt.candidates.candidate",
-    "CostFields": "trackrecord_producers.bodies.outcome_fields",
-    "OutcomeFields": "trackrecord_producers.bodies.outcome_fields",
-    "Page": "trackrecord.artifacts.pages",
-    "ProcessFields": "trackrecord_producers.bodies.outcome_fields",
-    "Stats": "trackrecord_producers.delivery.stats",
-    "ToolCallFields": "trackrecord_producers.bodies.outcome_fields",
-    "TriggerFields": "trackrecord_producers.bodies.outcome_fields",
-    "aartifact": "trackrecord_producers.awaitable",
-    "acontext": "trackrecord_producers.awaitable",
-    "add_competence": "trackrecord.resources.competences",
-    "add_memory": "trackrecord.resources.memories",
-    "aeffect": "trackrecord.calls.effect",
-    "aerror_context": "trackrecord_producers.awaitable",
-    "aerror_stats": "trackrecord_producers.awaitable",
-    "aflush": "trackrecord_producers.awaitable",
-    "aforget": "trackrecord_capture.forgetting.call",
-    "alist_errors": "trackrecord_producers.awaitable",
-    "arankings": "trackrecord_producers.awaitable",
-    "arecord_error": "trackrecord_producers.awaitable",
-    "aresolve_error": "trackrecord_producers.awaitable",
-    "artifact": "trackrecord.artifacts.client",
-    "aspool": "trackrecord_producers.awaitable",
-    "astrategies": "trackrecord.calls.strategies",
-    "asummarise": "trackrecord_producers.awaitable",
-    "attempt": "trackrecord_producers.attempts.attempt",
-    "aweigh": "trackrecord.calls.criteria",
-    "benchmark_gate": "trackrecord.resources.benchmark",
-    "benchmark_run": "trackrecord.resources.benchmark",
-    "benchmark_runs": "trackrecord.resources.benchmark",
-    "classify": "trackrecord.inflight.classification",
-    "classify_failure": "trackrecord.inflight.classification",
-    "confirm_memory": "trackrecord.resources.memories",
-    "context": "trackrecord_producers.prompting.context_call",
-    "current_attempt": "trackrecord_producers.attempts.attempt",
-    "deprecate_pattern": "trackrecord.resources.patterns",
-    "dismiss_lesson": "trackrecord.resources.lessons",
-    "discard_dead_letters": "trackrecord.resources.dead_letters",
-    "dropped": "trackrecord_producers.publishing.publish",
-    "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "effect": "trackrecord.calls.effect",
-    "error_context": "trackrecord_producers.attempts.errors_in_flight",
-    "error_stats": "trackrecord_producers.attempts.errors_in_flight",
-    "explain": "trackrecord.resources.explanations",
-    "explain_procedure": "trackrecord.resources.explanations",
-    "explain_run": "trackrecord.resources.explanations",
-    "feedback": "trackrecord_producers.publishing.giving_feedback",
-    "flush": "trackrecord_producers.publishing.publish",
-    "forget": "trackrecord_capture.forgetting.call",
-    "forget_memory": "trackrecord.resources.memories",
-    "give_feedback": "trackrecord.resources.feedback",
-    "list_competences": "trackrecord.resources.competences",
-    "list_artifacts": "trackrecord.resources.artifacts",
-    "list_criteria": "trackrecord.resources.criteria",
-    "list_dead_letters": "trackrecord.resources.dead_letters",
-    "list_errors": "trackrecord_producers.attempts.errors_in_flight",
-    "list_feedback": "trackrecord.resources.feedback",
-    "list_kinds": "trackrecord.resources.kinds",
-    "list_lessons": "trackrecord.resources.lessons",
-    "list_memories": "trackrecord.resources.memories",
-    "list_patterns": "trackrecord.resources.patterns",
-    "promote_pattern": "trackrecord.resources.patterns",
-    "list_projects": "trackrecord.resources.projects",
-    "list_runs": "trackrecord.resources.runs",
-    "publish": "trackrecord_producers.publishing.publish",
-    "rank": "trackrecord.prompt.candidates.rank",
-    "rankings": "trackrecord_producers.prompting.rankings_call",
-    "recall": "trackrecord.resources.memories",
-    "record_error": "trackrecord_producers.attempts.errors_in_flight",
-    "reject_memory": "trackrecord.resources.memories",
-    "remember": "trackrecord_producers.publishing.remembering",
-    "reset_pattern": "trackrecord.resources.patterns",
-    "replay_dead_letters": "trackrecord.resources.dead_letters",
-    "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
-    "restore_lesson": "trackrecord.resources.lessons",
-    "select": "trackrecord.prompt.candidates.select",
-    "select_competences": "trackrecord.resources.competences",
-    "show_competence": "trackrecord.resources.competences",
-    "show_criterion": "trackrecord.resources.criteria",
-    "show_lesson": "trackrecord.resources.lessons",
-    "show_memory": "trackrecord.resources.memories",
-    "show_pattern": "trackrecord.resources.patterns",
-    "show_run": "trackrecord.resources.runs",
-    "similar_tasks": "trackrecord.resources.memories",
-    "spool": "trackrecord_producers.publishing.publish",
-    "stats": "trackrecord_producers.publishing.publish",
-    "strategies": "trackrecord.calls.strategies",
-    "summarise": "trackrecord.artifacts.client",
-    "summarised": "trackrecord.artifacts.wrapping",
-    "tag_pattern": "trackrecord.resources.patterns",
-    "weigh": "trackrecord.calls.criteria",
-}
+@cache
+def _public() -> dict[str, str]:
+    """Return the public names, each with the module that it is imported from.
+
+    A form for event loops has the name of its call, with a colon in front.
+    """
+    spec = globals()["__spec__"]
+    source = spec.loader.get_source(spec.name)
+    homes = re.findall(r"^    from (\S+) import \(?\s*(\w+) as \2\b", source, re.MULTILINE)
+    forms = re.findall(r"^    (\w+) = awaited\((\w+)\)$", source, re.MULTILINE)
+    return {name: home for home, name in homes} | {name: f":{call}" for name, call in forms}
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None and name in __all__:
-        return _awaited_form(name)
+    if name == "__all__":
+        return sorted(_public())
+    home = None if name.startswith("_") else _public().get(name)
     if home is None:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    value = getattr(sys.modules.get(home), name, None)
-    if value is None:
-        # A child forked in the middle of this import could never finish it.
-        with not_while_forking():
-            value = getattr(import_module(home), name)
-    globals()[name] = value
+    value = globals()[name] = _form_of(home[1:]) if home[0] == ":" else _imported(home, name)
     return value
 
 
-def _awaited_form(name: str) -> object:
-    """Return the form for event loops of the call that is named after the "a"."""
+def _form_of(call: str) -> object:
     from .process.beside import awaited
 
-    call: Callable[..., object] = getattr(sys.modules[__name__], name[1:])
-    value = globals()[name] = awaited(call)
+    return awaited(getattr(sys.modules[__name__], call))
+
+
+def _imported(home: str, name: str) -> object:
+    module = sys.modules.get(home)
+    if (value := getattr(module, name, None)) is None:
+        # A child forked in the middle of this import could never finish it.
+        with not_while_forking():
+            value = getattr(import_module(home), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_public()})
 
 
 # Publishing is imported with the package: a program expects imports to take time, and the first

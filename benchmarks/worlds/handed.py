@@ -19,8 +19,8 @@ from trackrecord.prompt.choosing.exposure import handing_of
 from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.queries.advice import pattern_entries
-from trackrecord.queries.prompt_document import ranked_patterns
+from trackrecord.resources.prompt_documents.advice import pattern_entries
+from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
 _MATURITY, _ANTIPATTERNS = MaturityRules(), AntiPatternRules()
 _BUDGET: Final = 400

@@ -17,8 +17,8 @@ from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.prompt.documents.advice_document import AdviceDocument, KindEntry, PastTasks
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
-from trackrecord.queries.advice import expected_of, pattern_entries
-from trackrecord.queries.prompt_document import ranked_patterns
+from trackrecord.resources.prompt_documents.advice import expected_of, pattern_entries
+from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
 _NOW: Final = 1_790_000_000.0
 _TASKS: Final = 600

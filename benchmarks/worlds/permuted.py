@@ -19,8 +19,8 @@ from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
-from trackrecord.queries.advice import advice_from
-from trackrecord.queries.prompt_document import ranked_patterns
+from trackrecord.resources.prompt_documents.advice import advice_from
+from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
 from .handed import handed, standing_of_counts
 

@@ -71,7 +71,7 @@ def own_store(project: str | None) -> Iterator[str]:
     Raises:
         ServerUnavailable: the database cannot be reached.
     """
-    from trackrecord.resources.project_store import ProjectStore, given_stores
+    from trackrecord.resources.access.project_store import ProjectStore, given_stores
 
     settings, name = settings_for(project)
     with open_store(settings) as engine, given_stores.within(ProjectStore(engine, settings, name)):
@@ -100,7 +100,7 @@ def check_project(settings: DaemonSettings, project: str) -> None:
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.queries.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.database.engine import reading
 
     with (
@@ -119,7 +119,7 @@ def open_redis(settings: DaemonSettings) -> Iterator[redis.Redis]:
         ServerUnavailable: it cannot be reached, or goes away or hangs meanwhile.
     """
     from trackrecord.redis.client import agent_client
-    from trackrecord.resources.redis_server import redis_explained
+    from trackrecord.resources.access.redis_server import redis_explained
 
     with redis_explained(settings), agent_client(settings) as client:
         client.ping()

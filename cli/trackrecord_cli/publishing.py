@@ -116,7 +116,7 @@ class Publication:
 def find_known(settings: DaemonSettings) -> FindKnown | None:
     """Return what looks for outcomes in the store; None when the store cannot be reached."""
     from trackrecord.errors import ServerUnavailable
-    from trackrecord.queries.outcomes import known_outcomes
+    from trackrecord.resources.reports.outcomes import known_outcomes
     from trackrecord.store.database.engine import reading
 
     from .access import open_store
@@ -135,7 +135,7 @@ def find_known(settings: DaemonSettings) -> FindKnown | None:
 
 def so_far(publication: Publication | None) -> str:
     """Return what a publication that is interrupted has done."""
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     count = 0 if publication is None else len(publication.published.outcome_ids)
     # Redis may have taken a batch that it had no time to confirm.
@@ -168,7 +168,7 @@ def report(published: Published, *, waited: bool, as_json: bool) -> int:
 
 
 def _summary(published: Published, new: int, *, waited: bool) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     verb = "learnt" if waited else "published"
     if published.known is None:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import click
 
-from trackrecord.resources.checks import MOST, Argument, FromInput, IdOf, arguments_of
-from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.paging import Order, Sorting
-from trackrecord.resources.resource import Operation, Resource
+from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.resources.declaration.paging import Order, Sorting
+from trackrecord.resources.declaration.resource import Operation, Resource
 
 from .access import own_store
 from .arguments.completing import complete
@@ -121,9 +121,10 @@ def command_of(
 def _common_options(operation: Operation) -> list[Callable[[click.Command], click.Command]]:
     takes = signature(operation.call).parameters
     is_of_one = operation.scope == "project"
-    options: list[Callable[[Any], Any]] = [
-        project_option if is_of_one else only_project_option(_text(operation, "project"))
-    ]
+    options: list[Callable[[Any], Any]] = []
+    if "project" in takes:
+        of_one = project_option if is_of_one else only_project_option(_text(operation, "project"))
+        options.append(of_one)
     if "at" in takes:
         options.append(at_option)
     if operation.sorting is not None:
@@ -207,8 +208,8 @@ def _run(
     operation: Operation,
     drawn: Mapping[str, Drawn],
     *,
-    project: str | None,
     as_json: bool,
+    project: str | None = None,
     order: Order | None = None,
     **given: Any,  # noqa: ANN401 - what the call takes
 ) -> None:
@@ -217,7 +218,9 @@ def _run(
             given[name] = text_or_input(given[name], typed.noun)
     with _opened(operation, project) as about:
         if not operation.is_list:
-            answer = operation.call(**given, project=about)
+            if "project" in signature(operation.call).parameters:
+                given["project"] = about
+            answer = operation.call(**given)
             if as_json:
                 print_json(operation.document_of(answer))
             elif operation.in_words is not None:

@@ -16,8 +16,8 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
-from trackrecord.resources.project_store import ProjectStore, calls_use
-from trackrecord.resources.redis_server import calls_use_redis
+from trackrecord.resources.access.project_store import ProjectStore, calls_use
+from trackrecord.resources.access.redis_server import calls_use_redis
 
 if TYPE_CHECKING:
     import redis

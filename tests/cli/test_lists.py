@@ -10,19 +10,23 @@ from command_tree import leaves
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trackrecord.queries import sorting
-from trackrecord.resources.artifacts import ARTIFACTS
-from trackrecord.resources.benchmark import BENCHMARK
-from trackrecord.resources.competences import COMPETENCES
-from trackrecord.resources.criteria import CRITERIA
-from trackrecord.resources.dead_letters import DEAD_LETTERS
-from trackrecord.resources.feedback import FEEDBACK
-from trackrecord.resources.kinds import KINDS
-from trackrecord.resources.lessons import LESSONS
-from trackrecord.resources.memories import MEMORIES
-from trackrecord.resources.patterns import PATTERNS
-from trackrecord.resources.projects import PROJECTS
-from trackrecord.resources.runs import RUNS
+from trackrecord.resources.experience.competences import COMPETENCES
+from trackrecord.resources.experience.criteria import CRITERIA, CRITERION_FEEDBACK
+from trackrecord.resources.experience.lessons import LESSONS
+from trackrecord.resources.experience.memories import MEMORIES
+from trackrecord.resources.experience.patterns import PATTERNS
+from trackrecord.resources.figures.benchmark import BENCHMARK
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
+from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
+from trackrecord.resources.operation.news import NEWS
+from trackrecord.resources.operation.projects import PROJECTS
+from trackrecord.resources.operation.tokens import TOKENS
+from trackrecord.resources.reports.artifacts import ARTIFACTS
+from trackrecord.resources.reports.errors_in_flight import TASK_ERRORS
+from trackrecord.resources.reports.feedback import FEEDBACK
+from trackrecord.resources.reports.kinds import KINDS
+from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.output.screen import print_table
 
 # Each command that lists something, with what its entries can be sorted by.
@@ -30,25 +34,25 @@ LISTS = {
     ("patterns", "list"): PATTERNS.sorting("list"),
     ("lessons", "list"): LESSONS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
-    ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
+    ("criteria", "feedback", "task-1"): CRITERION_FEEDBACK,
     ("competences", "list"): COMPETENCES.sorting("list"),
-    ("competences", "history", "RECORD"): sorting.RECORD_CHANGES,
+    ("competences", "history", "RECORD"): COMPETENCES.sorting("history"),
     ("memories", "list"): MEMORIES.sorting("list"),
     ("memories", "recall", "login"): MEMORIES.sorting("recall"),
     ("memories", "similar", "login"): MEMORIES.sorting("similar"),
     ("runs", "list"): RUNS.sorting("list"),
     ("projects",): PROJECTS.sorting("projects"),
     ("kinds",): KINDS.sorting("kinds"),
-    ("errors", "list"): sorting.ERRORS,
+    ("errors", "list"): TASK_ERRORS,
     ("feedback", "list"): FEEDBACK.sorting("list"),
-    ("news",): sorting.NEWS,
+    ("news",): NEWS,
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
-    ("effect", "--by", "entry"): sorting.EFFECT_ENTRIES,
-    ("effect", "--by", "kind"): sorting.EFFECT_KINDS,
+    ("effect", "--by", "entry"): EFFECT_ENTRIES,
+    ("effect", "--by", "kind"): EFFECT_KINDS,
     ("benchmark", "report"): BENCHMARK.sorting("report"),
-    ("token", "list"): sorting.TOKENS,
-    ("consolidate", "--history"): sorting.CONSOLIDATION_RUNS,
+    ("token", "list"): TOKENS.sorting("list"),
+    ("consolidate", "--history"): CONSOLIDATION_RUNS,
 }
 # What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
 UNSORTED = {

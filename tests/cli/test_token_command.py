@@ -6,8 +6,8 @@ import stat
 import pytest
 from sqlalchemy import event
 
-from trackrecord.changes.tokens import create_token
 from trackrecord.errors import InvalidRequest
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.wire.access_tokens import Permission, id_of_token

@@ -14,7 +14,7 @@ from stories import INTERRUPTED, Expected
 from tool_calls import WAITING
 
 from trackrecord.errors import UnknownProject
-from trackrecord.resources.runs import read_runs
+from trackrecord.resources.reports.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading
 
 PATIENCE_S = 60.0

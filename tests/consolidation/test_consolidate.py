@@ -12,7 +12,7 @@ from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.competences.consolidation.runs import read_runs
 from trackrecord.store.competences.provenance import read_provenance
 from trackrecord.store.competences.read import count_competences, read_history

@@ -1,7 +1,6 @@
 """Numbers and names that prose quotes are those of the code."""
 
 import re
-from dataclasses import fields
 from typing import get_args
 
 import pytest
@@ -12,7 +11,7 @@ from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules, base_score
-from trackrecord.queries.status import StatusReport
+from trackrecord.resources.operation.status import StatusAnswer
 from trackrecord.settings.settings import Settings
 from trackrecord_producers.delivery.drops import Reason
 from trackrecord_worker.checks.health import _SILENT_S
@@ -24,7 +23,7 @@ def test_fields_of_status():
     """running.md names every field of `trackrecord status --json`, and no other."""
     (table,) = [table for table in tables(text_of("docs/running.md")) if table[0][0] == "field"]
     documented = {row[0].strip("`") for row in table[1:]}
-    assert documented == {field.name for field in fields(StatusReport)}
+    assert documented == {*StatusAnswer.__struct_fields__}
 
 
 def test_reasons_of_drops():

@@ -14,7 +14,7 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN
 from running_door import Door
 
-from trackrecord.changes.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate

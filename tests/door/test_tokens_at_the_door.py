@@ -13,9 +13,8 @@ from no_tls import NO_TLS
 from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
-from trackrecord.changes.tokens import create_token, revoke_token
 from trackrecord.errors import SettingsError, StoreUnavailable
-from trackrecord.queries.tokens import list_tokens
+from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, reading

@@ -18,7 +18,7 @@ from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate
-from trackrecord.queries.select_competences import Selector
+from trackrecord.resources.experience.select_competences import Selector
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.competences.write import SignedChange, write_changes
 from trackrecord.store.database.engine import connect_store, reading, writing

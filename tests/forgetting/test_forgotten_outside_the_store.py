@@ -10,13 +10,12 @@ from sqlalchemy import Engine
 from told_store import NOW, RULES, Told
 
 from trackrecord.artifacts.store import ArtifactStore
-from trackrecord.changes.tokens import create_token
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.queries.tokens import list_tokens
-from trackrecord.resources.benchmark import take_snapshot
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.figures.benchmark import take_snapshot
+from trackrecord.resources.operation.tokens import create_token, list_tokens
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.benchmark_history import BenchmarkHistory
 from trackrecord.store.database.engine import reading

@@ -35,10 +35,10 @@ from trackrecord.learning.competences.new_record import new_record, read_new_com
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.patterns.tags import checked_tag, plain_tag
 from trackrecord.learning.text.inert import one_line
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.project_rows import project_row
 from trackrecord.redis.client import worker_client
-from trackrecord.resources.checks import decided_by
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.declaration.checks import decided_by
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson

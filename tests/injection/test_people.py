@@ -26,8 +26,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
 from trackrecord.learning.text.inert import one_line, visible
-from trackrecord.queries.news import News, NewsKind, changes_between
 from trackrecord.redis.client import worker_client
+from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord_cli.main import run as run_command
 from trackrecord_door import page as page_package

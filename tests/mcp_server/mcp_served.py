@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from own_token import of_its_user
 
 from trackrecord.errors import UnknownProject
-from trackrecord.resources.runs import read_runs
+from trackrecord.resources.reports.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading
 
 if TYPE_CHECKING:

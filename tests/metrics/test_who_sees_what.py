@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from trackrecord.queries.metrics import ProjectFigures
+from trackrecord.resources.operation.metrics import ProjectFigures
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing

@@ -1,7 +1,6 @@
 """The forms that are awaited do what the calls do, and hold up nobody's event loop."""
 
 import asyncio
-import importlib
 import inspect
 import json
 import os
@@ -17,13 +16,9 @@ from trackrecord.testing import captured, rankings_of
 
 FORMS = [
     name
-    for home in map(importlib.import_module, sorted({*trackrecord._HOMES.values()}))
-    for name, form in vars(home).items()
+    for name in trackrecord.__all__
     # Python 3.12 takes the module `inspect` itself for a coroutine function.
-    if inspect.isfunction(form)
-    and inspect.iscoroutinefunction(form)
-    and not name.startswith("_")
-    and name != "beside"
+    if inspect.isfunction(form := getattr(trackrecord, name)) and inspect.iscoroutinefunction(form)
 ]
 
 # How long a server that hangs is waited for.
@@ -165,8 +160,8 @@ WAITS = {
     "artifact", "context", "error_context", "error_stats", "flush", "forget", "list_errors",
     "rankings", "record_error", "resolve_error", "spool", "summarise",
 } | {
-    name for name, home in trackrecord._HOMES.items()
-    if home.startswith("trackrecord.calls.")
+    name for name in trackrecord.__all__
+    if getattr(trackrecord, name).__module__.startswith("trackrecord.resources.")
     and not inspect.iscoroutinefunction(getattr(trackrecord, name))
 }  # fmt: skip
 

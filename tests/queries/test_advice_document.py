@@ -7,9 +7,9 @@ import msgspec
 from prompt_answers import answer_from
 
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.evaluation import advising
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.figures.evaluation import advising
+from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing

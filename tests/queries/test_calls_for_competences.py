@@ -17,8 +17,8 @@ from trackrecord.errors import (
     RevisionRefused,
     UnknownProject,
 )
-from trackrecord.resources.competences import CompetenceRecord
-from trackrecord.resources.project_store import open_project
+from trackrecord.resources.access.project_store import open_project
+from trackrecord.resources.experience.competences import CompetenceRecord
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trackrecord.queries.effect import entries_named
+from trackrecord.resources.figures.effect import entries_named
 
 KNOWN = (
     "one",

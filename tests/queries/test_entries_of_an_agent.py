@@ -2,20 +2,20 @@
 
 import json
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import event
 
-from trackrecord.queries import kept
-from trackrecord.queries.estimates import read_estimates
-from trackrecord.queries.explain import explained
-from trackrecord.queries.found_lessons import lesson_strength_over_time
-from trackrecord.queries.kept import KeptAnswers
-from trackrecord.queries.news import changes_between
-from trackrecord.resources.lessons import lessons_of
-from trackrecord.resources.patterns import deprecate_pattern, patterns_of
-from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.resources.access import answer_cache as kept
+from trackrecord.resources.access.answer_cache import KeptAnswers
+from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.resources.experience.estimates import read_estimates
+from trackrecord.resources.experience.found_lessons import lesson_strength_over_time
+from trackrecord.resources.experience.lessons import lessons_of
+from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
+from trackrecord.resources.figures.explain import explained
+from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.explain_run import explained_run
-from trackrecord.resources.lessons import (
+from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.resources.experience.lessons import (
     details_of,
     dismiss_lesson,
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
+from trackrecord.resources.figures.explain_run import explained_run
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading, writing

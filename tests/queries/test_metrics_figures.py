@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
-from trackrecord.queries.metrics import OTHER, fleet_figures, in_cache, project_figures
-from trackrecord.queries.status import read_status
-from trackrecord.resources.project_store import ProjectStore, given_stores
-from trackrecord.resources.projects import list_projects
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
+from trackrecord.resources.operation.metrics import OTHER, fleet_figures, in_cache, project_figures
+from trackrecord.resources.operation.projects import list_projects
+from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing

@@ -6,11 +6,11 @@ import pytest
 
 from trackrecord.errors import AmbiguousId, UnknownId, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.queries.outcomes import known_outcomes
-from trackrecord.queries.project_rows import project_row
-from trackrecord.resources.memories import list_memories, whole_memory_id
-from trackrecord.resources.project_store import ProjectStore, given_stores
-from trackrecord.resources.projects import count_projects, list_projects
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
+from trackrecord.resources.experience.memories import list_memories, whole_memory_id
+from trackrecord.resources.operation.projects import count_projects, list_projects
+from trackrecord.resources.reports.outcomes import known_outcomes
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

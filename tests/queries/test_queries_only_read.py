@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-import trackrecord.queries
 import trackrecord.resources
-from trackrecord.calls.given_store import store_of
-from trackrecord.resources.benchmark import benchmark_run
-from trackrecord.resources.competences import add_competence, list_competences
-from trackrecord.resources.feedback import give_feedback
-from trackrecord.resources.lessons import list_lessons
-from trackrecord.resources.memories import list_memories, recall
-from trackrecord.resources.project_store import given_stores
+from trackrecord.resources.access.fake_store import store_of
+from trackrecord.resources.access.project_store import given_stores
+from trackrecord.resources.experience.competences import add_competence, list_competences
+from trackrecord.resources.experience.lessons import list_lessons
+from trackrecord.resources.experience.memories import list_memories, recall
+from trackrecord.resources.figures.benchmark import benchmark_run
+from trackrecord.resources.reports.feedback import give_feedback
 from trackrecord_door.api.endpoint_table import RESOURCES
 
 # What opens a transaction that writes, and what changes a stream.
@@ -58,8 +57,10 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
         "text": "flight to Rome", "memory_id": "memory-1", "name": "readable",
         "lesson_id": list_lessons()[0].id, "pattern_id": "file-based", "some_id": "file-based",
         "competence_id": list_competences()[0].id, "outcome_id": "run-1", "tools": "pay",
+        "scores": {"readable": 0.5},
     }  # fmt: skip
-    assert all(each.route.startswith("GET ") for each in questions)
+    posted = {each.route for each in questions if not each.route.startswith("GET ")}
+    assert posted == {"POST /criteria/weigh"}
     for question in [each for each in questions if each.needs_store]:
         names = signature(question.call).parameters
         assert question.call(**{name: value for name, value in given.items() if name in names})
@@ -74,19 +75,25 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     assert list_memories()[0].last_recalled_at is not None
 
 
-def test_no_module_of_questions_writes():
-    """But for the store of its own that recorded runs are evaluated in."""
-    modules = sorted(Path(trackrecord.queries.__file__).parent.glob("*.py"))
+def test_modules_of_questions_alone_do_not_write():
+    """Those that do declare changes, too; runs are evaluated in a store of their own."""
+    rooms = Path(trackrecord.resources.__file__).parent
     named = {
-        module.stem: {
+        f"{module.parent.name}/{module.stem}": {
             name
             for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
             for name in _names(node)
         }
-        for module in modules
+        for module in sorted(rooms.glob("*/*.py"))
     }
-    assert named["flow"] >= {"xrange"}
-    assert {name for name, used in named.items() if used & WRITES} == {"evaluation"}
+    assert named["operation/flow"] >= {"xrange"}
+    writers = {name for name, used in named.items() if used & WRITES}
+    assert writers == {
+        "access/fake_store", "access/project_store", "experience/competences",
+        "experience/lessons", "experience/memories", "experience/patterns", "figures/benchmark",
+        "figures/effect", "figures/evaluation", "operation/dead_letters", "operation/tokens",
+        "prompt_documents/changing", "reports/amendments", "reports/feedback",
+    }  # fmt: skip
 
 
 def _names(node):

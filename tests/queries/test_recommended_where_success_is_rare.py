@@ -16,8 +16,8 @@ from trackrecord.prompt.documents.rankings_document import (
 )
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.question.section_filter import SectionFilter
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn

@@ -6,14 +6,14 @@ import pytest
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.queries.handed_out import handed_to_run, kind_of
-from trackrecord.queries.project_rows import project_row
-from trackrecord.queries.record_over_time import record_over_time
-from trackrecord.queries.record_runs import runs_behind_record
-from trackrecord.queries.run_lines import list_run_lines
-from trackrecord.resources.competences import revising
-from trackrecord.resources.project_store import ProjectStore, calls_use
-from trackrecord.resources.runs import RunFilter, find_run
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.project_store import ProjectStore, calls_use
+from trackrecord.resources.experience.competences import revising
+from trackrecord.resources.figures.record_over_time import record_over_time
+from trackrecord.resources.reports.handed_out import handed_to_run, kind_of
+from trackrecord.resources.reports.record_runs import runs_behind_record
+from trackrecord.resources.reports.run_lines import list_run_lines
+from trackrecord.resources.reports.runs import RunFilter, find_run
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing

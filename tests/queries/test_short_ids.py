@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import insert
 
 from trackrecord.errors import AmbiguousId, UnknownId
-from trackrecord.queries.short_ids import (
+from trackrecord.resources.access.short_ids import (
     ids_near,
     matching,
     nearest_id,
@@ -17,7 +17,7 @@ from trackrecord.queries.short_ids import (
     shortened,
     whole_id,
 )
-from trackrecord.resources.memories import whole_memory_id
+from trackrecord.resources.experience.memories import whole_memory_id
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.tables import memories

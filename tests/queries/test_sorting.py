@@ -7,15 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.queries import sorting
-from trackrecord.resources import patterns
-from trackrecord.resources.paging import Order, Sorting
+from trackrecord.resources.declaration.paging import Order, Sorting
+from trackrecord.resources.experience import patterns
+from trackrecord.resources.experience.criteria import CRITERION_FEEDBACK
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
+from trackrecord.resources.operation.news import NEWS
+from trackrecord.resources.operation.tokens import TOKENS
 from trackrecord_door.api.endpoint_table import RESOURCES
 
-EVERY = [each for each in vars(sorting).values() if isinstance(each, Sorting)]
+EVERY = [CRITERION_FEEDBACK, EFFECT_ENTRIES, EFFECT_KINDS, NEWS, CONSOLIDATION_RUNS]
 EVERY += [
     each.sorting
-    for resource in RESOURCES
+    for resource in (*RESOURCES, TOKENS)
     for each in resource.operations
     if each.sorting is not None
 ]

@@ -3,9 +3,9 @@
 import pytest
 import sqlalchemy
 
-from trackrecord.queries.status import _learnt, _verdict, counted
-from trackrecord.resources.patterns import patterns_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.operation.status import _learnt, _verdict, counted
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.server_urls import without_password
 from trackrecord.store.database.engine import reading, writing

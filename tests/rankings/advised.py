@@ -18,7 +18,7 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.queries.advice import difference_entry
+from trackrecord.resources.prompt_documents.advice import difference_entry
 
 NOW = 1_800_000_000.0
 

@@ -19,7 +19,7 @@ from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
 from trackrecord.prompt.documents.presentation import present_failing, present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
-from trackrecord.queries.prompt_document import ranked_patterns
+from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
 EMPTY = RankingsDocument(project="p", revision=1, computed_at=NOW)
 # Making a recogniser takes fifty times as long as an example.

@@ -3,9 +3,13 @@
 import pytest
 from sqlalchemy import text
 
-from trackrecord.changes.tokens import create_token, note_token_used, revoke_token
 from trackrecord.errors import UnknownId
-from trackrecord.queries.tokens import list_tokens
+from trackrecord.resources.operation.tokens import (
+    create_token,
+    list_tokens,
+    note_token_used,
+    revoke_token,
+)
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.intake import ensure_projects
@@ -26,7 +30,7 @@ def test_a_token_is_told_by_its_digest(store):
     """The token is not on record; any other one with the same id is not taken for it."""
     made = create_token(store, project="web", permission=Permission.WRITE, name="build")
     (known,) = listed(store)
-    assert known == made.known
+    assert made.to_document() == {"token": made.token, **known.to_document()}
     assert known.id == id_of_token(made.token)
     assert known.digest == digest_of_token(made.token)
     assert is_token_of(made.token, known.digest)
@@ -51,13 +55,14 @@ def test_what_is_not_a_token_has_no_id():
 def test_the_life_of_a_token(store):
     """Used, revoked once, and on the list ever after."""
     made = create_token(store, project=None, permission=READ)
-    note_token_used(store, made.known.id)
+    note_token_used(store, made.id)
     (used,) = listed(store)
     assert used.last_used_at >= used.created_at
     assert revoke_token(store, used.id[:6]).is_new
     again = revoke_token(store, used.id)
-    assert (again.is_new, again.known.is_valid) == (False, False)
-    assert listed(store) == [again.known]
+    assert (again.is_new, again.is_valid) == (False, False)
+    (known,) = listed(store)
+    assert again.to_document() == {**known.to_document(), "is_new": False}
     with pytest.raises(UnknownId, match="token list"):
         revoke_token(store, "%%%%")
 
@@ -77,7 +82,7 @@ def test_a_forgotten_project_loses_its_tokens(store):
 def test_a_moved_store_keeps_its_tokens(store, tmp_path):
     """Who had access goes on having it."""
     create_token(store, project="web", permission=READ, name="one")
-    revoke_token(store, create_token(store, project=None, permission=READ).known.id)
+    revoke_token(store, create_token(store, project=None, permission=READ).id)
     target = connect_store(f"sqlite:///{tmp_path / 'target.db'}")
     move_store(StorePlace(store, "a"), StorePlace(target, "b"), now=1.0, report=lambda *_: None)
     assert listed(target) == listed(store)

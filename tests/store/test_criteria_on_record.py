@@ -14,7 +14,7 @@ from teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.engine import reading, writing

@@ -8,7 +8,7 @@ from teaching import DAY, NOW, RULES, outcome, standings, teach
 
 from trackrecord.errors import DecisionRefused, UnknownId
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.projects import project_id_of, revision_of

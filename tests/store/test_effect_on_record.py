@@ -7,8 +7,8 @@ from teaching import NOW, outcome, teach
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.queries.effect import decided_entry, measure_effect
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.figures.effect import decided_entry, measure_effect
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.advice.effect import harmful_entries, read_effect, withdraw
 from trackrecord.store.advice.effect_decisions import (
     MEASURED,

@@ -13,8 +13,8 @@ from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.texts import PatternWording, pattern_line
-from trackrecord.resources.criteria import details_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.criteria import details_of
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading, writing

@@ -4,14 +4,10 @@ import pytest
 from teaching import DAY, NOW, outcome, teach
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.queries.browse_memories import causes_of_changes, memory_page
-from trackrecord.resources.memories import MEMORIES, list_memories, show_memory
-from trackrecord.resources.paging import Order
-from trackrecord.resources.project_store import (
-    ProjectStore,
-    Transaction,
-    given_stores,
-)
+from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.experience.browse_memories import causes_of_changes, memory_page
+from trackrecord.resources.experience.memories import MEMORIES, list_memories, show_memory
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing

@@ -5,7 +5,7 @@ from dataclasses import replace
 from teaching import DAY, NOW, RULES
 
 from trackrecord.learning.memories.rules import MemoryRules
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.recall import reset_clocks

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from teaching import DAY, NOW, RULES, outcome, teach, unjudged
 
-from trackrecord.queries.days import outcomes_by_day
+from trackrecord.resources.figures.days import outcomes_by_day
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.outcomes.days import day_of, read_days, recount_days

@@ -12,17 +12,17 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import base_score
-from trackrecord.queries.rates_over_time import (
+from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.resources.experience.criteria import criteria_of
+from trackrecord.resources.experience.memories import list_memories
+from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.experience.rates_over_time import (
     MOST_MOMENTS,
     criterion_rates,
     evenly,
     memory_confidences,
     pattern_rates,
 )
-from trackrecord.resources.criteria import criteria_of
-from trackrecord.resources.memories import list_memories
-from trackrecord.resources.patterns import patterns_of
-from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback

@@ -10,9 +10,9 @@ from teaching import DAY, NOW, RULES, outcome, standings, teach
 from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy
-from trackrecord.queries.prompt_document import build_document
-from trackrecord.resources import patterns as calls
-from trackrecord.resources.project_store import ProjectStore, calls_use
+from trackrecord.resources.access.project_store import ProjectStore, calls_use
+from trackrecord.resources.experience import patterns as calls
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns

@@ -8,8 +8,8 @@ from teaching import CRITERIA, DAY, NOW, RULES, known, outcome, teach, unjudged
 
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.lessons.lesson import LessonKind
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.prompt_document import build_document
+from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.advice.runs import read_noted_runs, read_runs
 from trackrecord.store.competences.episodes import last_waiting
 from trackrecord.store.criteria.feedback import feedback_of_task

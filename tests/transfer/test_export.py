@@ -10,9 +10,9 @@ from killed_import import import_until
 from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
-from trackrecord.changes.tokens import create_token
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.competences.tables import competence_numbers, competence_words
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id
@@ -218,5 +218,5 @@ def test_no_export_holds_a_token(store):
     made = create_token(store, project="default", permission=Permission.ADMIN)
     data = exported(store)
     assert b'"outcomes"' in data
-    for part in (made.token, made.known.id, made.known.digest):
+    for part in (made.token, made.id, made.known.digest):
         assert part.encode() not in data

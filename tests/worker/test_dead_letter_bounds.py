@@ -5,7 +5,6 @@ import redis
 from working import publish
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.queries.flow import read_flow
 from trackrecord.redis.dead_letter_stream import (
     KEPT_BYTES,
     MOST_BYTES,
@@ -14,7 +13,8 @@ from trackrecord.redis.dead_letter_stream import (
     drop_excess,
 )
 from trackrecord.redis.fleet_counts import LETTERS_DROPPED
-from trackrecord.resources.dead_letters import read_letters, replay_letters
+from trackrecord.resources.operation.dead_letters import read_letters, replay_letters
+from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis

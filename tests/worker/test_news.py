@@ -7,7 +7,7 @@ import redis
 from sqlalchemy import Engine, insert, select
 from working import body, publish
 
-from trackrecord.queries.news import News, NewsKind, changes_between
+from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing

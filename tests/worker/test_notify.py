@@ -17,8 +17,8 @@ from told_webhook import SECRET, ToldWebhook
 from working import body, log_lines, process, publish, until
 
 from trackrecord.errors import EndpointAway, SettingsError
-from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis.client import agent_client
+from trackrecord.resources.operation.news import News, NewsKind
 from trackrecord.settings.notify_settings import EVENTS
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook

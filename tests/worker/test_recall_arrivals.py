@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text, update
 
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.resources.memories import list_memories, show_memory
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
+from trackrecord.resources.experience.memories import list_memories, show_memory
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.memories.tables import memories, memory_changes
 from trackrecord.wire.subject import Subject

@@ -13,8 +13,8 @@ import redis
 from sqlalchemy import Engine
 from working import body, learnt_counts, log_lines, process, publish, recorded_ids, until
 
-from trackrecord.queries.status import read_status
 from trackrecord.redis.problems import memory_is_full
+from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from trackrecord.learning.numbers.checks import require
 
-# The names that `queries/news.py` gives them; a test compares both.
+# The names that `operation/news.py` gives them; a test compares both.
 EVENTS: Final = (
     "pattern.proven",
     "pattern.broke",

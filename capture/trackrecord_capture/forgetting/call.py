@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.process.beside import awaited
-from trackrecord.resources.checks import decided_by, optional_text_of
-from trackrecord.resources.project_store import open_project
+from trackrecord.resources.access.project_store import open_project
+from trackrecord.resources.declaration.checks import decided_by, optional_text_of
 from trackrecord.wire.subject import MAX_NAME, Subject
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def opened(
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
     from trackrecord.redis.client import ADMIN_USER, agent_client, worker_client
-    from trackrecord.resources.redis_server import redis_explained
+    from trackrecord.resources.access.redis_server import redis_explained
 
     from .forget import Forgetter
 

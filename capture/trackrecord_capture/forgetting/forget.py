@@ -13,7 +13,7 @@ import redis
 from sqlalchemy import Engine
 
 from trackrecord.errors import StoreBusy, StoreUnavailable
-from trackrecord.queries.subjects import unknown_subject
+from trackrecord.resources.reports.subjects import unknown_subject
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import dialect_of, explained
 from trackrecord.wire.subject import Subject

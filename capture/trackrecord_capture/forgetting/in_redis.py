@@ -15,10 +15,10 @@ from sqlalchemy import Engine
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
-from trackrecord.queries.advice import build_advice
-from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.notify_settings import CHANNELS
 from trackrecord.store.database.engine import reading

@@ -57,6 +57,6 @@ def actor_option(name: str, help_text: str) -> Callable[[Command], Command]:
 
 def _who() -> str:
     """Return the name of the user who calls."""
-    from trackrecord.resources.checks import user_name
+    from trackrecord.resources.declaration.checks import user_name
 
     return user_name()

@@ -29,7 +29,7 @@ def complete(*kinds: str) -> Completer:
     """Return what suggests names or ids of some kinds.
 
     Args:
-        kinds: those of `queries.completions`, "artifact", "error", "lesson" and "letter".
+        kinds: those of `access.completions`, "artifact", "error", "lesson" and "letter".
     """
 
     def suggest(ctx: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
@@ -63,7 +63,7 @@ def _found(kinds: tuple[str, ...], project: str | None, typed: str) -> list[str]
 
 
 def _stored(settings: DaemonSettings, kind: str, project: str, typed: str) -> list[str]:
-    from trackrecord.queries.completions import completions
+    from trackrecord.resources.access.completions import completions
 
     with _existing_store(settings) as connection:
         return completions(connection, kind, project, typed) if connection else []
@@ -86,9 +86,9 @@ def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
 
 
 def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:
-    from trackrecord.queries.completions import MOST
-    from trackrecord.resources.lessons import lessons_of
-    from trackrecord.resources.project_store import Transaction
+    from trackrecord.resources.access.completions import MOST
+    from trackrecord.resources.access.project_store import Transaction
+    from trackrecord.resources.experience.lessons import lessons_of
 
     with _existing_store(settings) as connection:
         known = lessons_of(Transaction(connection, settings, project)) if connection else []
@@ -97,15 +97,15 @@ def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:
 
 def _artifacts(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.artifacts.client import open_artifacts
-    from trackrecord.queries.completions import MOST
+    from trackrecord.resources.access.completions import MOST
 
     known = open_artifacts(settings, project).entries()
     return [entry.id for entry in known if entry.id.startswith(typed)][:MOST]
 
 
 def _letters(settings: DaemonSettings, _project: str, typed: str) -> list[str]:
-    from trackrecord.queries.completions import MOST
-    from trackrecord.resources.dead_letters import letter_ids
+    from trackrecord.resources.access.completions import MOST
+    from trackrecord.resources.operation.dead_letters import letter_ids
 
     from ..access import open_redis
 
@@ -114,8 +114,8 @@ def _letters(settings: DaemonSettings, _project: str, typed: str) -> list[str]:
 
 
 def _errors(settings: DaemonSettings, project: str, typed: str) -> list[str]:
-    from trackrecord.queries.completions import MOST
-    from trackrecord.queries.in_flight import error_ids
+    from trackrecord.resources.access.completions import MOST
+    from trackrecord.resources.reports.errors_in_flight import error_ids
 
     from ..access import open_redis
 

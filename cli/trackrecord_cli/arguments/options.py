@@ -9,8 +9,8 @@ from trackrecord.errors import InvalidRequest, InvalidTime
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, checked_project
 from trackrecord.learning.text.spelling import closest
 from trackrecord.learning.text.times import parse_moment
-from trackrecord.resources.checks import commit_problem, plain_commit, text_problem
-from trackrecord.resources.paging import Sorting
+from trackrecord.resources.declaration.checks import commit_problem, plain_commit, text_problem
+from trackrecord.resources.declaration.paging import Sorting
 
 from .completing import complete
 

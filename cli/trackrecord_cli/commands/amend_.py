@@ -15,7 +15,7 @@ from ..arguments.options import OneOf, Read, commit_of, json_option, project_opt
 from ..output.screen import print_json
 
 if TYPE_CHECKING:
-    from trackrecord.changes.amendments import Evidence
+    from trackrecord.resources.reports.amendments import Evidence
 
 # The strongest first: see docs/capture.md.
 _EVIDENCE: Final = ("evaluator", "explicit", "tests", "heuristic")
@@ -71,8 +71,8 @@ def command(
         raise click.UsageError(message)
     settings, name = settings_for(project)
     with open_store(settings) as engine:
-        from trackrecord.changes.amendments import amend_runs
-        from trackrecord.resources.runs import RunAnswer, find_run, runs_of_commit
+        from trackrecord.resources.reports.amendments import amend_runs
+        from trackrecord.resources.reports.runs import RunAnswer, find_run, runs_of_commit
         from trackrecord.store.database.engine import reading
 
         with reading(engine) as connection:

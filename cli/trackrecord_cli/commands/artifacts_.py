@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from trackrecord.resources.artifacts import ARTIFACTS, Artifact, list_artifacts
-from trackrecord.resources.paging import Order
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.reports.artifacts import ARTIFACTS, Artifact, list_artifacts
 
 from ..access import check_project, settings_for
 from ..arguments.completing import complete
@@ -135,7 +135,7 @@ def _read(
 ) -> tuple[str, bytes]:
     """Return the id of the artifact that an id, or the beginning of one, stands for; its bytes."""
     from trackrecord.errors import InvalidArtifactId, UnknownId
-    from trackrecord.queries.short_ids import matching, only_match
+    from trackrecord.resources.access.short_ids import matching, only_match
 
     try:
         return given, store.get(given)
@@ -151,7 +151,7 @@ def _read(
 def _suggest(known: list[str], settings: DaemonSettings, project: str, given: str) -> None:
     """Raise UnknownId, or UnknownProject, if an artifact or a project was probably meant."""
     from trackrecord.errors import UnknownId, UnknownProject
-    from trackrecord.queries.short_ids import nearest_id
+    from trackrecord.resources.access.short_ids import nearest_id
 
     nearest = nearest_id(given, known[:_MOST_COMPARED])
     if nearest is not None:

@@ -9,7 +9,9 @@ import click
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.learning.outcomes.rates import RATES
-from trackrecord.resources.benchmark import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.figures.benchmark import (
     BENCHMARK,
     BenchmarkRun,
     BenchmarkSnapshot,
@@ -18,8 +20,6 @@ from trackrecord.resources.benchmark import (
     read_benchmark,
     take_snapshot,
 )
-from trackrecord.resources.paging import Order
-from trackrecord.resources.project_store import read_project
 
 from ..access import check_project, own_store, settings_for
 from ..arguments.options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
@@ -48,7 +48,7 @@ def command() -> None:
 )
 def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
     """Compute a snapshot of the project's rates, and append it to the history."""
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     with (
         own_store(project) as name,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord.queries.sorting import CONSOLIDATION_RUNS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
 
 from ..access import open_store, read_store, settings_for
 from ..arguments.options import json_option, project_option, sort_option
@@ -62,7 +62,7 @@ def command(
         return
     from trackrecord.embeddings.embedder import embed_everything
     from trackrecord.process.logs import configure_logs
-    from trackrecord.queries.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.database.engine import reading
     from trackrecord.store.intake.status import read_store_status
     from trackrecord_consolidation.run import consolidate
@@ -106,10 +106,10 @@ def command(
 
 def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
     from trackrecord.learning.text.times import iso
-    from trackrecord.queries.consolidation_runs import ConsolidationRuns, last_runs
+    from trackrecord.resources.operation.consolidation_runs import ConsolidationRuns, last_runs
 
     with read_store(project) as (connection, _, name):
-        every = last_runs(connection, name, limit=None)
+        every = last_runs(connection, name)
     newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
     found = ConsolidationRuns(name, tuple(newest))
     if as_json:
@@ -148,7 +148,7 @@ def _document(report: RunReport) -> dict[str, Any]:
 
 
 def _summary(report: RunReport, *, dry_run: bool) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     would = "would be " if dry_run else ""
     return (

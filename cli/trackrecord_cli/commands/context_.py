@@ -138,8 +138,8 @@ def _learnt(
     settings: DaemonSettings, question: PromptQuestion, at: float | None
 ) -> tuple[Cached, Meaning | None]:
     from trackrecord.prompt.reading.client import Cached, RankingsReader
-    from trackrecord.queries.advice import build_advice
-    from trackrecord.queries.past_rankings import rankings_at
+    from trackrecord.resources.figures.past_rankings import rankings_at
+    from trackrecord.resources.prompt_documents.advice import build_advice
 
     if at is not None:
         with read_store(question.project) as (connection, _, name):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import click
 
-from trackrecord.queries.sorting import CRITERION_FEEDBACK
-from trackrecord.resources.criteria import CRITERIA, Criterion, feedback_of
-from trackrecord.resources.paging import Order
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.experience.criteria import (
+    CRITERIA,
+    CRITERION_FEEDBACK,
+    Criterion,
+    WeighingAnswer,
+    feedback_of,
+)
 
 from ..access import own_store
 from ..arguments.completing import complete
@@ -21,10 +25,6 @@ from ..output.outcome_ids import outcome_ids
 from ..output.screen import console, print_details, print_json, print_table, say_more
 from ..output.trends import criterion_trends, trend
 from ..resource_commands import group_of
-
-if TYPE_CHECKING:
-    from trackrecord.learning.criteria.evaluation import WeightedEvaluation
-
 
 _MOST = 10_000
 
@@ -65,7 +65,7 @@ def show_criterion(
     as_json: bool,
 ) -> None:
     """Show one criterion: its numbers, and its feedback, newest first."""
-    from trackrecord.resources.criteria import show_criterion as show
+    from trackrecord.resources.experience.criteria import show_criterion as show
 
     with own_store(project) as name:
         details = show(criterion, limit=limit, after=after, at=at, project=name)
@@ -146,21 +146,20 @@ def weigh_scores(
     The scores are given with --score, or as a JSON object of numbers from 0 to 1, by criterion, in
     FILE or on standard input. A deprecated criterion has no say.
     """
-    from trackrecord.learning.text.times import iso
-    from trackrecord.resources import criteria
+    from trackrecord.resources.experience import criteria
 
     from ..arguments.criterion_scores_input import all_scores
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
-    with own_store(project) as name, read_project(name, at) as it:
-        weighed = criteria.weigh_scores(it, scores)
+    with own_store(project) as name:
+        weighed = criteria.weigh_scores(scores=scores, at=at, project=name)
     if as_json:
-        print_json({"project": name, "as_of": iso(at), **asdict(weighed)})
+        print_json(weighed.to_document())
     else:
         _print_weighed(weighed)
 
 
-def _print_weighed(weighed: WeightedEvaluation) -> None:
+def _print_weighed(weighed: WeighingAnswer) -> None:
     print_table(
         ("criterion", "score", "weight", "share", "note"),
         (

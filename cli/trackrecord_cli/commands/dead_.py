@@ -1,6 +1,6 @@
 """`trackrecord dead`: outcomes that could not be learnt."""
 
-from trackrecord.resources.dead_letters import DEAD_LETTERS
+from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 
 from ..resource_commands import group_of
 

@@ -14,7 +14,7 @@ from ..output.screen import console, print_json, print_table, progress_bar
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from trackrecord.queries.effect import MeasuredEffect
+    from trackrecord.resources.figures.effect import EffectAnswer
 
 
 @click.command("demo")
@@ -79,7 +79,7 @@ class _Steps:
         self._progress.update(self._task, completed=done)
 
 
-def _print(document: dict[str, Any], effect: MeasuredEffect, seconds: float) -> None:
+def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> None:
     out = console()
     out.print("What helps, and what hurts: learnt beside planted", style="bold")
     print_table(
@@ -127,7 +127,7 @@ def _print(document: dict[str, Any], effect: MeasuredEffect, seconds: float) -> 
     )
 
 
-def _print_effect(effect: MeasuredEffect, planted: float) -> None:
+def _print_effect(effect: EffectAnswer, planted: float) -> None:
     from trackrecord.learning.advice.effect.texts import conclusion
 
     out = console()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from trackrecord.learning.text.inert import one_line
-from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
 from ..access import open_store, read_store, settings_for
 from ..arguments.by_hand import REASON, actor_option
@@ -26,7 +25,7 @@ from ..output.effect_cells import COLUMNS, cells
 from ..output.screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.queries.effect import MeasuredEffect
+    from trackrecord.resources.figures.effect import EffectAnswer
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
 _ENTRY = Read("id", name_of(256))
@@ -126,7 +125,7 @@ def _decide(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.changes import effect
+    from trackrecord.resources.figures import effect
 
     settings, project = settings_for(project)
     with open_store(settings) as engine:
@@ -152,7 +151,7 @@ def _show(
     *,
     as_json: bool,
 ) -> None:
-    from trackrecord.queries.effect import measure_effect
+    from trackrecord.resources.figures.effect import measure_effect
 
     if shown is None and (limit or sort):
         message = "--limit and --sort are for the lists of --by kind and --by entry"
@@ -161,16 +160,17 @@ def _show(
     kinds = EFFECT_KINDS.order(sort) if sort and shown == "kind" else None
     with read_store(project) as (connection, settings, name):
         every = measure_effect(connection, name, setting=settings.holdout, at=at)
+    found, beyond = every, 0
     if shown == "entry":
-        found, beyond = _entries(every, limit, entries)
+        found = replace(every, entries=tuple(EFFECT_ENTRIES.sorted(every.entries, entries)[:limit]))
+        beyond = len(every.entries) - len(found.entries)
     elif shown == "kind":
-        found, beyond = _kinds(every, limit, kinds)
-    else:
-        found, beyond = every, 0
+        found = replace(every, kinds=tuple(EFFECT_KINDS.sorted(every.kinds, kinds)[:limit]))
+        beyond = len(every.kinds) - len(found.kinds)
     if as_json:
         print_json(found.to_document())
     elif shown == "entry":
-        _print_entries(found, [each.entry for each in every.report.entries])
+        _print_entries(found, [each.id for each in every.entries])
         say_more(beyond, "entries")
     elif shown == "kind":
         _print_kinds(found)
@@ -179,27 +179,7 @@ def _show(
         _print_overall(found)
 
 
-def _entries(
-    every: MeasuredEffect, limit: int | None, order: Order | None
-) -> tuple[MeasuredEffect, int]:
-    """Return the effect with the entries that are shown, and how many more there are."""
-    entries = every.report.entries
-    shown = EFFECT_ENTRIES.sorted(entries, order)[:limit]
-    report = replace(every.report, entries=tuple(shown))
-    return replace(every, report=report), len(entries) - len(shown)
-
-
-def _kinds(
-    every: MeasuredEffect, limit: int | None, order: Order | None
-) -> tuple[MeasuredEffect, int]:
-    """Return the effect with the kinds of task that are shown, and how many more there are."""
-    kinds = list((every.report.kinds or {}).items())
-    shown = EFFECT_KINDS.sorted(kinds, order)[:limit]
-    report = replace(every.report, kinds=dict(shown))
-    return replace(every, report=report), len(kinds) - len(shown)
-
-
-def _print_overall(found: MeasuredEffect) -> None:
+def _print_overall(found: EffectAnswer) -> None:
     from trackrecord.learning.advice.effect.texts import conclusion
 
     report = found.report
@@ -222,25 +202,23 @@ def _print_overall(found: MeasuredEffect) -> None:
         out.print(said, markup=False, highlight=False)
 
 
-def _print_kinds(found: MeasuredEffect) -> None:
-    kinds = found.report.kinds or {}
-    if not kinds:
+def _print_kinds(found: EffectAnswer) -> None:
+    if not found.kinds:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
-    rows = [(kind, *cells(each)) for kind, each in kinds.items()]
+    rows = [(each.kind, *cells(each.comparison)) for each in found.kinds]
     print_table(("kind of task", *COLUMNS), rows)
 
 
-def _print_entries(found: MeasuredEffect, known: list[str]) -> None:
-    if not found.report.entries:
+def _print_entries(found: EffectAnswer, known: list[str]) -> None:
+    if not found.entries:
         click.echo(f"no entry was handed to a task of project {found.project!r} that ended")
         return
-    ids = shown_ids([each.entry for each in found.report.entries], known)
-    withdrawn = set(found.decisions.withdrawn)
+    ids = shown_ids([each.id for each in found.entries], known)
     rows = []
-    for each in found.report.entries:
-        given, without, difference, interval, verdict = cells(each.effect)
+    for each in found.entries:
+        given, without, difference, interval, verdict = cells(each.comparison)
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
-        state = "withdrawn" if each.entry in withdrawn else verdict
-        rows.append((ids[each.entry], followed, given, without, difference, interval, state))
+        state = "withdrawn" if each.withdrawn else verdict
+        rows.append((ids[each.id], followed, given, without, difference, interval, state))
     print_table(("id", "followed", *COLUMNS), rows)

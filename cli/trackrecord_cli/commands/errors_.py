@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 import click
 
 from trackrecord.errors import UnknownProject
-from trackrecord.inflight.errors import ErrorType
-from trackrecord.queries.sorting import ERRORS
-from trackrecord.resources.paging import Order
+from trackrecord.inflight.errors import ERROR_TYPES, ErrorType
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.reports import errors_in_flight
+from trackrecord.resources.reports.errors_in_flight import ERRORS, TASK_ERRORS
 
-from ..access import check_project, open_redis, settings_for
-from ..arguments.completing import complete
+from ..access import check_project, settings_for
 from ..arguments.options import (
     OneOf,
     at_option,
@@ -23,68 +21,30 @@ from ..arguments.options import (
     list_options,
     project_option,
 )
-from ..group import CommandGroup
 from ..output.screen import on_terminal, print_json, print_table, say_more, shown_ids
+from ..resource_commands import group_of
 
 if TYPE_CHECKING:
-    from redis import Redis
-
-    from trackrecord.inflight.errors import TaskInFlight
-    from trackrecord.inflight.store import InFlightStore
     from trackrecord.learning.text.language import Language
-    from trackrecord.settings.daemon_settings import DaemonSettings
+
+command = group_of(ERRORS)
 
 
-@click.group("errors", cls=CommandGroup)
-def command() -> None:
-    """Record and show the errors of tasks in flight."""
-
-
-@contextmanager
-def _open(project: str | None) -> Iterator[tuple[Redis, InFlightStore, DaemonSettings, str]]:
-    from trackrecord.inflight.store import InFlightStore
-
-    settings, name = settings_for(project)
-    with open_redis(settings) as client:
-        yield client, InFlightStore(client, settings.keys, name, settings.errors), settings, name
-
-
-def _read(
-    project: str | None, task_id: str, at: float | None
-) -> tuple[TaskInFlight, DaemonSettings, dict[str, str | None]]:
-    """Read a task in flight; with it come the settings, and the nearest task if it is unknown.
+def _name_unknown(project: str, task_id: str | None = None) -> str | None:
+    """Say on standard error that a project is unknown, or else a task; return the nearest task.
 
     A project without any record is normal here: its first task has not ended yet. So is a task
-    that nothing went wrong with. So what is unknown is named on standard error, and the answer is
-    empty.
+    that nothing went wrong with.
     """
-    with _open(project) as (client, store, settings, name):
-        task = store.read(task_id, at=at)
-        if task.is_known:
-            return task, settings, {}
-        nearest = _name_unknown(client, store, settings, name, task_id)
-    return task, settings, {"nearest": nearest}
-
-
-def _name_unknown(
-    client: Redis,
-    store: InFlightStore,
-    settings: DaemonSettings,
-    project: str,
-    task_id: str | None = None,
-) -> str | None:
-    """Say on standard error that a project is unknown, or else a task; return the nearest task."""
-    from trackrecord.queries.in_flight import has_tasks_in_flight, unknown_task_in_flight
-
-    if not has_tasks_in_flight(client, settings.keys, project):
+    if not errors_in_flight.has_tasks_in_flight(project):
         try:
-            check_project(settings, project)
+            check_project(settings_for(project)[0], project)
         except UnknownProject as error:
             click.echo(f"trackrecord: {error}", err=True)
             return None
     if task_id is None:
         return None
-    unknown = unknown_task_in_flight(store, project, task_id)
+    unknown = errors_in_flight.nearest_task_in_flight(project, task_id)
     click.echo(f"trackrecord: {unknown}", err=True)
     return unknown.nearest
 
@@ -97,7 +57,7 @@ def _name_unknown(
 @click.option(
     "--type",
     "kind",
-    type=OneOf(get_args(ErrorType)),
+    type=OneOf(ERROR_TYPES),
     help="Set the type of the error.  [default: derived from the message]",
 )
 @click.option("--stack-trace", metavar="TEXT", help="Add the stack trace of the error.")
@@ -115,34 +75,30 @@ def record_error(
     as_json: bool,
 ) -> None:
     """Record an error and print its id."""
-    from trackrecord.inflight.classification import classify_text
-    from trackrecord.inflight.reports import error_report
-
-    report = error_report(
-        task_id,
-        kind or classify_text(message),
-        message,
+    recorded = errors_in_flight.record_error(
+        task_id=task_id,
+        message=message,
+        type=kind,
         stack_trace=stack_trace,
         tool_name=tool_name,
         context=context,
+        project=settings_for(project)[1],
     )
-    with _open(project) as (_, store, _, _):
-        store.write(report)
     if as_json:
-        print_json({"id": report.id, "task_id": report.task_id, "type": report.type})
+        print_json(recorded.to_document())
     else:
-        click.echo(report.id)
+        click.echo(recorded.id)
 
 
 @command.command("list")
-@list_options(ERRORS)
+@list_options(TASK_ERRORS)
 @click.option("--task", "task_id", metavar="TASK_ID", help="List only the errors of this task.")
 @click.option("--unresolved", is_flag=True, help="List only errors that nobody has dealt with.")
 @click.option(
     "--category",
     "--type",
     "category",
-    type=OneOf(get_args(ErrorType)),
+    type=OneOf(ERROR_TYPES),
     help="List only errors of this type.",
 )
 def list_errors(
@@ -157,20 +113,21 @@ def list_errors(
     as_json: bool,
 ) -> None:
     """List the errors of tasks in flight that are kept, those that happened last first."""
-    from trackrecord.inflight.listing import ErrorFilter
-    from trackrecord.inflight.retry_record import error_document
     from trackrecord.learning.text.times import iso
-    from trackrecord.queries.in_flight import error_ids
 
-    wanted = ErrorFilter(task_id, category, unresolved)
-    with _open(project) as (client, store, settings, name):
-        found = store.find(wanted, at=at)
-        known = list(error_ids(client, settings.keys, name)) if on_terminal() else ()
-        is_unknown = task_id is not None and not store.read(task_id).is_known
-        _name_unknown(client, store, settings, name, task_id if is_unknown else None)
-    shown = ERRORS.sorted(found, order)[:limit]
+    _, name = settings_for(project)
+    found = errors_in_flight.list_errors(
+        task_id=task_id, unresolved=unresolved, category=category, at=at, project=name
+    )
+    known = errors_in_flight.ids_of_errors(name) if on_terminal() else ()
+    is_unknown = (
+        task_id is not None
+        and not errors_in_flight.error_stats(task_id=task_id, project=name).is_known
+    )
+    _name_unknown(name, task_id if is_unknown else None)
+    shown = TASK_ERRORS.sorted(found, order)[:limit]
     if as_json:
-        print_json([error_document(error) for error in shown])
+        print_json([error.to_document() for error in shown])
     elif not shown:
         click.echo(f"no such errors are kept in project {name!r}")
     else:
@@ -192,23 +149,6 @@ def list_errors(
         say_more(len(found) - len(shown), "errors")
 
 
-@command.command("resolve")
-@click.argument("error_id", metavar="ID", shell_complete=complete("error"))
-@project_option
-@json_option
-def resolve_error(error_id: str, project: str | None, *, as_json: bool) -> None:
-    """Mark an error as dealt with."""
-    from trackrecord.queries.in_flight import whole_error_id
-
-    with _open(project) as (client, store, settings, name):
-        error_id = whole_error_id(client, settings.keys, name, error_id)
-        store.resolve(error_id)
-    if as_json:
-        print_json({"id": error_id, "resolved": True})
-    else:
-        click.echo("resolved")
-
-
 @command.command("stats")
 @click.argument("task_id", metavar="TASK_ID")
 @project_option
@@ -216,15 +156,11 @@ def resolve_error(error_id: str, project: str | None, *, as_json: bool) -> None:
 @json_option
 def show_stats(task_id: str, project: str | None, at: float | None, *, as_json: bool) -> None:
     """Count the errors of a task by type, and those that nobody has dealt with."""
-    import msgspec
-
-    task, _, unknown = _read(project, task_id, at)
-    stats = task.stats
+    _, name = settings_for(project)
+    stats = errors_in_flight.error_stats(task_id=task_id, at=at, project=name)
+    unknown = {} if stats.is_known else {"nearest": _name_unknown(name, task_id)}
     if as_json:
-        document: dict[str, Any] = msgspec.to_builtins(stats)
-        # What kept an agent from an answer; here that is an error.
-        document.pop("problem", None)
-        print_json(document | unknown)
+        print_json(stats.to_document() | unknown)
         return
     rows = [("total", stats.total), ("unresolved", stats.unresolved), *stats.by_type.items()]
     print_table(("errors", "count"), [(name, str(count)) for name, count in rows])
@@ -249,21 +185,12 @@ def show_context(
     include_resolved: bool,
 ) -> None:
     """Print the text for the prompt of a retry; nothing when there is nothing to say."""
-    from trackrecord.inflight.retry_record import error_document
-    from trackrecord.inflight.retry_text import retry_text
-
-    task, settings, unknown = _read(project, task_id, at)
-    text = retry_text(task, settings.errors, include_resolved=include_resolved, language=lang)
+    _, name = settings_for(project)
+    found = errors_in_flight.error_context(
+        task_id=task_id, include_resolved=include_resolved, lang=lang, at=at, project=name
+    )
+    unknown = {} if found.is_known else {"nearest": _name_unknown(name, task_id)}
     if as_json:
-        errors = task.errors if include_resolved else task.unresolved
-        print_json(
-            {
-                "task_id": task_id,
-                "context": text,
-                "strikes": task.strikes,
-                "errors": [error_document(error) for error in errors],
-                **unknown,
-            }
-        )
-    elif text:
-        click.echo(text)
+        print_json(found.to_document() | unknown)
+    elif found.context:
+        click.echo(found.context)

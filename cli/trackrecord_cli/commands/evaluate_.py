@@ -55,7 +55,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     runs are learnt in a temporary store; nothing is published, and your own store is not touched.
     """
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
-    from trackrecord.queries.evaluation import advising
+    from trackrecord.resources.figures.evaluation import advising
 
     from ..arguments.outcome_input import BAD_INPUT
     from ..output.screen import progress_bar, working
@@ -85,7 +85,7 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
 def _learn(
     form: str, paths: Sequence[Path], settings: DaemonSettings, bad: list[BadLine]
 ) -> list[Run]:
-    from trackrecord.queries.evaluation import learn_apart
+    from trackrecord.resources.figures.evaluation import learn_apart
 
     return learn_apart(_given(form, paths, settings, bad), settings, now=time.time())
 
@@ -94,7 +94,7 @@ def _given(
     form: str, paths: Sequence[Path], settings: DaemonSettings, bad: list[BadLine]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the ids and bodies of what is in order, and collect the rest."""
-    from trackrecord.queries.evaluation import EVALUATED
+    from trackrecord.resources.figures.evaluation import EVALUATED
     from trackrecord_producers.importers.records import Imported
     from trackrecord_producers.importers.register import read_recorded
     from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
@@ -118,7 +118,7 @@ def _given(
 
 def _require_enough(runs: Sequence[Run], bad: Sequence[BadLine]) -> None:
     from trackrecord.learning.advice.evaluation.evaluate import LEAST_RUNS, LEAST_TASKS
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     tasks = len({run.task_id for run in runs})
     if len(runs) < LEAST_RUNS or tasks < LEAST_TASKS:
@@ -157,7 +157,7 @@ def _print(found: Evaluation, *, as_json: bool) -> None:
 
 
 def _left_out(bad: Sequence[BadLine]) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     first = bad[0]
     return (

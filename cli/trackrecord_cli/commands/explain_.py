@@ -53,7 +53,7 @@ def command(
     also for one that always failed or was never tried. With --run, the terms of the verdict on a
     run are shown; whether it succeeded is not looked at.
     """
-    from trackrecord.resources.explanations import explain, explain_procedure, explain_run
+    from trackrecord.resources.figures.explanations import explain, explain_procedure, explain_run
 
     if [some_id, procedure, outcome_id].count(None) != 2:
         message = "give either an ID, --procedure TOOLS or --run OUTCOME"

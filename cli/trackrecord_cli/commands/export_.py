@@ -29,8 +29,8 @@ def command(file: str, project: str | None) -> None:
     same project of it in another store, or another project in this one. Artifacts, which are files,
     and errors of tasks in flight are not part of it.
     """
-    from trackrecord.queries.project_rows import project_row
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.resources.operation.status import counted
     from trackrecord.store.database.row_locks import repeatable_read
     from trackrecord.store.transfer.export import export_project
 

@@ -1,6 +1,6 @@
 """`trackrecord feedback`: verdicts on one pattern, criterion or memory alone."""
 
-from trackrecord.resources.feedback import FEEDBACK
+from trackrecord.resources.reports.feedback import FEEDBACK
 
 from ..resource_commands import group_of
 

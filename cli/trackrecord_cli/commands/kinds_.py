@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackrecord.resources.kinds import KINDS, KindOfTask
+from trackrecord.resources.reports.kinds import KINDS, KindOfTask
 
 from ..output.drawing import bar
 from ..resource_commands import command_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from trackrecord.resources.lessons import LESSONS, LessonAnswer
+from trackrecord.resources.experience.lessons import LESSONS, LessonAnswer
 
 from ..access import read_store
 from ..arguments.options import json_option, project_option
@@ -24,7 +24,7 @@ def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
     """Print the page that an import of sessions ends with, of all projects or of one."""
     if ctx.invoked_subcommand is not None:
         return
-    from trackrecord.queries.agents_work import work_of_agents
+    from trackrecord.resources.reports.agents_work import work_of_agents
 
     from ..history.page import print_page
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackrecord.resources.memories import MEMORIES, Memory
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.memories import MEMORIES, Memory
 
 from ..output.trends import memory_trends
 from ..resource_commands import group_of

@@ -6,8 +6,8 @@ import time
 
 import click
 
-from trackrecord.queries.sorting import NEWS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.operation.news import NEWS
 
 from ..access import open_redis, open_store, settings_for
 from ..arguments.options import MOMENT, list_options
@@ -38,7 +38,7 @@ def command(
     The list covers the last day, or the day before the moment that --at gives, newest first.
     """
     from trackrecord.learning.text.times import iso
-    from trackrecord.queries.news import changes_between
+    from trackrecord.resources.operation.news import changes_between
     from trackrecord.store.database.engine import reading
 
     settings, name = settings_for(project)

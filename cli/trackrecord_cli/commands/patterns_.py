@@ -7,9 +7,14 @@ from typing import Any
 
 import click
 
-from trackrecord.resources.paging import Order
-from trackrecord.resources.patterns import PATTERNS, Pattern, PatternDetails, list_patterns
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.experience.patterns import (
+    PATTERNS,
+    Pattern,
+    PatternDetails,
+    list_patterns,
+)
 
 from ..access import own_store
 from ..arguments.options import format_option, json_option
@@ -91,7 +96,7 @@ def recognise(text: str, *, as_json: bool) -> None:
     They are recognised as in the description of an outcome. No server is needed, and nothing is
     recorded.
     """
-    from trackrecord.calls.strategies import strategies
+    from trackrecord.resources.reports.strategies import strategies
 
     found = strategies(text_or_input(text, "description"))
     if as_json:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackrecord.resources.project_store import read_project
-from trackrecord.resources.projects import PROJECTS, Project
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.operation.projects import PROJECTS, Project
 
 from ..output.drawing import bar
 from ..output.trends import day_trends

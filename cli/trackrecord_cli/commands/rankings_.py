@@ -97,7 +97,7 @@ def command(
 
 def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
     from trackrecord.prompt.question.question import asked_for, usual_question
-    from trackrecord.queries.past_rankings import answer_at
+    from trackrecord.resources.figures.past_rankings import answer_at
 
     question = asked_for(usual_question(project, settings.context), **asked)
     with read_store(project) as (connection, _, _name):

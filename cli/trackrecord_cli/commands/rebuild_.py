@@ -25,7 +25,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     meanwhile.
     """
     from trackrecord.process.logs import configure_logs
-    from trackrecord.queries.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.rebuild_credit import rebuild_credit
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -68,7 +68,7 @@ def command(project: str | None, *, as_json: bool) -> None:
 
 
 def _summary(document: dict[str, Any]) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     return (
         f"{counted(document['outcomes'], 'outcome')}, {counted(document['patterns'], 'pattern')}, "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackrecord.resources.project_store import read_project
-from trackrecord.resources.runs import RUNS, RunAnswer
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.reports.runs import RUNS, RunAnswer
 
 from ..output.outcome_ids import outcome_ids
 from ..output.screen import Coloured

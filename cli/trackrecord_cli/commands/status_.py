@@ -14,7 +14,7 @@ from ..output.trends import DAYS, day_trends
 from ..output.watching import watch
 
 if TYPE_CHECKING:
-    from trackrecord.queries.status import StatusReport
+    from trackrecord.resources.operation.status import StatusAnswer
 
 _NO = 1
 _SHORTEST_S = 0.1
@@ -69,8 +69,8 @@ def command(
     return 0 if status.is_learning else _NO
 
 
-def _read(project: str | None, at: float | None = None) -> StatusReport:
-    from trackrecord.queries.status import read_status
+def _read(project: str | None, at: float | None = None) -> StatusAnswer:
+    from trackrecord.resources.operation.status import read_status
     from trackrecord_producers.spool.files import spool_size
 
     with read_store(None) as (connection, settings, _), open_redis(settings) as client:
@@ -95,7 +95,7 @@ def _trends(project: str | None, at: float | None) -> list[StatusLine]:
     return lines if outcomes else []
 
 
-def _print(status: StatusReport, trends: list[StatusLine]) -> None:
+def _print(status: StatusAnswer, trends: list[StatusLine]) -> None:
     from ..output.status_lines import flow, learnt, places
 
     if on_terminal():

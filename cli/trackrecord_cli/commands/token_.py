@@ -1,33 +1,14 @@
 """`trackrecord token`: who may use the HTTP server, and how far."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import click
 
-from trackrecord.queries.sorting import TOKENS
-from trackrecord.resources.paging import Order
+from trackrecord.resources.operation.tokens import MAX_NAME, TOKENS
 
-from ..access import open_store, read_store, settings_for
-from ..arguments.completing import complete
-from ..arguments.options import (
-    PROJECT_NAME,
-    Read,
-    json_option,
-    limit_option,
-    line_of,
-    project_option,
-    sort_option,
-)
-from ..group import CommandGroup
-from ..output.screen import print_json, print_table, say_more, shown_ids
+from ..access import open_store, settings_for
+from ..arguments.options import Read, json_option, line_of, project_option
+from ..output.screen import print_json
+from ..resource_commands import group_of
 
-if TYPE_CHECKING:
-    from trackrecord.queries.tokens import KnownToken
-
-_MAX_NAME = 128
-_FEW = 100
 _PERMISSIONS = {
     "read": "Let the bearer read. This is the default.",
     "write": "Let the bearer read and report.",
@@ -35,9 +16,7 @@ _PERMISSIONS = {
 }
 
 
-@click.group("token", cls=CommandGroup)
-def command() -> None:
-    """Create, list, revoke and show tokens for the HTTP server."""
+command = group_of(TOKENS)
 
 
 @command.command("create")
@@ -48,7 +27,7 @@ def command() -> None:
 @click.option("--admin", "permission", flag_value="admin", help=_PERMISSIONS["admin"])
 @click.option(
     "--name",
-    type=Read("name", line_of(_MAX_NAME)),
+    type=Read("name", line_of(MAX_NAME)),
     help="Say what the token is for, to tell it from others on the list.",
 )
 @json_option
@@ -59,7 +38,7 @@ def create(
 
     The bearer sees one project, which need not be on record yet, unless --all-projects is given.
     """
-    from trackrecord.changes.tokens import create_token
+    from trackrecord.resources.operation.tokens import create_token
     from trackrecord.wire.access_tokens import Permission
 
     if all_projects and project is not None:
@@ -77,70 +56,7 @@ def create(
         print_json(made.to_document())
         return
     click.echo(made.token)
-    click.echo(
-        f"may {permission} in {_projects(made.known)}; keep it: it is not shown again", err=True
-    )
-
-
-@command.command("list")
-@click.option(
-    "--project",
-    type=PROJECT_NAME,
-    shell_complete=complete("project"),
-    help="List only the tokens of this project.",
-)
-@limit_option("tokens", default=_FEW)
-@sort_option(TOKENS)
-@json_option
-def list_them(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
-    """List the tokens, newest first, those that were revoked included."""
-    from trackrecord.queries.tokens import list_tokens
-
-    with read_store(project) as (connection, _, _name):
-        found = TOKENS.sorted(list_tokens(connection, project=project), order)
-    documents = [token.to_document() for token in found[:limit]]
-    if as_json:
-        print_json(documents)
-        return
-    if not documents:
-        click.echo("there are no tokens; `trackrecord token create` makes one")
-        return
-    short = shown_ids([token.id for token in found])
-    columns = ("id", "name", "project", "permission", "created_at", "last_used_at", "revoked_at")
-    rows = (
-        document
-        | {
-            "id": short[token.id],
-            "name": token.name or None,
-            "project": token.project or "all projects",
-        }
-        for token, document in zip(found, documents, strict=False)
-    )
-    print_table(columns, ([row[column] for column in columns] for row in rows))
-    say_more(len(found) - len(documents), "tokens")
-
-
-@command.command("revoke")
-@click.argument("token_id", metavar="ID", shell_complete=complete("token"))
-@json_option
-def revoke(token_id: str, *, as_json: bool) -> None:
-    """Revoke a token: within five seconds its bearer is refused.
-
-    It stays on the list. Revoking it again changes nothing.
-    """
-    from trackrecord.changes.tokens import revoke_token
-    from trackrecord.wire.access_tokens import id_of_token
-
-    settings, _ = settings_for(None)
-    with open_store(settings) as engine:
-        # Whoever has found a token somewhere has no other name for it.
-        revoked = revoke_token(engine, id_of_token(token_id) or token_id)
-    if as_json:
-        print_json(revoked.to_document())
-    else:
-        known = revoked.known
-        is_new = "revoked" if revoked.is_new else "was revoked before"
-        click.echo(f"{known.id}: {is_new}; it was for {_projects(known)}")
+    click.echo(f"may {permission} in {made.projects}; keep it: it is not shown again", err=True)
 
 
 @command.command("show")
@@ -162,7 +78,3 @@ def show(*, only_reports: bool) -> None:
         message = "TRACKRECORD_HTTP__OPEN_TO_LOCAL_USERS is set: the server needs no token"
         raise UnknownId(message)
     click.echo(reporting_token(token) if only_reports else token)
-
-
-def _projects(token: KnownToken) -> str:
-    return "all projects" if token.project is None else f"project {token.project!r}"

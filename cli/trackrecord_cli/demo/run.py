@@ -13,7 +13,6 @@ from statistics import fmean
 from celery import Celery
 from sqlalchemy import Engine
 
-from trackrecord.changes.effect import hold_out
 from trackrecord.errors import DemoFailed
 from trackrecord.learning.advice.effect.trials import trials_of
 from trackrecord.learning.competences.record import Competence
@@ -22,10 +21,10 @@ from trackrecord.process.python_command import python_command
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.reading.cache import cached_advice
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.queries.effect import MeasuredEffect, measure_effect
 from trackrecord.redis.client import agent_client
-from trackrecord.resources.patterns import patterns_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.patterns import patterns_of
+from trackrecord.resources.figures.effect import EffectAnswer, hold_out, measure_effect
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.exposures import read_exposures
@@ -68,7 +67,7 @@ class DemoResult:
     standings: tuple[Standing, ...]
     records: tuple[Competence, ...]
     rankings: Rankings
-    effect: MeasuredEffect
+    effect: EffectAnswer
     planted_effect: float
 
 
@@ -176,7 +175,7 @@ def _follow(
     outcomes: int,
     seed: int,
     step: Callable[[str, int, int], None],
-) -> tuple[MeasuredEffect, float]:
+) -> tuple[EffectAnswer, float]:
     """Let a fleet follow what was learnt; return the measured effect and the true one."""
     tasks = max(_FEWEST_TASKS, outcomes // 10)
     with reading(engine) as connection:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import redis
     from rich.progress import Progress, TaskID
 
-    from trackrecord.queries.agents_work import ProjectWork
+    from trackrecord.resources.reports.agents_work import ProjectWork
     from trackrecord.settings.settings import Settings
     from trackrecord_capture.agent_run import AgentRun
     from trackrecord_capture.history.counts import ReadingCounts
@@ -210,7 +210,7 @@ def _learn(
 
 
 def _works(settings: Settings) -> list[ProjectWork]:
-    from trackrecord.queries.agents_work import work_of_agents
+    from trackrecord.resources.reports.agents_work import work_of_agents
     from trackrecord.store.database.engine import reading
 
     with open_store(settings) as engine, reading(engine) as connection:
@@ -228,7 +228,7 @@ def _print(
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     if not counts.logs:
         return f"nothing new in {counted(counts.unchanged, 'log')}"

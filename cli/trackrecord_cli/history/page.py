@@ -15,7 +15,7 @@ from trackrecord.learning.text.inert import one_line
 from ..output.screen import console, on_terminal
 
 if TYPE_CHECKING:
-    from trackrecord.queries.agents_work import FailingTool, Procedure, ProjectWork
+    from trackrecord.resources.reports.agents_work import FailingTool, Procedure, ProjectWork
 
 _MOST_FACTS: Final = 5
 _MOST_ENDS: Final = 8
@@ -104,7 +104,7 @@ def _mended(tool: FailingTool) -> str:
     later = f"; it worked later in {tool.recovered} of them"
     if not tool.worked_after:
         return later
-    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after)
+    after = ", ".join(f"{_name(name)} ({count})" for name, count in tool.worked_after.items())
     return f"{later}, after {after}"
 
 

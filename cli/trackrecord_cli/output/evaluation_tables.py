@@ -25,7 +25,7 @@ _METHODS = {
 
 def print_evaluation(found: Evaluation) -> None:
     """Print every figure beside its baselines, each with its spread."""
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     click.echo(
         f"{counted(found.runs, 'run')} of {counted(found.tasks, 'task')} by "

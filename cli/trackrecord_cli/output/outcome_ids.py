@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def outcome_ids(connection: Connection, project: str, ids: Sequence[str]) -> dict[str, str]:
     """Return each id as a table shows it: short on a terminal, whole in a pipe."""
-    from trackrecord.resources.runs import outcome_ids_for_tables
+    from trackrecord.resources.reports.runs import outcome_ids_for_tables
 
     known = outcome_ids_for_tables(connection, project, ids) if on_terminal() else ()
     return shown_ids(ids, known)

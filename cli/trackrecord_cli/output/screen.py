@@ -122,7 +122,7 @@ def shown_ids(ids: Sequence[str], known: Sequence[str] = ()) -> dict[str, str]:
     """
     if not on_terminal():
         return {some_id: some_id for some_id in ids}
-    from trackrecord.queries.short_ids import shortened
+    from trackrecord.resources.access.short_ids import shortened
 
     return shortened([*ids, *known])
 

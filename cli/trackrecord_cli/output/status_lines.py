@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .drawing import bar, sparkline
 
 if TYPE_CHECKING:
-    from trackrecord.queries.flow_rates import FlowRates
-    from trackrecord.queries.status import StatusReport
+    from trackrecord.resources.operation.flow_rates import FlowRates
+    from trackrecord.resources.operation.status import StatusAnswer
 
 
 class StatusLine(NamedTuple):
@@ -20,17 +20,17 @@ class StatusLine(NamedTuple):
     drawn: str = ""
 
 
-def places(status: StatusReport) -> list[StatusLine]:
+def places(status: StatusAnswer) -> list[StatusLine]:
     """Return where everything is kept."""
     return [
         StatusLine("version", status.version),
-        StatusLine("home", status.home),
-        StatusLine("Redis", status.redis),
-        StatusLine("database", status.database),
+        StatusLine("home", status.home or ""),
+        StatusLine("Redis", status.redis or ""),
+        StatusLine("database", status.database or ""),
     ]
 
 
-def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLine]:
+def flow(status: StatusAnswer, rates: Sequence[FlowRates] = ()) -> list[StatusLine]:
     """Return how outcomes flow.
 
     Args:
@@ -43,10 +43,10 @@ def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLi
         StatusLine(
             "waiting in the stream",
             f"{status.waiting:,}",
-            _rate([r.arriving for r in rates], "arriving"),
+            _rate([r.arriving_per_s for r in rates], "arriving"),
         ),
         StatusLine(
-            "being learnt", f"{status.pending:,}", _rate([r.learnt for r in rates], "learnt")
+            "being learnt", f"{status.pending:,}", _rate([r.learnt_per_s for r in rates], "learnt")
         ),
         StatusLine("oldest of them", age),
         StatusLine("in the spool", f"{status.spooled:,}"),
@@ -54,7 +54,7 @@ def flow(status: StatusReport, rates: Sequence[FlowRates] = ()) -> list[StatusLi
     ]
 
 
-def learnt(status: StatusReport) -> list[StatusLine]:
+def learnt(status: StatusAnswer) -> list[StatusLine]:
     """Return what has been learnt."""
     from trackrecord.learning.text.times import iso
 

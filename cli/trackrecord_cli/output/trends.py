@@ -13,7 +13,7 @@ from .screen import on_terminal
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.queries.rates_over_time import Rates
+    from trackrecord.resources.experience.rates_over_time import Rates
     from trackrecord.settings.daemon_settings import DaemonSettings
 
 DAYS: Final = 30
@@ -42,7 +42,7 @@ def pattern_trends(
     slugs = _affordable(verdicts)
     if not _is_drawn(slugs):
         return {}
-    from trackrecord.queries.rates_over_time import pattern_rates
+    from trackrecord.resources.experience.rates_over_time import pattern_rates
 
     return _drawn(pattern_rates(connection, project, slugs, _moments(at, len(slugs))))
 
@@ -58,7 +58,7 @@ def criterion_trends(
     names = _affordable(verdicts)
     if not _is_drawn(names):
         return {}
-    from trackrecord.queries.rates_over_time import criterion_rates
+    from trackrecord.resources.experience.rates_over_time import criterion_rates
 
     moments = _moments(at, len(names))
     return _drawn(criterion_rates(connection, settings, project, names, moments))
@@ -74,7 +74,7 @@ def memory_trends(
     """Return by id how the effective confidence of each memory went in the last 30 days."""
     if not _is_drawn(ids):
         return {}
-    from trackrecord.queries.rates_over_time import memory_confidences
+    from trackrecord.resources.experience.rates_over_time import memory_confidences
 
     return _drawn(memory_confidences(connection, settings, project, ids, _moments(at, len(ids))))
 
@@ -85,7 +85,7 @@ def day_trends(
     """Return the outcomes of each of the last 30 days, and the share that succeeded."""
     if not _is_drawn(projects):
         return "", ""
-    from trackrecord.queries.days import outcomes_by_day
+    from trackrecord.resources.figures.days import outcomes_by_day
 
     until = time.time() if at is None else at
     found = [outcomes_by_day(connection, name, days=DAYS, until=until, at=at) for name in projects]
@@ -112,7 +112,7 @@ def _is_drawn(things: Sequence[str]) -> bool:
 
 
 def _moments(at: float | None, things: int) -> list[float]:
-    from trackrecord.queries.rates_over_time import evenly
+    from trackrecord.resources.experience.rates_over_time import evenly
 
     until = time.time() if at is None else at
     return evenly(until - DAYS * _DAY_S, until, _MANY_MOMENTS if things == 1 else _MOMENTS)

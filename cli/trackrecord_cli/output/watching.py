@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-    from trackrecord.queries.flow_rates import FlowRates
-    from trackrecord.queries.status import StatusReport
+    from trackrecord.resources.operation.flow_rates import FlowRates
+    from trackrecord.resources.operation.status import StatusAnswer
 
 _MOST_RATES: Final = 30
 # A resized terminal is drawn anew after this time at most.
 _SLICE_S: Final = 0.2
 
-Read = Callable[[], "StatusReport"]
+Read = Callable[[], "StatusAnswer"]
 Check = Callable[[], None]
 
 
@@ -46,13 +46,13 @@ class _Seen:
     """
 
     rates: deque[FlowRates] = field(default_factory=lambda: deque(maxlen=_MOST_RATES))
-    status: StatusReport | None = None
+    status: StatusAnswer | None = None
     problem: str | None = None
     _read_at: float = 0.0
 
     def read(self, read: Read) -> None:
         """Read once more; a server that is away is a problem, and no end."""
-        from trackrecord.queries.flow_rates import flow_rates
+        from trackrecord.resources.operation.flow_rates import flow_rates
 
         try:
             status = read()

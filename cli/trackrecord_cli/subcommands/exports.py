@@ -74,7 +74,7 @@ def _document(imported: ImportedProject) -> dict[str, Any]:
 
 
 def _summary(imported: ImportedProject) -> str:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     if imported.was_there:
         return f"project {imported.project!r} has this export already: nothing was changed"

@@ -186,7 +186,7 @@ def add(
     triggers and its recipe stay, whatever is learnt.
     """
     from trackrecord.learning.competences.new_record import read_new_competence
-    from trackrecord.resources.competences import add_procedures
+    from trackrecord.resources.experience.competences import add_procedures
     from trackrecord.store.competences.revise import Signed
 
     is_told = any(value not in (None, (), False) for value in given.values())
@@ -264,7 +264,7 @@ def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
     """Open one transaction; what was said of it is printed once it is committed."""
-    from trackrecord.resources.competences import revising
+    from trackrecord.resources.experience.competences import revising
     from trackrecord.store.competences.revise import Signed
 
     said: list[tuple[str, tuple[Competence, ...]]] = []
@@ -292,7 +292,7 @@ def _print(action: str, records: Sequence[Competence], by: Signed, *, as_json: b
 
 def _print_json(action: str, records: Sequence[Competence], by: Signed) -> None:
     from trackrecord.learning.competences.document import RecordReading
-    from trackrecord.resources.competences import CompetenceRecord
+    from trackrecord.resources.experience.competences import CompetenceRecord
 
     shown = [CompetenceRecord(record, RecordReading(by.now)) for record in records]
     print_json(

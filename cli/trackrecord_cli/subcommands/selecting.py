@@ -18,9 +18,9 @@ from ..arguments.options import (
 from ..output.screen import print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
-    from trackrecord.queries.recommend_competences import RecommendedProcedures
-    from trackrecord.queries.select_competences import SelectionResult
-    from trackrecord.queries.select_procedures import By
+    from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
+    from trackrecord.resources.experience.select_competences import SelectionResult
+    from trackrecord.resources.experience.select_procedures import By
 
 
 @click.command("select")
@@ -65,8 +65,8 @@ def select_competences(
         message = "--source tells whose runs vote; `--by seed` ranks records without votes"
         raise click.UsageError(message)
     from trackrecord.process.logs import configure_logs
-    from trackrecord.queries.recommend_competences import RecommendedProcedures
-    from trackrecord.queries.select_procedures import select_procedures
+    from trackrecord.resources.experience.recommend_competences import RecommendedProcedures
+    from trackrecord.resources.experience.select_procedures import select_procedures
 
     configure_logs("warning")
     settings, project = settings_for(project)
@@ -92,7 +92,7 @@ def select_competences(
 
 
 def _print_recommended(found: RecommendedProcedures) -> None:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     ids = shown_ids([each.record.id for each in found.candidates if each.record])
     print_table(
@@ -123,7 +123,7 @@ def _print_recommended(found: RecommendedProcedures) -> None:
 
 
 def _print_selected(selection: SelectionResult) -> None:
-    from trackrecord.queries.status import counted
+    from trackrecord.resources.operation.status import counted
 
     answer = selection.answer
     ids = shown_ids([each.record.id for each in answer.candidates])

@@ -48,7 +48,7 @@ def tag(
 
     The past keeps the tags that it had, and a rebuild keeps all of them.
     """
-    from trackrecord.resources.patterns import tag_pattern
+    from trackrecord.resources.experience.patterns import tag_pattern
 
     with own_store(project) as name:
         tagged = tag_pattern(pattern_id, add=add, remove=remove, project=name)

@@ -20,7 +20,7 @@ def has_tokens(settings: DaemonSettings) -> bool:
     Raises:
         StoreUnavailable: the database cannot be used.
     """
-    from trackrecord.queries.tokens import list_tokens
+    from trackrecord.resources.operation.tokens import list_tokens
     from trackrecord.store.database.engine import reading
     from trackrecord.store.database.migrate import open_store
 

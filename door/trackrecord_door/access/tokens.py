@@ -22,7 +22,7 @@ from ..floor import Floor
 from ..protocol.callers import Caller
 
 if TYPE_CHECKING:
-    from trackrecord.queries.tokens import KnownToken
+    from trackrecord.resources.operation.tokens import KnownToken
 
 # How long a token that was revoked is accepted at most.
 REMEMBERED_S: Final = 5.0
@@ -79,7 +79,7 @@ class Tokens:
             return None
         self._note_used(known)
         name = f"token {' '.join(known.name.split()) or known.id}"[:_LONGEST_NAME]
-        return Caller(known.project, known.permission, name)
+        return Caller(known.project, known.permits, name)
 
     async def noted(self) -> None:
         """Wait until the uses of tokens so far are noted."""
@@ -106,7 +106,7 @@ class Tokens:
                 raise
 
     def _read_now(self) -> _Read:
-        from trackrecord.queries.tokens import list_tokens
+        from trackrecord.resources.operation.tokens import list_tokens
         from trackrecord.store.database.engine import reading
 
         begun_at = time.monotonic()
@@ -126,7 +126,7 @@ class Tokens:
         task.add_done_callback(self._notes.discard)
 
     async def _note(self, token_id: str) -> None:
-        from trackrecord.changes.tokens import note_token_used
+        from trackrecord.resources.operation.tokens import note_token_used
 
         # Nobody waits for it, and the next use of the token is another occasion.
         with contextlib.suppress(TrackrecordError, RuntimeError):

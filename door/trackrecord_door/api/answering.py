@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from trackrecord.errors import UnknownProject
-from trackrecord.resources.redis_server import redis_explained
+from trackrecord.resources.access.redis_server import redis_explained
 
 from ..floor import Floor
 from ..protocol.answers import JSON

@@ -6,8 +6,8 @@ from functools import cached_property
 from inspect import signature
 from typing import Any, Final, Literal, cast
 
-from trackrecord.resources.paging import Sorting
-from trackrecord.resources.resource import Operation, Resource, schema_name
+from trackrecord.resources.declaration.paging import Sorting
+from trackrecord.resources.declaration.resource import Operation, Resource
 
 from ..protocol.callers import Permission
 from .documents import document_of
@@ -43,7 +43,7 @@ class Endpoint:
         path: below /api/v1, with the call's arguments in braces.
         call: a function of `trackrecord`, or one beside this module; its first argument may be
             `floor`. What it takes, and its docstring, is what is documented.
-        answer: the name of the shape of the answer, or of each entry of a list.
+        answer: the class of the answer, or of each entry of a list.
         permission: what the caller needs.
         paging: how its list is answered; None if it is not a list, or a short one.
         is_list: whether it returns a list.
@@ -59,7 +59,7 @@ class Endpoint:
     method: Literal["GET", "POST"]
     path: str
     call: Callable[..., Any]
-    answer: str
+    answer: type
     permission: Permission = Permission.READ
     paging: Paging | None = None
     is_list: bool = False
@@ -104,18 +104,20 @@ class Endpoint:
 
 def endpoints_of(resource: Resource) -> tuple[Endpoint, ...]:
     """Return the endpoints that the calls of a resource are noted with."""
-    return tuple(_endpoint_of(each) for each in resource.operations)
+    return tuple(
+        _endpoint_of(each, each.route) for each in resource.operations if each.route is not None
+    )
 
 
-def _endpoint_of(operation: Operation) -> Endpoint:
-    method, path = operation.route.split()
+def _endpoint_of(operation: Operation, route: str) -> Endpoint:
+    method, path = route.split()
     by_call = "after" in signature(operation.call).parameters
     paging = Paging(operation.sorting, by_call=by_call, in_order=operation.pages_in_order)
     return Endpoint(
         cast("Literal['GET', 'POST']", method),
         path,
         operation.call,
-        schema_name(operation.answer),
+        operation.answer,
         permission=Permission[operation.permission.upper()],
         paging=paging if operation.in_pages else None,
         is_list=operation.is_list and not operation.in_pages,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 import trackrecord
-from trackrecord.resources.docstrings import read_docstring
+from trackrecord.resources.declaration.docstrings import read_docstring
 
 from ..protocol.answers import JSON
 from ..protocol.problems import API, PROBLEM
@@ -16,7 +16,7 @@ from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
 from .endpoint_table import ENDPOINTS
 from .outcomes import TYPES, document_of_taken
 from .parameters import Parameter, question_of
-from .shapes import SHAPES
+from .shape import name_of, shape_of
 
 _REF: Final = "#/components/schemas/{name}"
 _TEXT: Final = {"type": "string"}
@@ -160,8 +160,8 @@ def _parameter(each: Parameter, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
-    name = endpoint.answer
-    schemas |= _components(SHAPES[name])
+    name = name_of(endpoint.answer)
+    schemas |= _components(shape_of(endpoint.answer))
     if endpoint.paging is not None or endpoint.is_list:
         page = f"{name}List"
         schemas[page] = {

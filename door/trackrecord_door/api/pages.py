@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from trackrecord.errors import InvalidCursor
-from trackrecord.resources.paging import cursor_of, place_of
+from trackrecord.resources.declaration.paging import cursor_of, place_of
 
 from .endpoint import MOST_AT_ONCE, USUAL_LIMIT, Endpoint
 
@@ -51,7 +51,7 @@ def page_asked_for(given: Mapping[str, str]) -> AskedPage:
     Raises:
         InvalidRequest: the limit is not a whole number within bounds.
     """
-    from trackrecord.resources.checks import limit_of
+    from trackrecord.resources.declaration.checks import limit_of
 
     asked = AskedPage(after=given.get("after"), sort=given.get("sort"))
     if (limit := given.get("limit")) is not None:

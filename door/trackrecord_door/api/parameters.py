@@ -14,8 +14,8 @@ from msgspec import Meta
 
 from trackrecord.learning.outcomes.gate import CHECKS
 from trackrecord.prompt.question.section_names import NAMES
-from trackrecord.resources.checks import Argument, Share, Text
-from trackrecord.resources.docstrings import read_docstring
+from trackrecord.resources.declaration.checks import Argument, Share, Text
+from trackrecord.resources.declaration.docstrings import read_docstring
 
 Place = Literal["path", "query", "body"]
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.project_names import MAX_CHARS, ProjectName
 from trackrecord.learning.text.spelling import closest
-from trackrecord.resources.checks import Argument
+from trackrecord.resources.declaration.checks import Argument
 
 from ..protocol.answers import JSON, RequestRefused, media_type
 from .endpoint import Endpoint

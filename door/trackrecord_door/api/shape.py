@@ -1,112 +1,114 @@
-"""Shapes of answers: derived from the types of the objects that are answered with."""
+"""Shapes of answers: derived from the classes of the objects that are answered with."""
 
 import dataclasses
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, Final, Union
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from trackrecord.resources.docstrings import read_docstring
-from trackrecord.resources.resource import Answer, answer_fields, is_instant, schema_name
+from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.prompt.answers.why import Why
+from trackrecord.prompt.documents.advice_document import LessonEntry
+from trackrecord.prompt.documents.labels import NOT_SHOWN
+from trackrecord.resources.declaration.docstrings import read_docstring
+from trackrecord.resources.declaration.resource import (
+    Answer,
+    answer_fields,
+    is_instant,
+    schema_name,
+)
+from trackrecord.wire.exposure import ExposureBody
 
 Iso = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
+# What classes are called in the document, where that is not their name.
+_NAMES: Final[Mapping[type, str]] = {ExposureBody: "Exposure", LessonEntry: "RankedLesson"}
+# What JSON has beside the fields of a class.
+_MORE: Final[Mapping[type, Mapping[str, Any]]] = {Rankings: {"why": list[Why], "as_of": Iso | None}}
 
-def shape(
-    name: str,
-    *sources: type,
-    without: Iterable[str] = (),
-    moments: Iterable[str] = (),
-    more: Mapping[str, Any] | None = None,
-    maybe: Mapping[str, Any] | None = None,
-) -> type[msgspec.Struct]:
-    """Return a type that has all fields of some types, and no other ones.
 
-    Args:
-        name: what it is called in the document.
-        sources: dataclasses, structs or other shapes, whose fields it has, with what their
-            docstrings say of these.
-        without: fields of these that it has not.
-        moments: fields that are times: texts in ISO 8601 in an answer.
-        more: further fields, or other types of fields.
-        maybe: fields that an answer need not have.
-    """
-    fields: dict[str, Any] = {}
-    for source in sources:
-        fields |= _fields_of(source)
-    left_out, times = set(without), set(moments)
-    fields = {each: kind for each, kind in fields.items() if each not in left_out}
-    for each in times:
-        fields[each] = Iso if type(None) not in typing.get_args(_bare(fields[each])) else Iso | None
-    fields |= more or {}
-    told: list[tuple[str, Any] | tuple[str, Any, Any]] = [*fields.items()]
-    for each, kind in (maybe or {}).items():
-        told.append((each, Union[kind, msgspec.UnsetType], msgspec.UNSET))  # noqa: UP007 - of a value
-    return msgspec.defstruct(name, told, kw_only=True, forbid_unknown_fields=True)
+def name_of(answer: type) -> str:
+    """Return what a class of answers is called in the document."""
+    return _NAMES.get(answer) or schema_name(answer)
 
 
 @cache
 def shape_of(answer: type) -> type[msgspec.Struct]:
     """Return the shape of a class of answers: its fields, with what the docstring says of them."""
+    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for name, hint, is_always_there in _fields_of(answer):
+        kind = hint if is_always_there else Union[hint, UnsetType]  # noqa: UP007 - of a value
+        fields.append((name, kind) if is_always_there else (name, kind, UNSET))
+    fields += _MORE.get(answer, {}).items()
+    summary = read_docstring(answer).summary if issubclass(answer, Answer) else None
+    return msgspec.defstruct(
+        name_of(answer),
+        fields,
+        kw_only=True,
+        forbid_unknown_fields=True,
+        namespace={"__doc__": summary},
+    )
+
+
+def _fields_of(answer: type) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the name and the type of each field, and whether it is always there."""
     said: dict[str, str] = {}
     for base in reversed(answer.__mro__):
         said |= read_docstring(base).names
-    told: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-    for name, hint in answer_fields(answer).items():
-        options = [each for each in typing.get_args(hint) if each is not msgspec.UnsetType]
-        is_always_there = msgspec.UnsetType not in typing.get_args(hint)
-        known = hint if is_always_there else Union[tuple(options)]  # noqa: UP007 - of a value
-        kind: Any = Annotated[_json_type(known), Meta(description=said[name])]
-        if is_always_there:
-            told.append((name, kind))
-        else:
-            told.append((name, Union[kind, msgspec.UnsetType], msgspec.UNSET))  # noqa: UP007 - as above
-    namespace = {"__doc__": read_docstring(answer).summary}
-    return msgspec.defstruct(
-        schema_name(answer), told, kw_only=True, forbid_unknown_fields=True, namespace=namespace
+    for name, hint in _hints(answer).items():
+        options = typing.get_args(hint)
+        is_always_there = UnsetType not in options and not _may_be_omitted(answer, name)
+        if not is_always_there and options:
+            left_out = UnsetType if UnsetType in options else types.NoneType
+            known = tuple(each for each in options if each is not left_out)
+            hint = Union[known]  # noqa: UP007 - of a value
+        kind = _json_type(hint)
+        yield (
+            name,
+            Annotated[kind, Meta(description=said[name])] if name in said else kind,
+            is_always_there,
+        )
+
+
+def _hints(answer: type) -> Mapping[str, Any]:
+    if issubclass(answer, Answer):
+        return answer_fields(answer)
+    found = typing.get_type_hints(answer, include_extras=answer is not ExposureBody)
+    names = (
+        [each.name for each in dataclasses.fields(answer)]
+        if dataclasses.is_dataclass(answer)
+        else [*getattr(answer, "__struct_fields__", found)]
     )
+    return {name: found[name] for name in names if name not in NOT_SHOWN and name[0] != "_"}
+
+
+def _may_be_omitted(answer: type, name: str) -> bool:
+    """Whether JSON leaves a field out while it is its default."""
+    config = getattr(answer, "__struct_config__", None)
+    if config is None or not config.omit_defaults:
+        return False
+    field = next(each for each in msgspec.structs.fields(answer) if each.name == name)
+    return field.default is not msgspec.NODEFAULT
 
 
 def _json_type(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
     if is_instant(hint):
         return Iso | None if type(None) in typing.get_args(hint) else Iso
     if typing.get_origin(hint) is tuple and typing.get_args(hint)[-1] is Ellipsis:
-        return listed(_json_type(typing.get_args(hint)[0]))
+        item: Any = _json_type(typing.get_args(hint)[0])
+        return list[item]
     if typing.get_origin(hint) in (Union, types.UnionType):
         return Union[tuple(map(_json_type, typing.get_args(hint)))]  # noqa: UP007 - of a value
-    return shape_of(hint) if isinstance(hint, type) and issubclass(hint, Answer) else hint
+    return shape_of(hint) if isinstance(hint, type) and _is_answered_otherwise(hint) else hint
 
 
-def listed(kind: Any) -> Any:  # noqa: ANN401 - a type that is made here
-    """Return the type of a list of something."""
-    return list[kind]
-
-
-def _fields_of(source: type) -> dict[str, Any]:
-    said = read_docstring(source).names
-    hints = _hints(source)
-    names = (
-        [each.name for each in dataclasses.fields(source)]
-        if dataclasses.is_dataclass(source)
-        else [*getattr(source, "__struct_fields__", hints)]
-    )
-    return {
-        name: Annotated[hints[name], Meta(description=said[name])] if name in said else hints[name]
-        for name in names
-        if not name.startswith("_")
-    }
-
-
-def _hints(source: type) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(source, include_extras=True)
-    except NameError:  # what is imported for type checkers alone
-        return dict.fromkeys(source.__annotations__, Any)
-
-
-def _bare(kind: Any) -> Any:  # noqa: ANN401 - a type of any form
-    return typing.get_args(kind)[0] if typing.get_origin(kind) is Annotated else kind
+def _is_answered_otherwise(kind: type) -> bool:
+    """Whether the JSON of a class is not what msgspec makes of it."""
+    config = getattr(kind, "__struct_config__", None)
+    if issubclass(kind, Answer) or kind in _NAMES or (config is not None and config.array_like):
+        return True
+    return any(name in NOT_SHOWN for name in getattr(kind, "__struct_fields__", ()))

@@ -1,6 +1,6 @@
 """Metrics for Prometheus, collected when they are asked for.
 
 A new one is a family in `metric_families` and a row in docs/metrics.md. Its figure comes from
-`trackrecord.queries.metrics` (database and Redis), from `trackrecord.redis.fleet_counts` (what
+`resources.operation.metrics` (database and Redis), from `trackrecord.redis.fleet_counts` (what
 workers count), from `requests`, or from `gathering` itself (disk and this process).
 """

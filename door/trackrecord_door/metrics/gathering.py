@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from trackrecord import __version__
-from trackrecord.queries.metrics import (
+from trackrecord.resources.operation.metrics import (
     OTHER,
     FleetFigures,
     InCache,

@@ -13,9 +13,9 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from trackrecord.learning.text.inert import visible
-from trackrecord.queries.flow import Flow
-from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
 from trackrecord.redis.fleet_counts import Durations, FleetCounts
+from trackrecord.resources.operation.flow import Flow
+from trackrecord.resources.operation.metrics import FleetFigures, InCache, ProjectFigures
 from trackrecord_capture.history.captured import CapturedCounts
 from trackrecord_capture.otlp.traces.trace_status import TracesStatus
 from trackrecord_producers.spool.files import SpoolSize

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection
 
-from trackrecord.queries.effect import MeasuredEffect, measure_effect
-from trackrecord.queries.project_rows import project_row
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.figures.effect import EffectAnswer, measure_effect
 from trackrecord.store.advice.exposures import are_more_exposures
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import revision_of
@@ -43,7 +43,7 @@ class Lately:
         is_current: whether nothing has changed since.
     """
 
-    effect: MeasuredEffect
+    effect: EffectAnswer
     at: float
     revision: int
     is_current: bool = True

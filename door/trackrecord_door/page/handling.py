@@ -104,7 +104,7 @@ def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response
 
 
 def _ask_or_do(request: Request, asked: PageRequest, deed: Deed, form: Form) -> Response:
-    from trackrecord.resources.checks import decided_by
+    from trackrecord.resources.declaration.checks import decided_by
     from trackrecord_door.protocol.statuses import status_of
 
     from .rendering import redirect, render_question

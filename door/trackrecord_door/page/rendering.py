@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError
-from trackrecord.resources.checks import user_name
+from trackrecord.resources.declaration.checks import user_name
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.callers import caller_of
 from trackrecord_door.protocol.statuses import status_of

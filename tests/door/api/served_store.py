@@ -16,7 +16,7 @@ import trackrecord
 from trackrecord.artifacts.client import store_output
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.resources.project_store import ProjectStore, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, given_stores
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import writing
@@ -166,7 +166,7 @@ def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]
 
 def tokens_of(store: ServedStore) -> dict[str, str]:
     """Make a token of each permission for our project; return them by permission."""
-    from trackrecord.changes.tokens import create_token
+    from trackrecord.resources.operation.tokens import create_token
     from trackrecord.wire.access_tokens import Permission
 
     return {

@@ -10,7 +10,7 @@ from served_store import OURS, THEIRS, ServedStore
 from starlette.routing import compile_path
 
 import trackrecord
-from trackrecord.changes.tokens import create_token
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_cli.main import run
 from trackrecord_door.api.endpoint_table import ENDPOINTS
@@ -297,7 +297,7 @@ def test_the_history_names_the_token_that_decided(api_door, served, project):
     """By its name, or else by its id; unless the request says who decides."""
     for name in ("release  bot", "", "x" * 128):
         token = create_token(served.engine, project=project, permission=Permission.ADMIN, name=name)
-        signed = f"token {'release bot' if ' ' in name else name or token.known.id}"[:128]
+        signed = f"token {'release bot' if ' ' in name else name or token.id}"[:128]
         headers = {"authorization": f"Bearer {token.token}"}
         url = f"{api_door.address}/api/v1/patterns/file-based"
         with httpx.Client(headers=headers, params={"project": OURS}, verify=NO_TLS) as bearer:

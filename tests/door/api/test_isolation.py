@@ -140,7 +140,7 @@ def test_outcomes_of_others_are_refused_line_by_line(bearer):
 
 def test_a_project_that_is_not_there_yet_names_no_other_one(api_door: Door, served):
     """The nearest project is somebody else's."""
-    from trackrecord.changes.tokens import create_token
+    from trackrecord.resources.operation.tokens import create_token
 
     token = create_token(served.engine, project="thiers", permission=Permission.READ).token
     answer = httpx.get(

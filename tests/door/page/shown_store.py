@@ -15,9 +15,9 @@ from typing import Any, Final
 import redis
 from sqlalchemy import Engine
 
-from trackrecord.queries.run_lines import list_run_lines
-from trackrecord.resources.competences import competences_of
-from trackrecord.resources.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
+from trackrecord.resources.experience.competences import competences_of
+from trackrecord.resources.reports.run_lines import list_run_lines
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing

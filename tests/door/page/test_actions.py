@@ -4,8 +4,8 @@ import time
 
 from browsing import sign_in
 
-from trackrecord.queries.effect import measure_effect
-from trackrecord.resources.dead_letters import read_letters
+from trackrecord.resources.figures.effect import measure_effect
+from trackrecord.resources.operation.dead_letters import read_letters
 from trackrecord.store.database.engine import reading
 
 OWN = "advised"

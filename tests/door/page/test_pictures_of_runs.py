@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.episodes.flow import flow_of
-from trackrecord.resources.runs import CallDetails
+from trackrecord.resources.reports.runs import CallDetails
 from trackrecord.wire.outcome import ToolCall
 from trackrecord_door.page.drawings.procedure_graph import picture_of
 from trackrecord_door.page.drawings.time_line import time_line_of

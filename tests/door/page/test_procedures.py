@@ -8,8 +8,8 @@ import pytest
 from no_tls import NO_TLS
 
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.resources.competences import competences_of, details_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.competences import competences_of, details_of
 from trackrecord.store.database.engine import reading
 
 HOUR = 3600.0

@@ -6,9 +6,9 @@ from addresses import addresses
 from no_tls import NO_TLS
 from shown_store import FLEET, HOSTILE
 
-from trackrecord.changes.tokens import create_token
-from trackrecord.resources.lessons import details_of, lessons_of
-from trackrecord.resources.project_store import Transaction
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.experience.lessons import details_of, lessons_of
+from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.database.engine import reading
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_door.page.table import ACTIONS

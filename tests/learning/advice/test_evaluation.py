@@ -27,7 +27,7 @@ from trackrecord.learning.advice.evaluation.splits import by_run, by_task
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.queries.evaluation import advising
+from trackrecord.resources.figures.evaluation import advising
 
 RULES = CompetenceRules()
 PREDICTIONS = st.lists(

@@ -4,14 +4,14 @@ A new section is a row here, its headings in `headings`, and a module of the tex
 learnt one also has
 
 - a name in `question/section_names`, which is its field in the answer (`answers/rankings_answer`),
-  and the shape of its entries in the door's `api/shapes`;
+  from which the shape of its entries over HTTP follows;
 - its entries, made ready by the worker: a list of the cached rankings
-  (`documents/rankings_document`, worded by `presentation`, filled by `queries/prompt_document`), or
-  of the advice that is counted from the runs (`documents/advice_document`, filled by
-  `queries/advice`);
+  (`documents/rankings_document`, worded by `presentation`, filled by
+  `prompt_documents/prompt_document` of the resources), or of the advice that is counted from the
+  runs (`documents/advice_document`, filled by `prompt_documents/advice`);
 - a function in `choosing/section_entries` that says which of them have to do with a task;
 - a prefix in `learning/advice/entry_ids`, unless its entries have one id everywhere; the kinds of
-  `queries/handed_out` are those prefixes, and the page's `views` link to what they name.
+  `reports/handed_out` are those prefixes, and the page's `views` link to what they name.
 
 Everything that treats sections goes by this table: which entries of the rankings compete and under
 which heading they stand, which setting weighs them, which fields an answer has, and the order of

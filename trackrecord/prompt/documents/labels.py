@@ -30,7 +30,7 @@ _ZH: Final = {
     "anti pattern": "反模式",
 }
 # How an entry is cached, and no part of what is shown of it.
-_HOW_IT_IS_CACHED: Final = ("lines", "translations", "lang", "record_lines")
+NOT_SHOWN: Final = ("lines", "translations", "lang", "record_lines")
 
 
 def label(name: str, language: str) -> str:
@@ -54,4 +54,4 @@ def in_language(entry: _Entry, language: Language) -> _Entry:
 def shown(entry: msgspec.Struct) -> dict[str, Any]:
     """Return an entry as a JSON object, without its lines: they stand in the prompt already."""
     fields = msgspec.structs.asdict(entry)
-    return {name: value for name, value in fields.items() if name not in _HOW_IT_IS_CACHED}
+    return {name: value for name, value in fields.items() if name not in NOT_SHOWN}

@@ -18,7 +18,7 @@ from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
-from trackrecord.queries.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.store.advice.effect import (

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import cached_ages
-from trackrecord.queries.cached_rankings import write_rankings
+from trackrecord.resources.prompt_documents.cached_rankings import write_rankings
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_revisions

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.times import believed_age
-from trackrecord.queries.news import News, NewsKind, changes_between
-from trackrecord.queries.status import counted
+from trackrecord.resources.operation.news import News, NewsKind, changes_between
+from trackrecord.resources.operation.status import counted
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of, project_revisions

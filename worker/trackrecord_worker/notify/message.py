@@ -10,7 +10,7 @@ import msgspec
 from trackrecord.learning.text.inert import visible
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.learning.text.times import iso
-from trackrecord.queries.news import News
+from trackrecord.resources.operation.news import News
 
 
 def encode_message(news: News) -> bytes:

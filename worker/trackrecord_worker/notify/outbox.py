@@ -10,8 +10,8 @@ import redis
 import structlog
 
 from trackrecord.learning.text.times import believed_age
-from trackrecord.queries.news import News
 from trackrecord.redis.keys import Keys
+from trackrecord.resources.operation.news import News
 
 from .message import encode_message
 

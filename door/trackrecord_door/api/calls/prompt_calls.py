@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from trackrecord.errors import InvalidRequest, SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
-from trackrecord.resources.checks import Moment, moment_of
+from trackrecord.resources.declaration.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.context_answer import Context
@@ -70,7 +70,7 @@ def show_rankings(
 
 def _rankings_at(floor: Floor, asked: dict[str, Any], moment: float) -> Rankings:
     from trackrecord.prompt.question.question import asked_for, usual_question
-    from trackrecord.queries.past_rankings import answer_at
+    from trackrecord.resources.figures.past_rankings import answer_at
     from trackrecord.store.database.engine import reading
 
     settings = floor.settings
@@ -80,7 +80,7 @@ def _rankings_at(floor: Floor, asked: dict[str, Any], moment: float) -> Rankings
 
 
 def _check_project(floor: Floor, project: str) -> None:
-    from trackrecord.queries.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.database.engine import reading
 
     with reading(floor.engine) as connection:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from trackrecord.resources.checks import Moment, moment_of
+from trackrecord.resources.declaration.checks import Moment, moment_of
 
 if TYPE_CHECKING:
+    from trackrecord.resources.operation.status import StatusAnswer
     from trackrecord_door.floor import Floor
     from trackrecord_door.protocol.callers import Caller
 
 
 def read_status(
     floor: Floor, caller: Caller, *, at: Moment | None = None, project: str | None = None
-) -> Mapping[str, Any]:
+) -> StatusAnswer:
     """Return whether the loop is alive, and how much it has learnt.
 
     Without a project the counts are those of all projects. A token for one project is told neither
@@ -26,8 +26,10 @@ def read_status(
         at: A past moment that the counts of the store are answered for.
         project: Whose counts.
     """
-    from trackrecord.queries import status
-    from trackrecord.resources.dead_letters import count_letters
+    from msgspec.structs import replace
+
+    from trackrecord.resources.operation import status
+    from trackrecord.resources.operation.dead_letters import count_letters
     from trackrecord.store.database.engine import reading
     from trackrecord_producers.spool.files import spool_size
 
@@ -44,7 +46,6 @@ def read_status(
             at=moment_of(at),
             dead_letters=letters,
         )
-    document = found.to_document()
     if caller.project is not None:
-        document |= {"home": None, "redis": None, "database": None}
-    return document
+        found = replace(found, home=None, redis=None, database=None)
+    return found

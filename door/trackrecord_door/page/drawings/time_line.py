@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from trackrecord.resources.runs import CallDetails
+from trackrecord.resources.reports.runs import CallDetails
 
 # How the bars are to be read: by the clock, one after the other by their durations, or as a plain
 # sequence, because nobody reported a time.

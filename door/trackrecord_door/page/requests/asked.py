@@ -13,8 +13,8 @@ from starlette.requests import Request
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord.learning.text.times import parse_moment
-from trackrecord.resources.checks import text_of
-from trackrecord.resources.redis_server import redis_explained
+from trackrecord.resources.access.redis_server import redis_explained
+from trackrecord.resources.declaration.checks import text_of
 from trackrecord_door.floor import Floor
 from trackrecord_door.protocol.callers import Caller, caller_of
 

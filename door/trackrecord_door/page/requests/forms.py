@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import optional_text_of, text_of
+from trackrecord.resources.declaration.checks import optional_text_of, text_of
 from trackrecord_door.protocol.answers import RequestRefused, media_type
 
 MOST_BYTES: Final = 256 * 1024

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from trackrecord.errors import InvalidCursor
-from trackrecord.resources.paging import Sorting
+from trackrecord.resources.declaration.paging import Sorting
 
 from .asked import PageRequest
 
@@ -54,7 +54,7 @@ def listed(
     Args:
         asked: the query.
         items: the whole list, in its own order.
-        keys: what it can be sorted by, by name: those of a `Sorting` of `queries.sorting`.
+        keys: what it can be sorted by, by name: those of a `Sorting`.
         text: the text of an item that `q` is looked for in, whatever its case; of items that are
             equal otherwise it decides which comes first.
         search: whether `q` is looked for here, and not where the list comes from.

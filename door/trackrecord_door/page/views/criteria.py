@@ -2,10 +2,10 @@
 
 from trackrecord.learning.criteria.weights import CriterionEvidence
 from trackrecord.learning.numbers.wilson import wilson_interval
-from trackrecord.queries.explain import explained
-from trackrecord.queries.rates_over_time import criterion_rate_over_time
-from trackrecord.resources.criteria import CRITERIA, details_of, list_criteria
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.criteria import CRITERIA, details_of, list_criteria
+from trackrecord.resources.experience.rates_over_time import criterion_rate_over_time
+from trackrecord.resources.figures.explain import explained
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Shown

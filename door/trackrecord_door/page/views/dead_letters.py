@@ -6,10 +6,14 @@ from typing import Final
 import redis
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.queries.status import counted
 from trackrecord.redis.keys import Keys
-from trackrecord.resources.dead_letter_groups import LetterGroup, grouped
-from trackrecord.resources.dead_letters import discard_letters, read_letters, replay_letters
+from trackrecord.resources.operation.dead_letter_groups import LetterGroup, grouped
+from trackrecord.resources.operation.dead_letters import (
+    discard_letters,
+    read_letters,
+    replay_letters,
+)
+from trackrecord.resources.operation.status import counted
 
 from ..answering import Deed, Shown
 from ..requests.asked import PageRequest

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 from typing import Final
 
-from trackrecord.changes import effect as changes
 from trackrecord.learning.advice.effect.texts import (
     VERDICTS,
     conclusion,
@@ -11,8 +10,8 @@ from trackrecord.learning.advice.effect.texts import (
     interval_text,
     mean_text,
 )
-from trackrecord.queries.effect import measure_effect
-from trackrecord.queries.sorting import EFFECT_ENTRIES
+from trackrecord.resources.figures import effect as changes
+from trackrecord.resources.figures.effect import EFFECT_ENTRIES, measure_effect
 
 from ..answering import Deed, Shown
 from ..requests.asked import PageRequest
@@ -39,9 +38,9 @@ def shown(asked: PageRequest) -> Shown:
         "kinds": effect.report.kinds or {},
         "listing": listed(
             asked,
-            effect.report.entries,
+            effect.entries,
             keys=EFFECT_ENTRIES.keys,
-            text=lambda each: each.entry,
+            text=lambda each: each.id,
         ),
         "withdrawn": {name: decided.entries[name] for name in decided.withdrawn},
     }

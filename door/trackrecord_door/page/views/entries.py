@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trackrecord.queries.rates_over_time import Rates
-from trackrecord.resources.explanations import ExplanationAnswer
+from trackrecord.resources.experience.rates_over_time import Rates
+from trackrecord.resources.figures.explanations import ExplanationAnswer
 
 from ..drawings.plots import Point
 from ..formats import day

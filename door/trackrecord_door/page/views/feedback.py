@@ -1,8 +1,8 @@
 """Feedback by a person on one pattern or criterion alone."""
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.checks import choice_of
-from trackrecord.resources.feedback import give_feedback
+from trackrecord.resources.declaration.checks import choice_of
+from trackrecord.resources.reports.feedback import give_feedback
 from trackrecord.wire.feedback import Verdict
 from trackrecord_producers.delivery.ids import new_id
 

@@ -3,9 +3,12 @@
 from collections.abc import Callable
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
-from trackrecord.queries.found_lessons import is_quickly_counted, lesson_strength_over_time
-from trackrecord.queries.rates_over_time import Rates
-from trackrecord.resources.lessons import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.found_lessons import (
+    is_quickly_counted,
+    lesson_strength_over_time,
+)
+from trackrecord.resources.experience.lessons import (
     LESSONS,
     LessonChange,
     LessonDecisionAnswer,
@@ -14,7 +17,7 @@ from trackrecord.resources.lessons import (
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.experience.rates_over_time import Rates
 
 from ..answering import Deed, Shown
 from ..requests.asked import PageRequest

@@ -1,10 +1,9 @@
 """Memories: all of a project in pages, one with its history, and what can be done with them."""
 
-from trackrecord.queries.browse_memories import Causes, causes_of_changes, memory_page
-from trackrecord.queries.explain import explained
-from trackrecord.queries.rates_over_time import memory_confidence_over_time
-from trackrecord.resources.checks import Argument, Share
-from trackrecord.resources.memories import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.checks import Argument, Share
+from trackrecord.resources.experience.browse_memories import Causes, causes_of_changes, memory_page
+from trackrecord.resources.experience.memories import (
     MEMORIES,
     Memory,
     MemoryChange,
@@ -14,7 +13,8 @@ from trackrecord.resources.memories import (
     forget_memory,
     reject_memory,
 )
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.experience.rates_over_time import memory_confidence_over_time
+from trackrecord.resources.figures.explain import explained
 
 from ..answering import Deed, Shown
 from ..requests.asked import PageRequest

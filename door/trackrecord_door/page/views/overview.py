@@ -9,12 +9,12 @@ from sqlalchemy import Connection
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
 from trackrecord.learning.numbers.decay import DAY
-from trackrecord.queries.days import Day, outcomes_by_day
-from trackrecord.queries.effect import measure_effect
-from trackrecord.queries.news import News, changes_between
-from trackrecord.queries.status import StatusReport, read_status
-from trackrecord.resources.checks import choice_of
-from trackrecord.resources.dead_letters import count_letters
+from trackrecord.resources.declaration.checks import choice_of
+from trackrecord.resources.figures.days import Day, outcomes_by_day
+from trackrecord.resources.figures.effect import measure_effect
+from trackrecord.resources.operation.dead_letters import count_letters
+from trackrecord.resources.operation.news import News, changes_between
+from trackrecord.resources.operation.status import StatusAnswer, read_status
 from trackrecord_producers.spool.files import spool_size
 
 from ..answering import Shown
@@ -75,7 +75,7 @@ def shown(asked: PageRequest) -> Shown:
 
 def _alive(
     asked: PageRequest, connection: Connection, until: float
-) -> tuple[StatusReport | None, list[News], str | None]:
+) -> tuple[StatusAnswer | None, list[News], str | None]:
     """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
     try:
         with asked.redis() as client:
@@ -85,7 +85,7 @@ def _alive(
         return None, _news(asked, connection, None, until), str(error)
 
 
-def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusReport:
+def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusAnswer:
     """Return the status; of dead letters and the spool, what the caller may see."""
     settings, project = asked.floor.settings, asked.project
     return read_status(

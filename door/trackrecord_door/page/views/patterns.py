@@ -5,10 +5,9 @@ from functools import partial
 
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
-from trackrecord.queries.explain import explained
-from trackrecord.queries.pattern_standings import pattern_slug
-from trackrecord.queries.rates_over_time import pattern_rate_over_time
-from trackrecord.resources.patterns import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.pattern_standings import pattern_slug
+from trackrecord.resources.experience.patterns import (
     PATTERNS,
     PatternChangeAnswer,
     PatternDecision,
@@ -19,7 +18,8 @@ from trackrecord.resources.patterns import (
     reset_pattern,
     tag_pattern,
 )
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.experience.rates_over_time import pattern_rate_over_time
+from trackrecord.resources.figures.explain import explained
 from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import Deed, Shown

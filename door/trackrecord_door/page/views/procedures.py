@@ -12,10 +12,8 @@ from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.text.times import iso
-from trackrecord.queries.explain import explained
-from trackrecord.queries.record_over_time import RecordMoment, record_over_time
-from trackrecord.queries.record_runs import runs_behind_record
-from trackrecord.resources.competences import (
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.experience.competences import (
     COMPETENCES,
     CompetenceRecord,
     add_procedures,
@@ -23,7 +21,9 @@ from trackrecord.resources.competences import (
     details_of,
     revising,
 )
-from trackrecord.resources.project_store import read_project
+from trackrecord.resources.figures.explain import explained
+from trackrecord.resources.figures.record_over_time import RecordMoment, record_over_time
+from trackrecord.resources.reports.record_runs import runs_behind_record
 
 from ..answering import Deed, Shown
 from ..drawings.plots import Point

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.question.question import LONGEST_TASK_ID, asked_for, usual_question
-from trackrecord.queries.handed_out import kind_of
-from trackrecord.queries.past_rankings import answer_at
-from trackrecord.queries.project_rows import project_row
-from trackrecord.resources.checks import optional_text_of
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.declaration.checks import optional_text_of
+from trackrecord.resources.figures.past_rankings import answer_at
+from trackrecord.resources.reports.handed_out import kind_of
 
 from ..answering import Shown
 from ..requests.asked import PageRequest

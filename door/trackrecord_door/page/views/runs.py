@@ -9,10 +9,16 @@ import msgspec
 from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.queries.run_lines import list_run_lines
-from trackrecord.resources.checks import optional_choice_of
-from trackrecord.resources.explanations import ExplanationAnswer, explain_run
-from trackrecord.resources.runs import HandedEntry, RunDetails, RunFilter, find_run, verdict_of
+from trackrecord.resources.declaration.checks import optional_choice_of
+from trackrecord.resources.figures.explanations import ExplanationAnswer, explain_run
+from trackrecord.resources.reports.run_lines import list_run_lines
+from trackrecord.resources.reports.runs import (
+    HandedEntry,
+    RunDetails,
+    RunFilter,
+    find_run,
+    verdict_of,
+)
 
 from ..answering import Shown
 from ..drawings.time_line import Bar, time_line_of

@@ -1,0 +1,1 @@
+"""What was learnt: patterns, lessons, criteria, memories and procedures."""

@@ -1,0 +1,110 @@
+"""Estimates: how often runs succeed with a pattern or a procedure, as answers tell it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, Self
+
+from trackrecord.resources.access.answer_cache import KeptAnswers
+from trackrecord.resources.declaration.resource import Answer
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from trackrecord.learning.advice.estimates.estimates import Estimate, Estimates
+    from trackrecord.settings.daemon_settings import DaemonSettings
+
+
+class EstimateAnswer(Answer, frozen=True, kw_only=True):
+    """How often runs with something succeed, estimated.
+
+    Attributes:
+        words: the estimate in a sentence.
+        rate: the share of runs that succeed.
+        low: the lower end of its interval.
+        high: the upper end of its interval.
+        level: whose runs were counted.
+        runs: the runs that were counted.
+        tasks: their tasks.
+        successes: the runs that succeeded.
+        decayed_runs: the runs, each weighed by its age.
+        decayed_successes: the runs that succeeded, each weighed by its age.
+        usual: how often comparable runs succeed.
+        prior: the rate that is expected without a run.
+        effect: the difference from comparable runs; null where none can be compared.
+        effect_low: the lower end of its interval.
+        effect_high: the upper end of its interval.
+        effect_groups: the groups of runs that were compared.
+        is_worth_recommending: whether it is recommended.
+    """
+
+    words: str
+    rate: float
+    low: float
+    high: float
+    level: str
+    runs: int
+    tasks: int
+    successes: int
+    decayed_runs: float
+    decayed_successes: float
+    usual: float
+    prior: float
+    effect: float | None
+    effect_low: float | None
+    effect_high: float | None
+    effect_groups: int
+    is_worth_recommending: bool
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Self:
+        """Return an estimate as an answer."""
+        from trackrecord.learning.advice.estimates.wording import sentence
+
+        low, high = estimate.posterior.interval
+        tally, effect = estimate.tally, estimate.effect
+        return cls(
+            words=sentence(estimate),
+            rate=estimate.posterior.mean,
+            low=low,
+            high=high,
+            level=estimate.level.value,
+            runs=tally.runs,
+            tasks=tally.tasks,
+            successes=tally.successes,
+            decayed_runs=tally.decayed_runs,
+            decayed_successes=tally.decayed_successes,
+            usual=estimate.usual,
+            prior=estimate.prior,
+            effect=effect.difference if effect.is_known else None,
+            effect_low=effect.low if effect.is_known else None,
+            effect_high=effect.high if effect.is_known else None,
+            effect_groups=effect.strata,
+            is_worth_recommending=estimate.is_worth_recommending,
+        )
+
+
+# Those of a large project take megabytes.
+_kept: Final = KeptAnswers["Estimates"](2)
+
+
+def read_estimates(
+    connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
+) -> Estimates:
+    """Return the estimates of a project, counted from its runs; see `KeptAnswers`.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    from trackrecord.learning.advice.estimates.estimates import estimate
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.advice.runs import read_runs
+
+    project_id = project_row(connection, project)
+    most, half_life = settings.rules.advice.max_runs, settings.decay.half_life_days
+
+    def count() -> Estimates:
+        runs = read_runs(connection, project_id, limit=most, at=at)
+        return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
+
+    return _kept.answer(connection, project_id, (most, half_life, at), count)

@@ -1,0 +1,273 @@
+"""Recommendation: which procedures the successes of similar tasks speak for."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Any
+
+from sqlalchemy import Connection
+
+from trackrecord.learning.advice.past.ballots import ballots_of
+from trackrecord.learning.advice.past.votes import (
+    NEEDS_MORE_BELOW,
+    Ballots,
+    Recommendation,
+    Voted,
+    recommend,
+)
+from trackrecord.learning.competences.conditions import UNKNOWN, Fit
+from trackrecord.learning.competences.document import RecordReading
+from trackrecord.learning.competences.episodes.signatures import signature_of
+from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.learning.competences.record import (
+    DERIVED_FROM,
+    Competence,
+    competence_id,
+    fit_of_competence,
+)
+from trackrecord.learning.competences.revision import SUPERSEDES
+from trackrecord.learning.competences.rules import Status
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.store.advice.runs import read_runs
+from trackrecord.store.competences.read import read_competences
+
+from .competences import CompetenceRecord, SelectedCompetences
+
+
+@dataclass(frozen=True)
+class RecommendedProcedure:
+    """A procedure that got votes.
+
+    Attributes:
+        tools: its tools; those of its record in the order of the recipe.
+        share: its share of the votes, 0..1.
+        successes: its successful runs in similar tasks.
+        failures: its failed ones there.
+        texts: the texts of tasks that voted for it.
+        record: its competence record, or the one that has taken its place; None without one.
+        fit: how far the task's conditions agree with the record's.
+    """
+
+    tools: tuple[str, ...]
+    share: float
+    successes: int
+    failures: int
+    texts: int
+    record: CompetenceRecord | None
+    fit: Fit = UNKNOWN
+
+    @property
+    def is_ruled_out(self) -> bool:
+        """Whether the task's conditions contradict those that it was used under."""
+        return self.fit.contradicts
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the procedure as a JSON object."""
+        return {
+            "id": self.record and self.record.id,
+            "tools": list(self.tools),
+            "share": self.share,
+            "successes": self.successes,
+            "failures": self.failures,
+            "similar_tasks": self.texts,
+            "record": self.record and self.record.to_document(),
+        }
+
+
+@dataclass(frozen=True)
+class RecommendedProcedures:
+    """The answer to a task.
+
+    Attributes:
+        task: the task's text, if any.
+        candidates: the procedures that got votes, the best first.
+        count: how many there were before the limit.
+        similar: how many past texts were similar enough to vote.
+        by_tools: whether tools were voted on one by one, since whole sets never recur.
+        ruled_out: the share of the votes of candidates that the task's conditions contradict.
+    """
+
+    task: str | None
+    candidates: tuple[RecommendedProcedure, ...]
+    count: int
+    similar: int
+    by_tools: bool
+    ruled_out: float = 0.0
+
+    @property
+    def confidence(self) -> float:
+        """The first one's share of the votes that are not ruled out; 0 without any."""
+        left = 1.0 - self.ruled_out
+        if not self.candidates or self.candidates[0].is_ruled_out or left <= 0:
+            return 0.0
+        return min(1.0, self.candidates[0].share / left)
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether the votes are too scattered to act on, or there are none."""
+        return self.confidence < NEEDS_MORE_BELOW
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the recommendation as a JSON object."""
+        first = self.candidates[0] if self.candidates else None
+        return SelectedCompetences(
+            task=self.task,
+            by="advice",
+            selected=first.record.id if first and first.record else None,
+            tools=first.tools if first else None,
+            confidence=self.confidence,
+            needs_more=self.needs_more,
+            needs_more_below=NEEDS_MORE_BELOW,
+            count=self.count,
+            compared_by="tools" if self.by_tools else "procedures",
+            similar_tasks=self.similar,
+            candidates=tuple(each.to_document() for each in self.candidates),
+        ).to_document()
+
+
+def recommend_competences(
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    task: str | None,
+    limit: int,
+    source: str | None = None,
+    at: float | None = None,
+    conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
+) -> RecommendedProcedures:
+    """Return the procedures that the successes of similar tasks speak for.
+
+    A procedure whose record was taken out of selection by hand gets no votes, unless another
+    record has taken its place.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project: its name.
+        task: the task's text; without one every success votes alike.
+        limit: the maximum number of candidates to return.
+        source: only the runs of this agent vote; None for those of all.
+        at: a past moment to answer for.
+        conditions: the conditions of the task; procedures whose records were used under other ones
+            rank below, those that were used under these rank above.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    now = time.time() if at is None else at
+    wanted = task if task and task.strip() else None
+    project_id = project_row(connection, project)
+    runs = read_runs(connection, project_id, limit=settings.rules.advice.max_runs, at=at)
+    places = _Places(project, read_competences(connection, project_id, at=at))
+    ballots = ballots_of(
+        (run for run in runs if source is None or run.source == source),
+        settings.decay.half_life_days,
+    )
+    found = recommend(
+        ballots,
+        wanted,
+        now=now,
+        excluded=_excluded(ballots, places),
+        half_life_days=settings.decay.half_life_days,
+    )
+    candidates = [
+        replace(each, fit=fit_of_competence(each.record.record, conditions, wanted))
+        if each.record
+        else each
+        for each in _candidates(found, places, settings, now)
+    ]
+    candidates.sort(key=lambda each: each.fit, reverse=True)
+    return RecommendedProcedures(
+        task,
+        tuple(candidates[:limit]),
+        len(candidates),
+        len(found.similar),
+        found.by_tools,
+        fsum(each.share for each in candidates if each.is_ruled_out),
+    )
+
+
+class _Places:
+    """The record that stands for each procedure.
+
+    Args:
+        project: whose records.
+        records: all of them, of any status.
+    """
+
+    def __init__(self, project: str, records: Sequence[Competence]) -> None:
+        self.records = records
+        self._project = project
+        self._by_id = {record.id: record for record in records}
+        self._successors = {
+            relation.target_id: record
+            for record in records
+            for relation in record.relations
+            if relation.predicate in (SUPERSEDES, DERIVED_FROM)
+        }
+
+    def own(self, tools: tuple[str, ...]) -> Competence | None:
+        """Return a procedure's own record, of any status."""
+        return self._by_id.get(competence_id(self._project, signature_of(tools)))
+
+    def of(self, tools: tuple[str, ...]) -> Competence | None:
+        """Return the selectable record that stands for a procedure."""
+        record = self.own(tools)
+        passed: set[str] = set()
+        while record and record.status is Status.SUPERSEDED and record.id not in passed:
+            passed.add(record.id)
+            record = self._successors.get(record.id)
+        return record if record and record.status.is_selectable else None
+
+
+def _excluded(ballots: Ballots, places: _Places) -> frozenset[int]:
+    return frozenset(
+        position
+        for position, tools in enumerate(ballots.procedures)
+        if places.own(tools) is not None and places.of(tools) is None
+    )
+
+
+def _candidates(
+    found: Recommendation, places: _Places, settings: DaemonSettings, now: float
+) -> list[RecommendedProcedure]:
+    """Return what got votes; procedures that one record stands for are one candidate."""
+    together: dict[object, tuple[Competence | None, list[Voted]]] = {}
+    for voted in found.ranked:
+        record = places.of(voted.tools)
+        key = voted.tools if record is None else record.id
+        together.setdefault(key, (record, []))[1].append(voted)
+    fallbacks = _fallbacks(places.records, [record for record, _ in together.values()], settings)
+    candidates = [
+        RecommendedProcedure(
+            _tools(record, voters[0]),
+            min(1.0, sum(voted.share for voted in voters)),
+            sum(voted.successes for voted in voters),
+            sum(voted.failures for voted in voters),
+            sum(voted.texts for voted in voters),
+            CompetenceRecord(record, RecordReading(now, fallbacks.get(record.id, ())))
+            if record
+            else None,
+        )
+        for record, voters in together.values()
+    ]
+    return sorted(candidates, key=lambda each: (-each.share, each.tools))
+
+
+def _tools(record: Competence | None, voted: Voted) -> tuple[str, ...]:
+    return voted.tools if record is None else tuple(step.tool for step in record.recipe)
+
+
+def _fallbacks(
+    records: Sequence[Competence],
+    shown: Iterable[Competence | None],
+    settings: DaemonSettings,
+) -> Mapping[str, tuple[str, ...]]:
+    # Only a record that failed somewhere has a fallback.
+    triggers = (trigger for each in shown if each for trigger in each.triggers)
+    if not any(trigger.failure_count for trigger in triggers):
+        return {}
+    return fallbacks_among(records, settings.competence.max_fallbacks)

@@ -1,0 +1,207 @@
+"""Selection: which competence records fit a task, compared by words or by embeddings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Engine
+
+from trackrecord.embeddings.embedder import Embedder
+from trackrecord.learning.competences.document import RecordReading
+from trackrecord.learning.competences.fallbacks import fallbacks_among
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.competences.selection.select import (
+    ScoredRecord,
+    Selected,
+    select_competences,
+    select_in_past,
+)
+from trackrecord.store.database.engine import reading
+
+from .competences import CompetenceRecord, SelectedCompetences
+
+
+@dataclass(frozen=True)
+class SelectionResult:
+    """The answer to a selection.
+
+    Attributes:
+        answer: the candidates, and how sure the choice is.
+        compared_by: what applicability is: "confidence" without a task, else "words" or
+            "embeddings".
+        task: the task's text, if any.
+        now: the moment that it is an answer for, seconds since the epoch.
+        needs_more_below: the confidence below which a choice needs more information.
+        fallbacks: of each candidate, by id; empty when they were not asked for.
+    """
+
+    answer: Selected
+    compared_by: str
+    task: str | None
+    now: float
+    needs_more_below: float
+    fallbacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def candidates(self) -> tuple[ScoredRecord, ...]:
+        """The records that fit, best first."""
+        return self.answer.candidates
+
+    @property
+    def confidence(self) -> float:
+        """How far the first one stands out, 0..1."""
+        return self.answer.choice.confidence
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether that is too low to act on, so that more information is needed."""
+        return self.answer.choice.needs_more
+
+    @property
+    def records(self) -> list[CompetenceRecord]:
+        """The candidates' records, best first."""
+        return [
+            CompetenceRecord(
+                each.record, RecordReading(self.now, self.fallbacks.get(each.record.id, ()))
+            )
+            for each in self.answer.candidates
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the selection as a JSON object."""
+        answer = self.answer
+        return SelectedCompetences(
+            task=self.task,
+            selected=answer.candidates[0].record.id if answer.candidates else None,
+            confidence=answer.choice.confidence,
+            needs_more=answer.choice.needs_more,
+            needs_more_below=self.needs_more_below,
+            count=answer.count,
+            compared_by=self.compared_by,
+            candidates=tuple(
+                {
+                    "id": candidate.record.id,
+                    "score": candidate.signals.score,
+                    "applicability": candidate.signals.applicability,
+                    "success": candidate.signals.success,
+                    "recency": candidate.signals.recency,
+                    "record": record.to_document(),
+                }
+                for candidate, record in zip(answer.candidates, self.records, strict=True)
+            ),
+        ).to_document()
+
+
+class Selector:
+    """Selects competence records of any project of one store.
+
+    Args:
+        engine: the store.
+        settings: the rules, and the embedding endpoint if there is one.
+    """
+
+    def __init__(self, engine: Engine, settings: DaemonSettings) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._embedder = Embedder(engine, settings.embeddings)
+
+    def select(
+        self,
+        project: str,
+        *,
+        task: str | None,
+        limit: int,
+        now: float,
+        at: float | None = None,
+        with_fallbacks: bool = False,
+        conditions: Any = None,  # noqa: ANN401 - whatever JSON the agents gave
+    ) -> SelectionResult:
+        """Rank the records of a project for a task.
+
+        Args:
+            project: its name.
+            task: the task's text, if any.
+            limit: the maximum number of candidates to return.
+            now: the present, seconds since the epoch.
+            at: a past moment to answer for; tasks are compared by words then.
+            with_fallbacks: whether to look for the candidates' fallbacks, among all records.
+            conditions: the conditions of the task; records that were used under other ones rank
+                below, those that were used under these rank above.
+
+        Raises:
+            UnknownProject: nothing is on record for the project.
+            WrongDimension: the embedding endpoint's vectors are not as long as they must be.
+        """
+        wanted = task if task and task.strip() else None
+        if at is not None:
+            answer, compared_by = self._in_past(project, wanted, limit, at, conditions), "words"
+        else:
+            answer, compared_by = self._now(project, wanted, limit, now, conditions)
+        return SelectionResult(
+            answer,
+            compared_by if wanted else "confidence",
+            task=task,
+            now=now if at is None else at,
+            needs_more_below=self._settings.competence.needs_more_below,
+            fallbacks=self._fallbacks(project, answer, at) if with_fallbacks else {},
+        )
+
+    def _in_past(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        at: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> Selected:
+        rules = self._settings.competence
+        with reading(self._engine) as connection:
+            project_id = project_row(connection, project)
+            return select_in_past(
+                connection,
+                project_id,
+                rules,
+                task=task,
+                limit=limit,
+                at=at,
+                conditions=conditions,
+            )
+
+    def _now(
+        self,
+        project: str,
+        task: str | None,
+        limit: int,
+        now: float,
+        conditions: Any,  # noqa: ANN401 - as above
+    ) -> tuple[Selected, str]:
+        with reading(self._engine) as connection:
+            project_id = project_row(connection, project)
+        by_vectors = (
+            None if task is None else self._embedder.applicability(project_id, task, now=now)
+        )
+        with reading(self._engine) as connection:
+            answer = select_competences(
+                connection,
+                project_id,
+                self._settings.competence,
+                task=task,
+                limit=limit,
+                now=now,
+                applicability=by_vectors,
+                conditions=conditions,
+            )
+        return answer, "words" if by_vectors is None else "embeddings"
+
+    def _fallbacks(
+        self, project: str, answer: Selected, at: float | None
+    ) -> Mapping[str, tuple[str, ...]]:
+        # Only a record that failed somewhere has a fallback, and only then are all of them read.
+        triggers = (trigger for each in answer.candidates for trigger in each.record.triggers)
+        if not any(trigger.failure_count for trigger in triggers):
+            return {}
+        with reading(self._engine) as connection:
+            records = read_competences(connection, project_row(connection, project), at=at)
+        return fallbacks_among(records, self._settings.competence.max_fallbacks)

@@ -1,0 +1,1 @@
+"""What follows from the record: effects, benchmarks, explanations, the course of time."""

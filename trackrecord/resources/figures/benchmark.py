@@ -1,0 +1,254 @@
+"""The benchmark of a project's process: its runs, each a snapshot of rates, and the gate."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Self
+
+from trackrecord.learning.outcomes.gate import CHECKS, GateCheck, judge
+from trackrecord.learning.outcomes.rates import ProcessTotals, Snapshot, changes
+from trackrecord.learning.outcomes.spread import Spread
+from trackrecord.resources.access.project_store import Transaction, open_project, read_project
+from trackrecord.resources.declaration.checks import Limit, Moment, moment_of
+from trackrecord.resources.declaration.paging import sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+
+if TYPE_CHECKING:
+    from trackrecord.settings.daemon_settings import DaemonSettings
+    from trackrecord.store.advice.benchmark_history import BenchmarkHistory
+
+# Called with one line about a history that was set aside.
+Warn = Callable[[str], None]
+
+_log = logging.getLogger("trackrecord")
+
+
+class BenchmarkSnapshot(Answer, frozen=True, kw_only=True):
+    """A project's rates as of one moment; a rate without a denominator is null.
+
+    Attributes:
+        project: whose rates.
+        at: the moment: what was received later does not count.
+        since: what was received before does not count; null: everything counts.
+        outcomes: how many count.
+        rejection_rate: rejections ÷ reviews.
+        test_fail_loops: rounds of failing tests per task.
+        tool_calls: calls of tools per task.
+        hard_limit_hits: hits of a hard limit per task.
+        retry_count: retries per task.
+        success_rate: the share whose task reached its goal.
+        mean_score: the mean of the raw scores.
+        proven_share: the share that touched a pattern which was proven at the moment.
+        totals: the sums that the rates are made of.
+        retries: how retries are spread over tasks; null in a run of an earlier version.
+        limit_hits: how hits of a hard limit are spread over tasks; null as above.
+    """
+
+    project: str
+    at: Instant
+    since: Instant | None
+    outcomes: int
+    rejection_rate: float | None
+    test_fail_loops: float | None
+    tool_calls: float | None
+    hard_limit_hits: float | None
+    retry_count: float | None
+    success_rate: float | None
+    mean_score: float | None
+    proven_share: float | None
+    totals: ProcessTotals
+    retries: Spread | None = None
+    limit_hits: Spread | None = None
+    _snapshot: Snapshot
+
+    @classmethod
+    def of(cls, project: str, snapshot: Snapshot, **more: Any) -> Self:  # noqa: ANN401 - a subclass's fields
+        """Return a snapshot as an answer."""
+        rates = {each.name: getattr(snapshot, each.name) for each in fields(snapshot)}
+        return cls(project=project, **rates, _snapshot=snapshot, **more)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot, as the rules see it."""
+        return self._snapshot
+
+
+class BenchmarkRun(BenchmarkSnapshot, frozen=True, kw_only=True):
+    """A run of the benchmark, and what changed since the one before it.
+
+    Attributes:
+        changes: the change of each rate since the run before; null where one of the two has none.
+    """
+
+    changes: dict[str, float | None]
+
+
+class Gate(Answer, frozen=True, kw_only=True):
+    """The judgement of a project's last run.
+
+    Attributes:
+        project: whose run.
+        passed: whether every check passed.
+        at: when the run was made; null when there is none to judge.
+        outcomes: how many outcomes counted in it.
+        checks: each threshold, applied.
+    """
+
+    project: str
+    passed: bool
+    at: Instant | None
+    outcomes: int
+    checks: tuple[GateCheck, ...]
+    _last: Snapshot | None
+
+    @property
+    def last(self) -> Snapshot | None:
+        """The run; None when there is none to judge."""
+        return self._last
+
+    @property
+    def is_of_earlier_version(self) -> bool:
+        """Whether the run does not say how retries and limits are spread over tasks."""
+        return self._last is not None and self._last.retries is None
+
+    @property
+    def without_data(self) -> list[str]:
+        """The checks that the run has no data for."""
+        return [check.name for check in self.checks if check.value is None]
+
+
+def take_snapshot(it: Transaction, *, since: float | None, warn: Warn) -> BenchmarkSnapshot:
+    """Compute a snapshot of a project's rates, and append it to the history.
+
+    Args:
+        it: a reading transaction.
+        since: count only outcomes received from this moment on; None for all.
+        warn: is called with one line about a history that was set aside.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    from trackrecord.store.patterns.process_rates import read_snapshot
+
+    rules, settings = it.settings.rules, it.settings
+    taken = read_snapshot(it.connection, it.project_id, rules, now=time.time(), since=since)
+    history = _history(settings, it.project, warn)
+    history.append(taken, keep=settings.benchmark.history_max)
+    return BenchmarkSnapshot.of(it.project, taken)
+
+
+def read_benchmark(
+    settings: DaemonSettings, project: str, *, warn: Warn, at: float | None = None
+) -> list[BenchmarkRun]:
+    """Return the runs that are kept of a project, oldest first; only those up to a moment."""
+    snapshots = _history(settings, project, warn).snapshots()
+    if at is not None:
+        snapshots = [snapshot for snapshot in snapshots if snapshot.at <= at]
+    before = [None, *snapshots]
+    return [
+        BenchmarkRun.of(project, taken, changes=dict(changes(earlier, taken)))
+        for earlier, taken in zip(before, snapshots, strict=False)
+    ]
+
+
+def judge_last_run(
+    settings: DaemonSettings,
+    project: str,
+    names: Iterable[str],
+    *,
+    warn: Warn,
+    at: float | None = None,
+) -> Gate:
+    """Return whether the last run is as good as the thresholds demand.
+
+    Args:
+        settings: the thresholds, and where the history is.
+        project: whose run.
+        names: the checks to apply; none for all of them.
+        warn: is called with one line about a history that was set aside.
+        at: judge the last run up to this moment.
+    """
+    runs = read_benchmark(settings, project, warn=warn, at=at)
+    last = runs[-1].snapshot if runs else None
+    checks = judge(settings.benchmark, last, tuple(names) or CHECKS)
+    return Gate(
+        project=project,
+        passed=all(check.passed for check in checks),
+        at=None if last is None else last.at,
+        outcomes=0 if last is None else last.outcomes,
+        checks=checks,
+        _last=last,
+    )
+
+
+def _history(settings: DaemonSettings, project: str, warn: Warn) -> BenchmarkHistory:
+    from trackrecord.store.advice.benchmark_history import BenchmarkHistory
+
+    return BenchmarkHistory(settings.home, project, warn=warn)
+
+
+BENCHMARK = Resource("benchmark", "Measure how a project's work goes, and gate a build on it.")
+
+
+@BENCHMARK.offers("POST /benchmark/runs", command="run", permission="write", status=201)
+def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> BenchmarkSnapshot:
+    """Compute a snapshot of the project's rates, append it to the history, and return it.
+
+    Args:
+        since: count only outcomes received from this moment on; all when not given.
+        project: the project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project) as it:
+        return take_snapshot(it, since=moment_of(since), warn=_log.warning)
+
+
+@BENCHMARK.offers(
+    "GET /benchmark/runs",
+    command="report",
+    sorting=sorting_of("runs", "at", at="at", outcomes="outcomes", rate="success_rate"),
+)
+def benchmark_runs(
+    *, at: Moment | None = None, limit: Limit = 10, project: str | None = None
+) -> list[BenchmarkRun]:
+    """Return the last runs of the benchmark, oldest first, each with what changed since before.
+
+    Args:
+        at: only runs up to this moment.
+        limit: the maximum number of runs to return.
+        project: the project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project, at) as it:
+        found = read_benchmark(it.settings, it.project, at=it.at, warn=_log.warning)[-limit:]
+        if not found:
+            from trackrecord.resources.access.project_rows import project_row
+
+            project_row(it.connection, it.project)
+        return found
+
+
+@BENCHMARK.offers("GET /benchmark/gate", command="gate")
+def benchmark_gate(
+    checks: Iterable[str] = (), *, at: Moment | None = None, project: str | None = None
+) -> Gate:
+    """Return whether the last run of the benchmark is as good as the thresholds demand.
+
+    Args:
+        checks: the names of the checks to apply; all of them when not given.
+        at: judge the last run up to this moment.
+        project: the project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment = moment_of(at)
+    with open_project(project) as here:
+        return judge_last_run(here.settings, here.project, checks, at=moment, warn=_log.warning)

@@ -1,0 +1,521 @@
+"""Dead letters: what could not be learnt, in Redis until someone decides about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+import msgspec
+
+from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.learning.text.times import iso
+from trackrecord.resources.access.redis_server import open_redis
+from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of, text_of
+from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+from trackrecord.wire.kinds import KINDS
+
+if TYPE_CHECKING:
+    import redis
+
+    from trackrecord.redis.keys import Keys
+
+_PAGE: Final = 500
+# A letter comes with its body, which may have a megabyte.
+_MOST_COMPARED: Final = 50
+_MILLISECONDS_DIGITS: Final = 13
+_AN_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}", re.ASCII)
+# The fields of an entry that hold a body, which names its project.
+_BODIES: Final = tuple(kind.field for kind in KINDS.values())
+
+Fields = dict[bytes, bytes]
+
+
+class LetterPlace(NamedTuple):
+    """A place in the order of dead letters: the oldest first.
+
+    Attributes:
+        id: of the letter.
+    """
+
+    id: str
+
+
+class DeadLetter(Answer, frozen=True, kw_only=True):
+    """An entry of the stream that was set aside.
+
+    Attributes:
+        id: its own id.
+        set_aside_at: when it was set aside.
+        reason: why it could not be learnt.
+        entry_id: the id that it had in the stream.
+        body: the outcome as it was published; bytes that are not UTF-8 are shown escaped.
+        fields: whatever else the entry holds.
+        cut_from_bytes: the size of an entry of which only the beginning was kept, because it was
+            too large: it cannot be replayed. Null for a whole one.
+    """
+
+    id: str
+    set_aside_at: Instant
+    reason: str
+    entry_id: str
+    body: str
+    fields: dict[str, str]
+    cut_from_bytes: int | None = None
+
+    @property
+    def cursor(self) -> str:
+        """The text that `after` takes for the letters that follow this one in a list."""
+        return cursor_of(LetterPlace(self.id))
+
+    @property
+    def project(self) -> str | None:
+        """The project that it is of; None if it does not say."""
+        for body in (self.body, *(self.fields.get(name, "") for name in _BODIES)):
+            if body:
+                try:
+                    return _decoder.decode(body).project
+                except (msgspec.MsgspecError, UnicodeError, RecursionError):
+                    return None
+        return None
+
+
+class Replayed(Answer, frozen=True):
+    """What was done with dead letters that were replayed.
+
+    Attributes:
+        replayed: how many were put back into the stream.
+    """
+
+    replayed: int
+
+
+class Discarded(Answer, frozen=True):
+    """What was done with dead letters that were discarded.
+
+    Attributes:
+        discarded: how many were deleted.
+    """
+
+    discarded: int
+
+
+class _Named(msgspec.Struct):
+    project: str = DEFAULT_PROJECT
+
+
+_decoder = msgspec.json.Decoder(_Named)
+
+
+def read_letters(
+    client: redis.Redis,
+    keys: Keys,
+    *,
+    project: str | None = None,
+    at: float | None = None,
+    after: str | None = None,
+    newest_first: bool = False,
+    limit: int | None = None,
+) -> Iterator[DeadLetter]:
+    """Yield dead letters, the oldest first.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        project: only letters that say that they are of this project; None for all.
+        at: only those of the letters still there that had been set aside by this moment.
+        after: only the letters that follow the one with this id.
+        newest_first: whether the newest come first, and those that follow are older ones.
+        limit: the maximum number of letters; None for all.
+
+    Raises:
+        InvalidCursor: there can be no letter of the id `after`.
+    """
+    if after is not None and not _AN_ID.fullmatch(after):
+        message = "the cursor is not that of a dead letter"
+        raise InvalidCursor(message)
+    first, last = "-", "+" if at is None else str(int(at * 1000))
+    if after is not None:
+        first, last = (first, f"({after}") if newest_first else (f"({after}", last)
+    at_once = _PAGE if limit is None or project is not None else min(limit, _PAGE)
+    pages = _pages(client, keys, first, last, newest_first=newest_first, at_once=at_once)
+    letters = (_letter(letter_id, fields) for letter_id, fields in pages)
+    yield from islice((each for each in letters if project in (None, each.project)), limit)
+
+
+def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> list[str]:
+    """Return the ids of the oldest dead letters whose ids begin with a text.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        begins: the text; "" for any letter.
+        limit: the maximum number of letters to read.
+    """
+    span = _span_of(begins) if begins else ("-", "+")
+    page: Any = span and client.xrange(keys.dead, min=span[0], max=span[1], count=limit)
+    ids = (letter_id.decode() for letter_id, _ in page or ())
+    return [letter_id for letter_id in ids if letter_id.startswith(begins)]
+
+
+def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
+    from trackrecord.redis.dead_letter_stream import CUT
+
+    cut = fields.get(CUT, b"")
+    text = {
+        name.decode(errors="replace"): _text(value) for name, value in fields.items() if name != CUT
+    }
+    return DeadLetter(
+        id=letter_id.decode(),
+        set_aside_at=int(letter_id.split(b"-")[0]) / 1000,
+        reason=text.pop("reason", ""),
+        entry_id=text.pop("entry_id", ""),
+        body=text.pop("body", ""),
+        fields=text,
+        cut_from_bytes=int(cut) if cut.isdigit() else None,
+    )
+
+
+def _text(value: bytes) -> str:
+    """Return bytes as text, with escapes for what is not UTF-8, so that nothing disappears."""
+    return value.decode(errors="backslashreplace")
+
+
+def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
+    """Put dead letters back into the stream; return their number.
+
+    Those of which only the beginning was kept are left where they are.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        ids: of the letters, or their beginnings; None for all that are there now.
+
+    Raises:
+        UnknownId: one of them does not exist; none is put back.
+        AmbiguousId: several letters' ids begin so; none is put back.
+        InvalidRequest: of all of them only the beginning was kept.
+    """
+    from trackrecord.redis.dead_letter_stream import ADDED, CUT
+
+    count = cut = 0
+    for letter_id, fields in _wanted(client, keys, ids):
+        if CUT in fields:
+            cut += 1
+            continue
+        original: dict[Any, Any] = {
+            name: value for name, value in fields.items() if name not in ADDED
+        }
+        # One step: in the stream or among the dead letters, never in both or in neither.
+        with client.pipeline(transaction=True) as pipe:
+            pipe.xadd(keys.outcomes, original or {b"v": b""})
+            pipe.xdel(keys.dead, letter_id)
+            pipe.execute()
+        count += 1
+    if cut and not count:
+        message = (
+            "nothing can be put back: the entries were too large, and only their beginning was "
+            "kept; discard them"
+        )
+        raise InvalidRequest(message)
+    return count
+
+
+def discard_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -> int:
+    """Delete dead letters for good; return their number. See `replay_letters`.
+
+    Raises:
+        UnknownId: one of them does not exist; none is deleted.
+        AmbiguousId: several letters' ids begin so; none is deleted.
+    """
+    wanted = _wanted(client, keys, ids)
+    return sum(int(client.xdel(keys.dead, letter_id)) for letter_id, _ in wanted)
+
+
+def _wanted(
+    client: redis.Redis, keys: Keys, ids: Sequence[str] | None
+) -> Iterator[tuple[bytes, Fields]]:
+    """Yield dead letters as Redis has them: their ids and their fields.
+
+    Raises:
+        UnknownId: one of them does not exist; none is yielded.
+        AmbiguousId: several letters' ids begin so; none is yielded.
+    """
+    if ids is None:
+        yield from _all(client, keys)
+        return
+    yield from [_found(client, keys, given) for given in ids]
+
+
+def _found(client: redis.Redis, keys: Keys, given: str) -> tuple[bytes, Fields]:
+    from trackrecord.resources.access.short_ids import matching, whole_id
+
+    message = f"there is no dead letter {given!r}"
+    hint = "`trackrecord dead list` shows them"
+    matches = matching(given, _ids_beginning_with(client, keys, given))
+    letter_id = whole_id(
+        given, matches, message, hint=hint, near=lambda: _ids_near(client, keys, given)
+    )
+    answer: Any = client.xrange(keys.dead, min=letter_id, max=letter_id)
+    if not answer:  # someone else was quicker
+        raise UnknownId(message, hint=hint)
+    found: tuple[bytes, Fields] = answer[0]
+    return found
+
+
+def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
+    """Yield the ids of the letters that were set aside shortly before and after a mistyped one."""
+    digits = given.partition("-")[0]
+    is_time = digits.isascii() and digits.isdecimal() and len(digits) <= _MILLISECONDS_DIGITS
+    moment = digits.ljust(_MILLISECONDS_DIGITS, "0") if is_time else "+"
+    pages: list[Any] = [client.xrevrange(keys.dead, max=moment, count=_MOST_COMPARED)]
+    if is_time:
+        pages.append(client.xrange(keys.dead, min=moment, count=_MOST_COMPARED))
+    for page in pages:
+        for letter_id, _ in page:
+            yield letter_id.decode()
+
+
+def _ids_beginning_with(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
+    """Yield the ids that may begin with a text."""
+    if span := _span_of(given):
+        for letter_id, _ in _pages(client, keys, *span):
+            yield letter_id.decode()
+
+
+def _span_of(given: str) -> tuple[str, str] | None:
+    """Return between which moments an id that begins with a text was made; None if none does.
+
+    An id begins with its milliseconds.
+    """
+    digits = given.partition("-")[0]
+    if not digits.isascii() or not digits.isdecimal() or len(digits) > _MILLISECONDS_DIGITS:
+        return None
+    if "-" in given:
+        return digits, digits
+    return digits.ljust(_MILLISECONDS_DIGITS, "0"), digits.ljust(_MILLISECONDS_DIGITS, "9")
+
+
+def _all(client: redis.Redis, keys: Keys) -> Iterator[tuple[bytes, Fields]]:
+    """Return all that are there now; those that come back meanwhile are left for the next time."""
+    newest: Any = client.xrevrange(keys.dead, count=1)
+    if newest:
+        yield from _pages(client, keys, "-", newest[0][0].decode())
+
+
+def _pages(
+    client: redis.Redis,
+    keys: Keys,
+    first: str,
+    last: str,
+    *,
+    newest_first: bool = False,
+    at_once: int = _PAGE,
+) -> Iterator[tuple[bytes, Fields]]:
+    """Yield the letters between two ids, read in portions."""
+    while True:
+        page: Any = (
+            client.xrevrange(keys.dead, max=last, min=first, count=at_once)
+            if newest_first
+            else client.xrange(keys.dead, min=first, max=last, count=at_once)
+        )
+        yield from page
+        if len(page) < at_once:
+            return
+        beyond = "(" + page[-1][0].decode()
+        first, last = (first, beyond) if newest_first else (beyond, last)
+
+
+def _ids_of(
+    client: redis.Redis,
+    keys: Keys,
+    ids: Iterable[str] | None,
+    *,
+    everything: bool,
+    project: str | None,
+) -> Sequence[str] | None:
+    """Return the ids of the letters that are meant; None for all that are there.
+
+    Raises:
+        InvalidRequest: neither ids nor all letters are asked for, or both.
+        UnknownId: the project has no such letter.
+        AmbiguousId: several letters' ids begin so.
+    """
+    given = [text_of("ids", each) for each in ids or ()]
+    if bool(everything) == bool(given):
+        message = "name either the ids of dead letters or, with everything (--all), all of them"
+        raise InvalidRequest(message)
+    if project is None:
+        return given or None
+    from trackrecord.resources.access.short_ids import matching, whole_id
+
+    known = [letter.id for letter in read_letters(client, keys, project=project)]
+    if everything:
+        return known
+    return [
+        whole_id(
+            each,
+            matching(each, known),
+            f"project {project!r} has no dead letter {each!r}",
+            near=lambda: known,
+        )
+        for each in given
+    ]
+
+
+def count_letters(client: redis.Redis, keys: Keys, project: str) -> int:
+    """Return how many dead letters say that they are of a project."""
+    return sum(1 for _ in read_letters(client, keys, project=project))
+
+
+def count_dead_letters(*, at: Moment | None = None, project: str | None = None) -> int | None:
+    """Return how many dead letters there are; None where each would have to be read for it.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    if at is not None or project is not None:
+        return None
+    with open_redis() as (client, settings):
+        return int(client.xlen(settings.keys.dead))
+
+
+def _reason(letter: DeadLetter) -> str:
+    if letter.cut_from_bytes is None:
+        return letter.reason
+    return f"{letter.reason}; cut from {letter.cut_from_bytes:,} bytes, cannot be replayed"
+
+
+_SORTING = sorting_of("dead letters", "id", set_aside="set_aside_at")
+DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not be learnt.")
+
+
+@DEAD_LETTERS.offers(
+    "GET /dead-letters",
+    command="list",
+    scope="all",
+    needs_store=False,
+    sorting=_SORTING,
+    in_pages=True,
+    pages_in_order=True,
+    total=count_dead_letters,
+    columns=("id", "set aside", "reason", "body"),
+    cells={
+        "id": lambda letter: letter.id,
+        "set aside": lambda letter: iso(letter.set_aside_at),
+        "reason": _reason,
+    },
+    nothing="no dead letters",
+)
+def list_dead_letters(
+    *,
+    at: Moment | None = None,
+    limit: Limit | None = 100,
+    sort: Text | None = None,
+    after: Text | None = None,
+    project: Text | None = None,
+) -> list[DeadLetter]:
+    """List the oldest dead letters, each with the reason why it could not be learnt.
+
+    At a past moment the list holds those of the letters still there that had been set aside by
+    then. A dead letter may not say which project it is of, so the list is one for all projects.
+
+    Args:
+        at: only those of the letters still there that had been set aside by this moment.
+        limit: the maximum number of letters to return; None for all.
+        sort: "-set-aside" for the newest instead of the oldest.
+        after: the `cursor` of a letter: only the letters that follow it.
+        project: only the letters that say that they are of this project; all when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    order = None if sort is None else _SORTING.order(sort)
+    place = None if after is None else place_of(after, LetterPlace).id
+    newest_first = order is not None and order.is_descending
+    with open_redis() as (client, settings):
+        return list(
+            read_letters(
+                client, settings.keys, project=project, at=moment_of(at), after=place,
+                newest_first=newest_first, limit=limit,
+            )
+        )  # fmt: skip
+
+
+@DEAD_LETTERS.offers(
+    "POST /dead-letters/replay",
+    command="replay",
+    scope="all",
+    needs_store=False,
+    permission="admin",
+    answers=Replayed,
+    in_words=lambda count: f"{count} put back into the stream",
+    option_names={"everything": "all"},
+    option_help={
+        "everything": "Put all dead letters back.",
+        "project": "Put back only those that say that they are of this project.",
+    },
+)
+def replay_dead_letters(
+    ids: Annotated[Iterable[str], IdOf("letter")] | None = None,
+    *,
+    everything: bool = False,
+    project: Text | None = None,
+) -> int:
+    """Put dead letters back into the stream, after their cause has been mended.
+
+    Args:
+        ids: the letters' ids, or their beginnings.
+        everything: whether all letters are meant, instead of `ids`.
+        project: only letters that say that they are of this project; any when not given.
+
+    Returns:
+        How many were put back.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong; no letter is put back.
+    """
+    with open_redis() as (client, settings):
+        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        return replay_letters(client, settings.keys, wanted)
+
+
+@DEAD_LETTERS.offers(
+    "POST /dead-letters/discard",
+    command="discard",
+    scope="all",
+    needs_store=False,
+    permission="admin",
+    answers=Discarded,
+    in_words=lambda count: f"{count} discarded",
+    option_names={"everything": "all"},
+    option_help={
+        "everything": "Delete all dead letters.",
+        "project": "Delete only those that say that they are of this project.",
+    },
+)
+def discard_dead_letters(
+    ids: Annotated[Iterable[str], IdOf("letter")] | None = None,
+    *,
+    everything: bool = False,
+    project: Text | None = None,
+) -> int:
+    """Delete dead letters for good.
+
+    Args:
+        ids: the letters' ids, or their beginnings.
+        everything: whether all letters are meant, instead of `ids`.
+        project: only letters that say that they are of this project; any when not given.
+
+    Returns:
+        How many were deleted.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong; no letter is deleted.
+    """
+    with open_redis() as (client, settings):
+        wanted = _ids_of(client, settings.keys, ids, everything=everything, project=project)
+        return discard_letters(client, settings.keys, wanted)

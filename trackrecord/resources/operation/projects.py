@@ -1,0 +1,154 @@
+"""Projects: which ones are on record, and how much has been learnt in each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trackrecord.learning.text.times import iso
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.checks import Limit, Moment
+from trackrecord.resources.declaration.paging import sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+class Project(Answer, frozen=True, kw_only=True):
+    """A project on record.
+
+    Attributes:
+        name: its name.
+        outcomes: the number of its outcomes.
+        successes: the number of outcomes whose task reached its goal.
+        without_verdict: the number of outcomes of which nobody knows whether it did.
+        patterns: the number of patterns that its outcomes touched.
+        competences: the number of its competence records.
+        memories: the number of its memories.
+        last_outcome: when its newest outcome was learnt.
+    """
+
+    name: str
+    outcomes: int
+    successes: int
+    without_verdict: int
+    patterns: int
+    competences: int
+    memories: int
+    last_outcome: Instant | None
+
+    @property
+    def success_rate(self) -> float | None:
+        """The share of the outcomes with a verdict that reached their goal; None without any."""
+        judged = self.outcomes - self.without_verdict
+        return self.successes / judged if judged else None
+
+
+def count_projects(*, at: Moment | None = None, project: str | None = None) -> int:
+    """Return how many projects `list_projects` returns without a limit.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    if at is not None or project is not None:
+        return len(list_projects(at=at, project=project))
+    with read_project(None) as it:
+        from trackrecord.store.outcomes.projects import project_names
+
+        return len(project_names(it.connection))
+
+
+PROJECTS = Resource("projects", "List the projects on record.")
+
+
+@PROJECTS.offers(
+    "GET /projects",
+    command="projects",
+    scope="all",
+    sorting=sorting_of(
+        "projects", "name", name="name", outcomes="outcomes", rate="success_rate",
+        patterns="patterns", competences="competences", memories="memories",
+        last_seen="last_outcome",
+    ),
+    in_pages=True,
+    total=count_projects,
+    columns=(
+        "project", "outcomes", "successes", "without verdict", "patterns", "competences",
+        "memories", "last outcome",
+    ),
+    terminal_columns=(
+        "project", "outcomes", "success rate", "patterns", "records", "memories", "last outcome",
+        "trend",
+    ),
+    cells={
+        "project": lambda project: project.name,
+        "without verdict": lambda project: project.without_verdict,
+        "records": lambda project: project.competences,
+        "last outcome": lambda project: iso(project.last_outcome),
+    },
+    nothing="no projects on record: nothing has been learnt yet",
+)  # fmt: skip
+def list_projects(
+    *, at: Moment | None = None, limit: Limit | None = None, project: str | None = None
+) -> list[Project]:
+    """List the projects on record, and how much each has learnt.
+
+    Args:
+        at: a past moment to answer for; projects that nothing was on record of are left out.
+        limit: the maximum number of projects to return; all when not given.
+        project: only the project of this name; all when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project, at) as it:
+        from trackrecord.store.outcomes.projects import project_names
+
+        names = [name for name in project_names(it.connection) if project in (None, name)]
+        if it.at is None:
+            return [_project(it.connection, name, None) for name in names[:limit]]
+        found = [_project(it.connection, name, it.at) for name in names]
+        return [each for each in found if each.outcomes or each.memories][:limit]
+
+
+def _project(connection: Connection, name: str, at: float | None) -> Project:
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.competences.read import count_competences
+    from trackrecord.store.memories.read import count_memories
+    from trackrecord.store.outcomes.projects import count_outcomes
+
+    project_id = project_row(connection, name)
+    counts = count_outcomes(connection, project_id, at)
+    return Project(
+        name=name,
+        outcomes=counts.outcomes,
+        successes=counts.successes,
+        without_verdict=counts.without_verdict,
+        patterns=_count_patterns(connection, project_id, at),
+        competences=count_competences(connection, project_id, at=at),
+        memories=count_memories(connection, project_id, at=at),
+        last_outcome=counts.last_learnt,
+    )
+
+
+def _count_patterns(connection: Connection, project_id: int, at: float | None) -> int:
+    from sqlalchemy import distinct, func, select
+
+    from trackrecord.store.outcomes.standing import stood
+    from trackrecord.store.patterns.tables import observations, patterns
+
+    is_known = patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0
+    query = select(func.count()).where(
+        patterns.c.project_id == project_id, is_known | patterns.c.decided_maturity.is_not(None)
+    )
+    if at is not None:
+        query = (
+            select(func.count(distinct(observations.c.pattern_id)))
+            .join(patterns, patterns.c.id == observations.c.pattern_id)
+            .where(
+                patterns.c.project_id == project_id,
+                observations.c.received_at <= at,
+                stood(observations.c.replaced_at, at),
+            )
+        )
+    return connection.execute(query).scalar_one()

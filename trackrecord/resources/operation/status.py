@@ -1,0 +1,284 @@
+"""Status: whether the loop is alive, what it works with, and how much it has learnt.
+
+A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
+line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow.
+"""
+
+import time
+from typing import Any, Final, TypedDict
+
+import redis
+from sqlalchemy import Connection
+
+from trackrecord import __version__
+from trackrecord.prompt.reading.cache import cached_ages
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.declaration.resource import Answer, Instant
+from trackrecord.resources.experience.pattern_standings import count_patterns
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.effect_consent import effect_consent
+from trackrecord.settings.server_urls import without_password
+from trackrecord.store.advice.effect import ENOUGH_TASKS
+from trackrecord.store.advice.effect_decisions import held_out_projects
+from trackrecord.store.competences.read import count_competences
+from trackrecord.store.intake.status import read_store_status
+from trackrecord.store.memories.read import count_memories
+from trackrecord.store.outcomes.projects import project_names
+from trackrecord.store.outcomes.recorded_rules import rebuilds_due
+from trackrecord.store.patterns.read import count_by_counts
+
+from .flow import read_flow
+
+_SLOW_FROM_S: Final = 60.0
+
+
+class _Stands(TypedDict):
+    waiting: int
+    oldest_waiting_s: float | None
+    pending: int
+    dead_letters: int
+    dead_letters_dropped: int
+    memory_full: bool | None
+    workers: int
+
+
+class StatusAnswer(Answer, frozen=True, kw_only=True):
+    """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
+
+    Attributes:
+        version: of trackrecord.
+        home: the folder that everything is kept in; null for callers of one project.
+        redis: the server, with its password masked; null as above.
+        database: the database, with its password masked; null as above.
+        waiting: entries in the stream that no worker has read.
+        oldest_waiting_s: age of the oldest entry in the stream; null when it is empty.
+        pending: entries that were read and are not learnt yet.
+        dead_letters: outcomes that could not be learnt.
+        dead_letters_dropped: how many were ever dropped to make room for newer ones.
+        memory_full: whether Redis's memory is full; null where its user may not know.
+        workers: worker processes that asked for outcomes lately.
+        spooled: outcomes in the spool.
+        outcomes: outcomes on record.
+        successes: outcomes whose task reached its goal.
+        without_verdict: outcomes of which nobody knows whether it did.
+        patterns: patterns that are not anti-patterns.
+        anti_patterns: patterns that have become warnings.
+        signatures: procedures that episodes were of.
+        competences: competence records.
+        memories: memories on record.
+        waiting_episodes: episodes that no consolidation has read.
+        rebuild_due: by project, why its numbers must be computed anew.
+        last_learnt: when the newest outcome was learnt.
+        last_consolidation: when the last finished run ended.
+        cache_age_s: age of the project's cached rankings; null when there are none.
+        effect: whether it is measured what advice does, in how many projects, else how to begin.
+        is_learning: whether an outcome published now would be learnt.
+        verdict: what all this comes to, in one sentence.
+    """
+
+    version: str
+    home: str | None
+    redis: str | None
+    database: str | None
+    waiting: int
+    oldest_waiting_s: float | None
+    pending: int
+    dead_letters: int
+    dead_letters_dropped: int
+    memory_full: bool | None
+    workers: int
+    spooled: int
+    outcomes: int
+    successes: int
+    without_verdict: int
+    patterns: int
+    anti_patterns: int
+    signatures: int
+    competences: int
+    memories: int
+    waiting_episodes: int
+    rebuild_due: dict[str, list[str]]
+    last_learnt: Instant | None
+    last_consolidation: Instant | None
+    cache_age_s: float | None
+    effect: str
+    is_learning: bool
+    verdict: str
+
+
+def read_status(
+    client: redis.Redis,
+    connection: Connection,
+    settings: DaemonSettings,
+    *,
+    project: str | None = None,
+    spooled: int = 0,
+    dead_letters: int | None = None,
+    at: float | None = None,
+) -> StatusAnswer:
+    """Return the status.
+
+    Args:
+        client: a Redis client.
+        connection: a reading transaction.
+        settings: of this process.
+        project: whose counts; None for those of all projects together.
+        spooled: the number of outcomes in this home's spool.
+        dead_letters: the number of dead letters to tell of; that of all when not given.
+        at: a past moment that the counts of the store are answered for.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    flow = read_flow(client, settings.keys)
+    stands: _Stands = {
+        "waiting": flow.waiting,
+        "oldest_waiting_s": flow.oldest_waiting_s,
+        "pending": flow.pending,
+        "dead_letters": flow.dead_letters if dead_letters is None else dead_letters,
+        "dead_letters_dropped": flow.dead_letters_dropped,
+        "memory_full": flow.memory_full,
+        "workers": flow.workers,
+    }
+    learnt = _learnt(connection, settings, project, at)
+    return StatusAnswer(
+        version=__version__,
+        home=str(settings.home),
+        redis=without_password(settings.effective_redis_url),
+        database=without_password(settings.effective_database_url),
+        **stands,
+        spooled=spooled,
+        **learnt,
+        cache_age_s=_cache_age(client, settings, project or settings.project),
+        effect=_effect(connection, settings, project, at),
+        is_learning=flow.workers > 0,
+        verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
+    )
+
+
+def _learnt(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> dict[str, Any]:
+    """The store: what is on record of one project, or of all."""
+    project_id = None if project is None else project_row(connection, project)
+    status = read_store_status(connection, project_id, at=at)
+    patterns, anti_patterns = _patterns(connection, settings, project, at)
+    due = rebuilds_due(
+        connection,
+        settings.rules.recorded,
+        settings.rules.half_lives,
+        project_id=project_id,
+    )
+    return {
+        "outcomes": status.counts.outcomes,
+        "successes": status.counts.successes,
+        "without_verdict": status.counts.without_verdict,
+        "patterns": patterns,
+        "anti_patterns": anti_patterns,
+        "signatures": status.signatures,
+        "competences": count_competences(connection, project_id, at=at),
+        "memories": count_memories(connection, project_id, at=at),
+        "waiting_episodes": status.waiting_episodes,
+        "rebuild_due": {name: list(reasons) for name, reasons in due.items()},
+        "last_learnt": status.counts.last_learnt,
+        "last_consolidation": status.last_consolidation,
+    }
+
+
+def _patterns(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> tuple[int, int]:
+    """Return how many patterns of one project, or of all, are no anti-patterns, and are some."""
+    if at is not None:
+        names = project_names(connection) if project is None else [project]
+        counts = [count_patterns(connection, settings, name, at=at) for name in names]
+        return sum(plain for plain, _ in counts), sum(anti for _, anti in counts)
+    project_id = None if project is None else project_row(connection, project)
+    total, failing = count_by_counts(connection, project_id, settings.rules.antipatterns)
+    # Only where the counts speak against a pattern is it compared with other runs.
+    inverted = sum(count_patterns(connection, settings, name)[1] for name in failing)
+    return total - inverted, inverted
+
+
+def _effect(
+    connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
+) -> str:
+    """Return in words whether what advice does is measured in one project, or in how many."""
+    decided = held_out_projects(connection, at=at)
+    if project is not None:
+        share = decided.get(project_row(connection, project), settings.holdout)
+        if share:
+            return f"measured: {100 * share:g}% of the tasks get no advice"
+        is_off = project_row(connection, project) in decided
+    else:
+        names = project_names(connection)
+        undecided = len(names) - len(decided) if settings.holdout else 0
+        measured = sum(share > 0.0 for share in decided.values()) + undecided
+        if measured:
+            return f"measured in {measured} of {counted(len(names), 'project')}"
+        is_off = False
+    if effect_consent(settings.home) and not is_off:
+        return f"measured from a project's {ENOUGH_TASKS}th task with a task_id on"
+    return "not measured (`trackrecord effect --enable`)"
+
+
+def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:
+    age = cached_ages(client, settings, [project], now=time.time()).get(project)
+    return None if age is None else round(max(0.0, age.age_s), 3)
+
+
+def _verdict(
+    *,
+    workers: int,
+    waiting: int,
+    oldest_waiting_s: float | None,
+    pending: int,
+    dead_letters: int,
+    dead_letters_dropped: int,
+    memory_full: bool | None,
+    rebuild_due: dict[str, list[str]],
+    spooled: int,
+) -> str:
+    """Return one sentence: whether outcomes are learnt, and what else wants attention."""
+    behind = waiting + pending
+    if memory_full:
+        return _full(workers, behind, spooled)
+    if not workers:
+        left = f"; {counted(behind, 'outcome')} will wait until then" if behind else ""
+        return (
+            f"Nothing can be learnt: no worker is running. Start one with `trackrecord up`{left}."
+        )
+    wants = []
+    if oldest_waiting_s is not None and oldest_waiting_s > _SLOW_FROM_S:
+        wants.append(
+            f"the oldest of {counted(behind, 'waiting outcome')} is {oldest_waiting_s:.0f} s old "
+            "(the log of `trackrecord up` says why)"
+        )
+    if dead_letters:
+        dropped = f", {dead_letters_dropped} older ones dropped" if dead_letters_dropped else ""
+        wants.append(f"{counted(dead_letters, 'dead letter')}{dropped} (`trackrecord dead list`)")
+    if spooled:
+        wants.append(f"{counted(spooled, 'outcome')} in the spool (the next agent forwards them)")
+    if rebuild_due:
+        wants.append(f"{counted(len(rebuild_due), 'project')} to rebuild (`trackrecord rebuild`)")
+    learning = f"Outcomes are being learnt by {counted(workers, 'worker')}"
+    return f"{learning}; look into {', '.join(wants)}." if wants else f"{learning}; all is well."
+
+
+def _full(workers: int, behind: int, spooled: int) -> str:
+    """Return how things are while Redis takes nothing more; workers make room."""
+    learning = (
+        f"{counted(workers, 'worker')} {'is' if workers == 1 else 'are'} making room"
+        if workers
+        else "no worker asks for outcomes: start one with `trackrecord up`"
+    )
+    return (
+        f"Redis's memory is full, and agents spool ({counted(spooled, 'outcome')} so far); "
+        f"{learning}, with {counted(behind, 'outcome')} to be learnt. If it stays full, raise "
+        "Redis's maxmemory."
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, as "1 outcome" or "2 outcomes"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

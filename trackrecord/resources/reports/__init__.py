@@ -1,0 +1,1 @@
+"""What came in: runs, their verdicts and outputs, and errors on the way."""

@@ -1,0 +1,229 @@
+"""Artifacts: oversized outputs that are stored whole, by their task and tool.
+
+The Python calls that store one and read it back, which need no server, are those of
+`trackrecord.artifacts`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as NotBase64
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from msgspec import Meta
+
+from trackrecord.artifacts.pages import Range
+from trackrecord.errors import InvalidRequest
+from trackrecord.resources.access.redis_server import process_settings
+from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of
+from trackrecord.resources.declaration.paging import sorting_of
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+
+if TYPE_CHECKING:
+    from trackrecord.artifacts.kept_outputs import KeptOutput
+
+
+class Artifact(Answer, frozen=True, kw_only=True):
+    """An output as one task and tool stored it; equal outputs of others share the artifact.
+
+    Attributes:
+        id: the artifact's id.
+        task_id: the task; null if nobody said.
+        tool: the tool; null if nobody said.
+        kind: the kind of the output; null if that is not known.
+        size: its size in bytes.
+        stored_at: when it was stored last by this task and tool.
+        kept_until: when it may be forgotten.
+        summary: the text in its place, without secrets; null if there is none.
+    """
+
+    id: str
+    task_id: str | None
+    tool: str | None
+    kind: str | None
+    size: int
+    stored_at: Instant
+    kept_until: Instant
+    summary: str | None
+
+    @classmethod
+    def of(cls, kept: KeptOutput) -> Self:
+        """Return a stored output as an answer."""
+        return cls(
+            id=kept.id,
+            task_id=kept.task_id or None,
+            tool=kept.tool or None,
+            kind=kept.kind or None,
+            size=kept.size,
+            stored_at=kept.stored_at,
+            kept_until=kept.kept_until,
+            summary=kept.summary or None,
+        )
+
+
+class ArtifactPage(Answer, frozen=True, kw_only=True):
+    """A stored output, or a part of it.
+
+    Attributes:
+        id: the artifact's id.
+        kind: the kind of the output; null if that is not known.
+        size: the size of the whole in bytes.
+        lines: how many lines the whole has; null if it is not text.
+        start: the place of the first byte of the part.
+        end: the place after its last byte.
+        encoding: how the content is written.
+        content: the part.
+        following: what to ask for next; null at the end.
+    """
+
+    id: str
+    kind: str | None
+    size: int
+    lines: int | None
+    start: int
+    end: int
+    encoding: Literal["utf-8", "base64"]
+    content: str
+    following: Range | None
+
+
+class StoredArtifact(Answer, frozen=True, kw_only=True):
+    """An output that was stored just now.
+
+    Attributes:
+        id: the artifact's id.
+        kind: the kind of the output; null if that is not known.
+        size: its size in bytes.
+        lines: how many lines it has; null if it is not text.
+        gone: how many bytes of its middle were too many to be stored.
+        task_id: the task that it came up in.
+        tool: the tool whose output it is.
+        summary: the text that can take its place in a prompt.
+    """
+
+    id: str
+    kind: str | None
+    size: int
+    lines: int | None
+    gone: int
+    task_id: str | None
+    tool: str | None
+    summary: str
+
+
+ArtifactId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("artifact")]
+ARTIFACTS = Resource("artifacts", "Store and return oversized tool outputs.")
+
+
+@ARTIFACTS.offers(
+    "GET /artifacts",
+    command="list",
+    needs_store=False,
+    sorting=sorting_of(
+        "artifacts", "id task_id tool", id="id", task="task_id", tool="tool", kind="kind",
+        size="size", stored="stored_at", kept_until="kept_until",
+    ),
+    in_pages=True,
+)  # fmt: skip
+def list_artifacts(
+    task_id: Text | None = None,
+    *,
+    at: Moment | None = None,
+    limit: Limit | None = None,
+    project: str | None = None,
+) -> list[Artifact]:
+    """Return the stored outputs with their task, tool and summary, newest first.
+
+    Equal outputs are stored once; each task and tool that stored one has an entry of its own.
+
+    Args:
+        task_id: the task whose outputs are wanted; all when not given.
+        at: only outputs still there that had been stored last by this moment.
+        limit: the maximum number of outputs to return; all when not given.
+        project: their project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+        OSError: the folder cannot be read.
+    """
+    from trackrecord.artifacts.client import open_outputs
+
+    moment = moment_of(at)
+    outputs = open_outputs(process_settings(), project)
+    most = limit if moment is None else None
+    found = outputs.all() if task_id is None else outputs.of_task(task_id, most)
+    wanted = [each for each in found if moment is None or each.stored_at <= moment]
+    return [Artifact.of(each) for each in wanted[:limit]]
+
+
+@ARTIFACTS.offers("GET /artifacts/{artifact_id}", needs_store=False)
+def read_artifact(
+    *,
+    artifact_id: ArtifactId,
+    lines: str | None = None,
+    bytes: str | None = None,  # noqa: A002 - what it is called everywhere else
+    project: str | None = None,
+) -> ArtifactPage:
+    """Return a stored output, or a part of it, as much of it as fits a page.
+
+    Args:
+        artifact_id: the artifact's id.
+        lines: the first and the last line, counted from 1, as `1:100`.
+        bytes: the first and the last byte, counted from 0, as `0:99`.
+        project: its project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    from trackrecord.artifacts.client import open_artifacts
+    from trackrecord.artifacts.documents import page_document
+    from trackrecord.artifacts.pages import page_of
+
+    if lines is not None and bytes is not None:
+        message = "ask for lines or for bytes, not for both"
+        raise InvalidRequest(message)
+    try:
+        if lines is not None:
+            wanted = Range.parse("lines", lines)
+        else:
+            wanted = Range("bytes", 0) if bytes is None else Range.parse("bytes", bytes)
+    except ValueError as error:
+        raise InvalidRequest(str(error)) from None
+    settings = process_settings()
+    whole = open_artifacts(settings, project).get(artifact_id)
+    page = page_of(artifact_id, whole, wanted, settings.artifacts.page_bytes)
+    return ArtifactPage(**page_document(page, whole), following=page.following)
+
+
+@ARTIFACTS.offers("POST /artifacts", needs_store=False, permission="write", status=201)
+def store_artifact(
+    *,
+    content: Text,
+    encoding: Literal["utf-8", "base64"] = "utf-8",
+    task_id: str | None = None,
+    tool: str | None = None,
+    project: str | None = None,
+) -> StoredArtifact:
+    """Store an output whole; the answer has the summary that can take its place in a prompt.
+
+    Args:
+        content: the output.
+        encoding: how the content is written: "utf-8" or "base64".
+        task_id: the task that the output came up in.
+        tool: the tool whose output it is.
+        project: its project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    from trackrecord.artifacts.client import store_output
+    from trackrecord.artifacts.documents import stored_document
+
+    try:
+        data = content.encode() if encoding == "utf-8" else b64decode(content, validate=True)
+    except (NotBase64, ValueError):
+        message = "content is not base64"
+        raise InvalidRequest(message) from None
+    settings = process_settings()
+    stored = store_output(settings, project or settings.project, data, task_id=task_id, tool=tool)
+    return StoredArtifact(**stored_document(stored, task_id, tool))

@@ -1,0 +1,393 @@
+"""Errors that tasks in flight met: recorded for the next attempt, listed, and dealt with.
+
+The Python calls of these names are the producers': they never raise, and write beside the agent.
+What is declared here answers people and programs, who are told what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from msgspec import Meta
+
+from trackrecord.errors import UnknownId
+from trackrecord.inflight.errors import ErrorType, TaskError
+from trackrecord.learning.text.language import Language
+from trackrecord.resources.access.redis_server import open_redis
+from trackrecord.resources.declaration.checks import IdOf, Moment, Text, moment_of
+from trackrecord.resources.declaration.paging import Sorting
+from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+
+if TYPE_CHECKING:
+    import redis
+
+    from trackrecord.inflight.errors import TaskInFlight
+    from trackrecord.inflight.store import InFlightStore
+    from trackrecord.redis.keys import Keys
+
+_TASKS_AT_ONCE: Final = 500
+_ID_FIELD: Final = b"i:"
+# Of the tasks with the latest news.
+_MOST_COMPARED: Final = 1000
+
+TaskId = Annotated[str, Meta(min_length=1, max_length=1024)]
+ErrorId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("error")]
+
+
+class TaskErrorAnswer(Answer, frozen=True, kw_only=True):
+    """One error that an attempt at a task met.
+
+    Attributes:
+        id: unique in its project.
+        type: what kind of error it is.
+        message: what happened, as an agent wrote it.
+        at: when it happened.
+        stack_trace: where it happened; "" if not reported.
+        tool_name: the tool that was used; "" if not reported.
+        context: the activity at that time; "" if not reported.
+        resolved: whether it has been dealt with.
+        task_id: the task; "" if it was recorded by a version that did not keep it.
+    """
+
+    id: str
+    type: ErrorType
+    message: str
+    at: Instant
+    stack_trace: str
+    tool_name: str
+    context: str
+    resolved: bool
+    task_id: str
+
+    @classmethod
+    def of(cls, error: TaskError) -> Self:
+        """Return a recorded error as an answer."""
+        return cls(**asdict(error))
+
+
+class RecordedError(Answer, frozen=True):
+    """An error that was recorded just now.
+
+    Attributes:
+        id: unique in its project.
+        task_id: the task.
+        type: what kind of error it is.
+    """
+
+    id: str
+    task_id: str
+    type: ErrorType
+
+
+class ResolvedError(Answer, frozen=True):
+    """An error that is dealt with.
+
+    Attributes:
+        id: its id.
+        resolved: true.
+    """
+
+    id: str
+    resolved: Literal[True] = True
+
+
+class ErrorContextAnswer(Answer, frozen=True, kw_only=True):
+    """What a retry is told of earlier attempts.
+
+    Attributes:
+        task_id: the task.
+        context: the text for its prompt; "" when there is nothing to say.
+        strikes: attempts that failed since the last one that succeeded.
+        errors: the errors that the text is about.
+    """
+
+    task_id: str
+    context: str
+    strikes: int
+    errors: tuple[TaskErrorAnswer, ...]
+    _task: TaskInFlight
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is on record of the task."""
+        return self._task.is_known
+
+
+class ErrorStatsAnswer(Answer, frozen=True, kw_only=True):
+    """The errors of a task, counted.
+
+    Attributes:
+        total: all of them, also those that are resolved or not kept any more.
+        unresolved: those kept that nobody has dealt with.
+        by_type: all of them by type; types that did not occur are absent.
+    """
+
+    total: int
+    unresolved: int
+    by_type: Mapping[ErrorType, int]
+    _task: TaskInFlight
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is on record of the task."""
+        return self._task.is_known
+
+
+TASK_ERRORS: Final = Sorting[TaskErrorAnswer](
+    "errors",
+    lambda each: each.id,
+    {
+        "id": lambda each: each.id,
+        "task": lambda each: each.task_id or None,
+        "type": lambda each: each.type,
+        "tool": lambda each: each.tool_name or None,
+        "at": lambda each: each.at,
+    },
+)
+ERRORS = Resource("errors", "Record and show the errors of tasks in flight.")
+
+
+@contextmanager
+def _open_tasks(project: str | None) -> Iterator[tuple[InFlightStore, redis.Redis, Keys, str]]:
+    from trackrecord.inflight.store import InFlightStore
+
+    with open_redis() as (client, settings):
+        name = project or settings.project
+        store = InFlightStore(client, settings.keys, name, settings.errors)
+        yield store, client, settings.keys, name
+
+
+@ERRORS.offers("POST /errors", needs_store=False, permission="write", status=201)
+def record_error(
+    *,
+    task_id: TaskId,
+    message: Text,
+    type: ErrorType | None = None,  # noqa: A002 - what the rules call it
+    stack_trace: str | None = None,
+    tool_name: str | None = None,
+    context: str | None = None,
+    project: str | None = None,
+) -> RecordedError:
+    """Record an error that an attempt at a task met, for the next attempt.
+
+    Args:
+        task_id: the task.
+        message: what happened.
+        type: what kind of error it is; derived from the message when not given.
+        stack_trace: where it happened.
+        tool_name: the tool that was used.
+        context: the activity at that time.
+        project: the task's project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    from trackrecord.inflight.classification import classify_text
+    from trackrecord.inflight.reports import error_report
+
+    report = error_report(
+        task_id,
+        type or classify_text(message),
+        message,
+        stack_trace=stack_trace,
+        tool_name=tool_name,
+        context=context,
+    )
+    with _open_tasks(project) as (store, *_):
+        store.write(report)
+    return RecordedError(report.id, report.task_id, report.type)
+
+
+@ERRORS.offers(
+    "GET /errors",
+    needs_store=False,
+    sorting=TASK_ERRORS,
+    in_pages=True,
+)
+def list_errors(
+    *,
+    task_id: TaskId | None = None,
+    unresolved: bool = False,
+    category: ErrorType | None = None,
+    at: Moment | None = None,
+    project: str | None = None,
+) -> list[TaskErrorAnswer]:
+    """Return the kept errors of tasks in flight, those that happened last first.
+
+    Args:
+        task_id: only errors of this task.
+        unresolved: only errors that nobody has dealt with.
+        category: only errors of this type.
+        at: a past moment to answer for.
+        project: the tasks' project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    from trackrecord.inflight.listing import ErrorFilter
+
+    wanted = ErrorFilter(task_id, category, unresolved)
+    moment = moment_of(at)
+    with _open_tasks(project) as (store, *_):
+        return [*map(TaskErrorAnswer.of, store.find(wanted, at=moment))]
+
+
+@ERRORS.offers("GET /errors/context", needs_store=False)
+def error_context(
+    *,
+    task_id: TaskId,
+    include_resolved: bool = False,
+    lang: Language = "en",
+    at: Moment | None = None,
+    project: str | None = None,
+) -> ErrorContextAnswer:
+    """Return the text on earlier attempts for the prompt of a retry; "" without any.
+
+    Args:
+        task_id: the task.
+        include_resolved: whether errors that have been dealt with are listed, too.
+        lang: the language of the text, "en" or "zh".
+        at: a past moment to answer for.
+        project: the task's project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    from trackrecord.inflight.retry_text import retry_text
+
+    moment = moment_of(at)
+    with open_redis() as (_, settings), _open_tasks(project) as (store, *_):
+        task = store.read(task_id, at=moment)
+    errors = task.errors if include_resolved else task.unresolved
+    return ErrorContextAnswer(
+        task_id=task_id,
+        context=retry_text(task, settings.errors, include_resolved=include_resolved, language=lang),
+        strikes=task.strikes,
+        errors=tuple(map(TaskErrorAnswer.of, errors)),
+        _task=task,
+    )
+
+
+@ERRORS.offers("GET /errors/stats", needs_store=False)
+def error_stats(
+    *, task_id: TaskId, at: Moment | None = None, project: str | None = None
+) -> ErrorStatsAnswer:
+    """Return the counts of a task's errors.
+
+    Args:
+        task_id: the task.
+        at: a past moment to answer for.
+        project: the task's project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    moment = moment_of(at)
+    with _open_tasks(project) as (store, *_):
+        task = store.read(task_id, at=moment)
+    stats = task.stats
+    return ErrorStatsAnswer(
+        total=stats.total, unresolved=stats.unresolved, by_type=stats.by_type, _task=task
+    )
+
+
+@ERRORS.offers(
+    "POST /errors/{error_id:path}/resolve",
+    command="resolve",
+    needs_store=False,
+    permission="write",
+    in_words=lambda _: "resolved",
+)
+def resolve_error(error_id: ErrorId, *, project: str | None = None) -> ResolvedError:
+    """Mark an error as dealt with; resolving it again changes nothing.
+
+    Args:
+        error_id: the error's id, or the beginning of it.
+        project: the task's project.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with _open_tasks(project) as (store, client, keys, name):
+        whole = whole_error_id(client, keys, name, error_id)
+        store.resolve(whole)
+    return ResolvedError(whole)
+
+
+def nearest_task_in_flight(project: str | None, task_id: str) -> UnknownId:
+    """Return the error for a task of which no error and no attempt is on record.
+
+    Args:
+        project: the project; the settings' project when None.
+        task_id: the task; the nearest one is looked for among those with the latest news.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached.
+    """
+    from trackrecord.resources.access.short_ids import nearest_id
+
+    with _open_tasks(project) as (store, _, _, name):
+        known = {task.task_id for task in islice(store.read_all(), _MOST_COMPARED)} - {""}
+    return UnknownId(
+        f"no error of a task {task_id!r} is on record in project {name!r}",
+        nearest=nearest_id(task_id, known),
+        hint="`trackrecord errors list` shows the errors of its tasks",
+    )
+
+
+def has_tasks_in_flight(project: str | None) -> bool:
+    """Return whether anything is on record of any task in flight of a project.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached.
+    """
+    with _open_tasks(project) as (_, client, keys, name):
+        return bool(client.exists(keys.tasks_in_flight(name)))
+
+
+def ids_of_errors(project: str | None) -> list[str]:
+    """Return the ids of all errors that a project keeps.
+
+    Raises:
+        ServerUnavailable: Redis cannot be reached.
+    """
+    with _open_tasks(project) as (_, client, keys, name):
+        return list(error_ids(client, keys, name))
+
+
+def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:
+    """Return the id of the error that an id, or the beginning of one, stands for.
+
+    Raises:
+        UnknownId: the project keeps no such error.
+        AmbiguousId: several errors' ids begin so.
+    """
+    from trackrecord.resources.access.short_ids import matching, whole_id
+
+    known = list(error_ids(client, keys, project))
+    return whole_id(
+        given,
+        matching(given, known),
+        f"no error {given!r} is on record in project {project!r}",
+        hint="`trackrecord errors list` shows its errors",
+        near=lambda: known[-_MOST_COMPARED:],
+    )
+
+
+def error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
+    """Yield the ids of all errors that a project keeps: a short id stands for one of them only."""
+    digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
+    remaining = iter(digests)
+    while some := list(islice(remaining, _TASKS_AT_ONCE)):
+        with client.pipeline(transaction=False) as pipe:
+            for digest in some:
+                pipe.hkeys(keys.task_in_flight(digest.decode(), project))
+            answers: Any = pipe.execute()
+        for fields in answers:
+            for name in fields:
+                if name.startswith(_ID_FIELD):
+                    yield name.removeprefix(_ID_FIELD).decode()

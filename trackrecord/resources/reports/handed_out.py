@@ -1,0 +1,89 @@
+"""What the task of a run was handed, and whether the run did what that says."""
+
+from collections.abc import Collection, Iterable
+from typing import Final, cast
+
+from sqlalchemy import Connection
+
+from trackrecord.learning.advice.effect.entries import is_followed
+from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.entry_ids import PREFIXES
+from trackrecord.learning.advice.runs.runs import NotedRun
+from trackrecord.store.advice.exposures import exposures_of_task
+from trackrecord.store.competences.read import existing_ids, read_named
+
+from .runs import HandedEntry, HandedKind, HandedOut
+
+# Clocks of one fleet differ, and a moment may have been rounded to a second.
+_CLOCK_SLACK_S: Final = 60.0
+# Of a task that is tried again and again, the last ones.
+_MOST_EXPOSURES: Final = 10
+_RECORD: Final = "skill-"
+
+
+def handed_to_run(
+    connection: Connection,
+    project_id: int,
+    task_id: str,
+    run: NotedRun | None,
+    *,
+    ended_at: float,
+    at: float | None = None,
+) -> tuple[HandedOut, ...]:
+    """Return what the task of a run had been handed when the run ended, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose run.
+        task_id: its task.
+        run: the run, as it is counted; None where it is not known.
+        ended_at: when it ended, seconds since the epoch.
+        at: a past moment to answer for.
+    """
+    until = ended_at + _CLOCK_SLACK_S
+    found = exposures_of_task(
+        connection, project_id, task_id, until=until, limit=_MOST_EXPOSURES, at=at
+    )
+    if not found:
+        return ()
+    tools_of = _tools_of(connection, project_id, {name for each in found for name in each.entries})
+    return tuple(_handed(each, run, tools_of) for each in found)
+
+
+def kind_of(entry: str) -> tuple[HandedKind, str]:
+    """Return what an entry that is handed out is, and its id in the list of its kind."""
+    for prefix in PREFIXES:
+        if entry.startswith(prefix):
+            return cast("HandedKind", prefix.removesuffix(":")), entry.removeprefix(prefix)
+    return ("competence" if entry.startswith(_RECORD) else "pattern"), entry
+
+
+def _handed(
+    exposure: Exposure, run: NotedRun | None, tools_of: dict[str, frozenset[str]]
+) -> HandedOut:
+    return HandedOut(
+        exposure.at,
+        exposure.is_withheld,
+        exposure.holdout,
+        exposure.propensity,
+        tuple(
+            HandedEntry(entry, *kind_of(entry), _followed(entry, run, tools_of))
+            for entry in exposure.entries
+        ),
+    )
+
+
+def _followed(entry: str, run: NotedRun | None, tools_of: dict[str, frozenset[str]]) -> bool | None:
+    # A record that is gone is not taken for a pattern.
+    if run is None or (kind_of(entry)[0] == "competence" and entry not in tools_of):
+        return None
+    return is_followed(entry, run, tools_of)
+
+
+def _tools_of(
+    connection: Connection, project_id: int, entries: Collection[str]
+) -> dict[str, frozenset[str]]:
+    named: Iterable[str] = [each for each in entries if each.startswith(_RECORD)]
+    known = sorted(existing_ids(connection, project_id, sorted(named)))
+    found = read_named(connection, project_id, known)
+    return {each: frozenset(record.required_tools) for each, record in found.items()}

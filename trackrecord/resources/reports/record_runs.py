@@ -1,0 +1,67 @@
+"""The runs behind a competence record, and how they went from tool to tool."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from trackrecord.learning.advice.runs.runs import with_verdict
+from trackrecord.learning.competences.episodes.flow import ProcedureFlow, flow_of
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.experience.competences import whole_record_id
+from trackrecord.store.advice.found_runs import runs_of_rows
+from trackrecord.store.competences.provenance import newest_rows
+from trackrecord.store.competences.read import read_competence
+
+from .run_lines import RunLine, line_of
+
+MOST_RUNS: Final = 500
+
+
+@dataclass(frozen=True)
+class RecordRuns:
+    """The newest runs that count for a record.
+
+    Attributes:
+        runs: the runs, the newest first.
+        flow: how they went from tool to tool.
+        are_more: whether older ones were left out.
+    """
+
+    runs: tuple[RunLine, ...]
+    flow: ProcedureFlow
+    are_more: bool
+
+
+def runs_behind_record(
+    connection: Connection,
+    project: str,
+    competence_id: str,
+    *,
+    at: float | None = None,
+    limit: int = MOST_RUNS,
+) -> RecordRuns:
+    """Return the newest runs that count for a record, and how they went from tool to tool.
+
+    Args:
+        connection: a reading transaction.
+        project: whose record.
+        competence_id: the record's id, or the beginning of it.
+        at: a past moment to answer for.
+        limit: how many runs at most.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such record, or had none at that moment.
+        AmbiguousId: several records' ids begin so.
+    """
+    project_id = project_row(connection, project)
+    whole = whole_record_id(connection, project, competence_id)
+    record = read_competence(connection, project_id, whole, at=at)
+    rows = newest_rows(connection, project_id, record, limit=limit + 1, at=at)
+    found = runs_of_rows(connection, project_id, rows[:limit], at=at)
+    return RecordRuns(
+        runs=tuple(map(line_of, found)),
+        flow=flow_of(with_verdict(each.run for each in found)),
+        are_more=len(rows) > limit,
+    )

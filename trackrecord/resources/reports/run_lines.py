@@ -1,0 +1,152 @@
+"""Runs line by line: what a list of them shows, without a single body being read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import Connection
+
+from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.access.tasks import check_task
+from trackrecord.resources.declaration.paging import cursor_of, place_of
+from trackrecord.store.advice.found_runs import (
+    FoundRun,
+    FoundRunPlace,
+    rows_of_task,
+    runs_before,
+    runs_of_rows,
+)
+
+from .runs import RunFilter, RunVerdict, verdict_of
+
+# A filter that admits hardly any run must not read a million of them for one page.
+MOST_READ: Final = 10_000
+_MOST_OF_TASK: Final = 1000
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """What a list shows of one run.
+
+    Attributes:
+        outcome_id: the id of its outcome.
+        task_id: the task.
+        source: the agent that reported it; "" if not reported.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether the task reached its goal; None where nobody knows it.
+        duration_ms: how long it took, None if not reported.
+        calls: how many calls it made.
+        failed_calls: how many of them failed.
+        tools: the tools that it called, in the order of their first call.
+    """
+
+    outcome_id: str
+    task_id: str
+    source: str
+    ended_at: float
+    success: bool | None
+    duration_ms: int | None
+    calls: int
+    failed_calls: int
+    tools: tuple[str, ...]
+
+    @property
+    def verdict(self) -> RunVerdict:
+        """The word for what it says of its task."""
+        return verdict_of(self.success)
+
+
+@dataclass(frozen=True)
+class RunLines:
+    """A page of runs.
+
+    Attributes:
+        lines: the runs, the newest first.
+        next: the cursor for the next page; None where there is nothing more.
+        read: how many runs were looked at for it.
+    """
+
+    lines: tuple[RunLine, ...]
+    next: str | None
+    read: int
+
+
+def line_of(found: FoundRun) -> RunLine:
+    """Return what a list shows of a run."""
+    run = found.run
+    return RunLine(
+        outcome_id=found.outcome_id,
+        task_id=run.task_id,
+        source=run.source,
+        ended_at=run.ended_at,
+        success=run.success,
+        duration_ms=run.duration_ms,
+        calls=len(run.steps),
+        failed_calls=sum(step.failed for step in run.steps),
+        tools=tuple(dict.fromkeys(step.tool for step in run.steps)),
+    )
+
+
+def list_run_lines(
+    connection: Connection,
+    project: str,
+    *,
+    at: float | None = None,
+    wanted: RunFilter | None = None,
+    after: str | None = None,
+    limit: int = 50,
+    most_read: int = MOST_READ,
+) -> RunLines:
+    """Return a page of the runs of a project, the newest first.
+
+    Where few runs are asked for a page may have fewer than `limit` and not be the last one: then
+    `next` says where to look further.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        at: a past moment to answer for: only what had been received by then.
+        wanted: which runs; None for all.
+        after: the cursor that the page before ended with; None for the newest.
+        limit: how many runs at most.
+        most_read: how many runs are looked at for one page at most.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: runs of one task are asked for, and no outcome of it is on record.
+        InvalidCursor: no page ended with this cursor.
+    """
+    before = None if after is None else place_of(after, FoundRunPlace)
+    project_id = project_row(connection, project)
+    wanted = wanted or RunFilter()
+    is_any = wanted == RunFilter()
+    found: Iterable[FoundRun]
+    if wanted.task_id is not None:
+        rows = rows_of_task(connection, project_id, wanted.task_id, at=at, limit=_MOST_OF_TASK)
+        if not rows:
+            check_task(connection, project, wanted.task_id)
+        of_task = runs_of_rows(connection, project_id, rows, at=at)
+        found = [each for each in of_task if before is None or _place(each) < before]
+    else:
+        at_once = limit + 1 if is_any else 500
+        found = runs_before(connection, project_id, before=before, at=at, at_once=at_once)
+    return _page(iter(found), wanted, limit, most_read)
+
+
+def _page(found: Iterator[FoundRun], wanted: RunFilter, limit: int, most_read: int) -> RunLines:
+    lines: list[RunLine] = []
+    last: FoundRun | None = None
+    read = 0
+    for last in islice(found, most_read):
+        read += 1
+        if wanted.admits_line(last.run):
+            lines.append(line_of(last))
+            if len(lines) == limit:
+                break
+    are_more = last is not None and next(found, None) is not None
+    return RunLines(tuple(lines), cursor_of(_place(last)) if are_more and last else None, read)
+
+
+def _place(found: FoundRun) -> FoundRunPlace:
+    return FoundRunPlace(found.run.ended_at, found.run.outcome)
