@@ -81,7 +81,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _idle(server: Server) -> tuple[float, float]:
-    """Return the memory and the processor time in a minute of a server that nobody asks."""
+    """Return the memory and the processor time per minute of an idle server."""
     with closing(http.client.HTTPConnection(*server.address, timeout=_TIMEOUT_S)) as connection:
         connection.request("GET", "/health", headers=CREDENTIAL)  # it answers once it has started
         connection.getresponse().read()

@@ -1,4 +1,4 @@
-"""What one event of a coding agent costs: processor time and memory of the hook's program."""
+"""Measure one event of a coding agent: processor time and memory of the hook's program."""
 
 import json
 import sys
@@ -58,7 +58,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def event_text(event: str, *, folder: str = "/src/shop", prompt: str = "Fix the tests") -> str:
-    """Return what an agent writes to a hook; `@` stands for the number of the session."""
+    """Return what an agent writes to a hook; `@` is replaced by the number of the session."""
     return json.dumps(
         {
             "session_id": "session-@",

@@ -1,4 +1,4 @@
-"""Reads over HTTP beside the Python calls, and a thousand readers while outcomes are learnt."""
+"""Reads over HTTP compared with Python calls, and a thousand readers while outcomes are learnt."""
 
 import http.client
 import json

@@ -53,7 +53,7 @@ def _either(chance: random.Random, _runs: int) -> str:
 
 @dataclass(frozen=True)
 class World:
-    """How tasks are tried again.
+    """Parameters of how tasks are retried.
 
     Attributes:
         name: what it is called.
