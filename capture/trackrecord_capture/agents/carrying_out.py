@@ -48,7 +48,7 @@ def plan_uninstall(agent: Agent, home: Path) -> Plan:
 
 
 def install(agent: Agent, home: Path, plan: Plan) -> None:
-    """Carry out the plan of an installation; the hook stands before anything points to it.
+    """Carry out the plan of an installation; the hook's file is written before entries point to it.
 
     Raises:
         DraftRefused: a file was changed since the plan was made.

@@ -1,4 +1,4 @@
-"""Where the front door is, for programs of the same user: its socket and a file, both in the home.
+"""The address of the front door for programs of the same user: a socket and a file in the home.
 
 Nobody else can listen on the socket. On the port anybody can, after the front door was killed.
 """
@@ -24,7 +24,7 @@ _MOST_ANSWER: Final = 64 * 1024
 
 
 class DoorAddress(msgspec.Struct, frozen=True):
-    """Where the front door listens over TCP, as a process on this machine reaches it.
+    """The TCP address at which a process on this machine reaches the front door.
 
     Attributes:
         host: name or address.

@@ -1,4 +1,4 @@
-"""A file of somebody else's while it is being changed, with what takes every change back."""
+"""A file of another program while it is changed, with the edits that undo every change."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ class DraftRefused(Exception):
 
 
 class Draft:
-    """The text of a file, and the edits that lead back to what it was.
+    """The text of a file, and the edits that restore its original.
 
     Attributes:
         path: where the file is.
@@ -45,12 +45,12 @@ class Draft:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything would be written."""
+        """Return whether anything would be written."""
         return self.text != self.before
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was done to one file.
+    """A record of the changes to one file.
 
     Attributes:
         path: the file.
@@ -119,7 +119,7 @@ def missing_folders(path: Path) -> tuple[str, ...]:
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file; None if there is none.
+    """Return the text of a file; None if it does not exist.
 
     Raises:
         DraftRefused: it cannot be read, or is not a text.

@@ -1,4 +1,4 @@
-"""What a coding agent's hook runs: a note of an end, or a question to the front door.
+"""The program of a coding agent's hook: notes an end, or asks the front door.
 
 Questions are what is known of the project, and whether an oversized output has a summary.
 
@@ -54,7 +54,7 @@ def _input() -> bytes:
 
 
 def _word(text: object) -> str:
-    """Return a text that can stand in a file's name; "" for any other."""
+    """Return a text that is safe in a file name; "" for any other."""
     kept = text if isinstance(text, str) else ""
     return kept if len(kept) <= 128 and kept.replace("-", "").replace("_", "").isalnum() else ""
 
@@ -84,7 +84,7 @@ def _note(agent: str, event: str, given: dict[str, object]) -> None:
 
 
 def _ask(agent: str, event: str, given: dict[str, object]) -> None:
-    """Print what is known, once for a session and an event; nothing if nobody answers."""
+    """Print the front door's answer, once for a session and an event; nothing without an answer."""
     session = _word(given.get("session_id"))
     if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
         return

@@ -93,7 +93,7 @@ def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
 
 
 def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
-    """Return where our hooks stand: the event, the place of the group, and the place in it.
+    """Return the places of our hooks: event, index of the group, and index in the group.
 
     Raises:
         DraftRefused: the file is not what it should be.

@@ -1,4 +1,4 @@
-"""What the hooks leave behind in trackrecord's home: when each one fired, and what went wrong."""
+"""Files of the hooks in trackrecord's home: when each hook fired, and the last error."""
 
 import time
 from contextlib import suppress
@@ -18,7 +18,7 @@ _LONGEST: Final = 300
 
 
 class LastError(msgspec.Struct, frozen=True):
-    """What went wrong last with an agent's reports.
+    """The last error of an agent's reports.
 
     Attributes:
         at: when, seconds since the epoch.

@@ -1,4 +1,4 @@
-"""What is installed, on record in trackrecord's home, so that exactly that can be removed."""
+"""A record of installed entries in trackrecord's home, so that exactly these can be removed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ _NAME: Final = "installed.json"
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is installed for one agent.
+    """A record of what is installed for one agent.
 
     Attributes:
         at: when it was installed, seconds since the epoch.

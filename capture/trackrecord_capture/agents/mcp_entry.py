@@ -15,7 +15,7 @@ _COMMAND: Final = "command"
 
 
 def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
-    """Make a file name our server, once; return the names of what was made to hold it.
+    """Add our server to a file, once; return the names of the entries that were created.
 
     Raises:
         DraftRefused: the file is not what it should be, or names a server of somebody else so.

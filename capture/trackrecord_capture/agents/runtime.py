@@ -36,7 +36,7 @@ exec {python} -P -m trackrecord_cli mcp --by-folder --tool recall --tool remembe
 
 
 def runtime_folder(home: Path) -> Path:
-    """Return the folder of the hook and of what it remembers."""
+    """Return the folder of the hook and its state."""
     return home / "agents"
 
 
@@ -51,7 +51,7 @@ def mcp_path(home: Path) -> Path:
 
 
 def hook_command(home: Path, agent: str) -> str:
-    """Return the command of a hook: a line for a shell, which succeeds whatever happens."""
+    """Return the command of a hook: a shell line that always succeeds."""
     return f"{hook_prefix(home)}{agent} 2>/dev/null || true"
 
 

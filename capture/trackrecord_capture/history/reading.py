@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 
 
 class LogReading(msgspec.Struct, frozen=True, kw_only=True):
-    """How logs are read.
+    """Parameters of reading logs.
 
     Attributes:
         outcome_of: makes the fields of an outcome of a run; None for a run that is none.
@@ -192,7 +192,7 @@ class _Reader:
 
 
 def _is_known(place: LogPlace, log: Log) -> bool:
-    """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
+    """Return whether nothing is new, and no run in the log has fallen silent meanwhile."""
     since = place.goes_on_since
     has_fallen_silent = since is not None and _is_silent(since)
     return place.version == log.version and not has_fallen_silent
@@ -203,6 +203,6 @@ def _is_silent(since: float) -> bool:
 
 
 def _without_verdict(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the outcome of a run that goes on: nobody knows yet how it will end."""
+    """Return the outcome of a run that goes on, without a verdict."""
     kept = {name: each for name, each in fields.items() if name not in _VERDICT}
     return kept | {"success": None}

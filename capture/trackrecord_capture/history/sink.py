@@ -1,4 +1,4 @@
-"""Where the outcomes of a reading go: nothing is forgotten before it is safe there."""
+"""The destination of a reading's outcomes: nothing is forgotten before it is safe there."""
 
 from collections import Counter
 from typing import Any, Final, Protocol

@@ -58,7 +58,7 @@ _SCHEMA: Final = """
 
 
 class LogPlace(NamedTuple):
-    """How far a log has been read.
+    """The position up to which a log has been read.
 
     Attributes:
         version: the log's version when it was read.
@@ -232,7 +232,7 @@ def _is_same(first: str, second: str) -> bool:
 
 
 def _identity(path: Path, length: int = _IDENTITY_BYTES) -> str:
-    """Return what tells a log from another one that takes its name later.
+    """Return what distinguishes a log from a later one of the same name.
 
     Args:
         path: the log.

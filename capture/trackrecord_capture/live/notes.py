@@ -24,7 +24,7 @@ class TooManyNotes(Exception):
 
 
 class EndNote(msgspec.Struct, frozen=True):
-    """That something ended.
+    """A note that a session or a run ended.
 
     Attributes:
         agent: the agent's name.

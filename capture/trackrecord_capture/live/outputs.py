@@ -34,7 +34,7 @@ _LONGEST_PROMPT: Final = 32_768
 
 
 class ToolOutput(msgspec.Struct, frozen=True):
-    """What a hook says when a tool has ended.
+    """A hook's message when a tool has ended.
 
     Attributes:
         agent: the agent's name.
@@ -119,7 +119,7 @@ class Outputs:
         )
 
     def _task_of(self, output: ToolOutput, project: str) -> str | None:
-        """Return the id that the task's outcome will have; None if nobody said what was asked."""
+        """Return the id that the task's outcome will have; None if the prompt is unknown."""
         asked = (output.agent, output.session, output.prompt_id)
         prompt = output.prompt or self._prompts.get(asked, "")
         if not prompt:

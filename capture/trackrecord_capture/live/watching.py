@@ -135,7 +135,7 @@ class Watching:
             self._take(told, paths, now)
 
     def _take(self, note: EndNote | None, paths: Sequence[Path], now: float) -> None:
-        """Ask for what notes of one session tell of, however many of them there are."""
+        """Read the session that notes point to, however many notes there are."""
         source = None if note is None else self._sources.get(note.agent)
         if note is None or source is None:
             _remove(paths)

@@ -1,4 +1,4 @@
-"""What stands around the records that a hook hands to an agent: where they come from."""
+"""The frame around records in a hook's answer: where they come from."""
 
 from typing import Final
 

@@ -56,7 +56,7 @@ def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
 
 
 def evaluation_in(record: LogRecord) -> SpanScore:
-    """Return the score that an evaluation event tells of."""
+    """Return the score in an evaluation event."""
     attributes = record.attributes
     if isinstance(record.body, Mapping):
         attributes = {**record.body, **attributes}

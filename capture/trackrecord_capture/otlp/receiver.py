@@ -1,4 +1,4 @@
-"""What takes decoded spans, log records and scores from the front door."""
+"""The receiver of decoded spans, log records and scores from the front door."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""Spans and log records as OTLP carries them, whatever they were encoded in.
+"""Spans and log records of OTLP, independent of their encoding.
 
 Nothing here depends on protobuf or JSON, and nothing is interpreted: what an attribute means in
 which vocabulary comes later.

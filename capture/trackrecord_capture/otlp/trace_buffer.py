@@ -41,7 +41,7 @@ _ROOTS: Final = (SpanKind.RUN, SpanKind.STEP, SpanKind.OTHER)
 
 
 class TraceBuffer:
-    """Take spans, log records and scores, and publish the runs that they tell of.
+    """Take spans, log records and scores, and publish the runs in them.
 
     Args:
         path: the file that keeps what was taken.
@@ -187,7 +187,7 @@ class TraceBuffer:
     def _with(
         self, trace: str, facts: Sequence[Fact], now: float, rows: list[tuple[str, str, bytes]]
     ) -> WaitingTrace:
-        """Return how a trace stands with more facts, and add the rows that they make."""
+        """Return a trace's state with more facts, and append the new rows."""
         waiting = self._waiting.after(trace, now)
         for fact in facts:
             encoded = encode_fact(without_secrets(fact))

@@ -173,7 +173,7 @@ class TracePublishing:
                     self._store.put_traces([waiting.kept(due.trace)])
 
     def _amend(self, now: float) -> int:
-        """Publish scores of traces that are not kept any longer, by what they became."""
+        """Publish late scores of traces, through the outcomes that these became."""
         done: list[str] = []
         amended = 0
         with self._lock:

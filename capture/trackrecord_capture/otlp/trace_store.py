@@ -58,7 +58,7 @@ class NoRoom(Exception):
 
 
 class KeptTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a trace on disk.
+    """A trace as it is stored on disk.
 
     Attributes:
         trace: its id.
@@ -173,7 +173,7 @@ class TraceStore:
         self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", facts)
 
     def put_traces(self, traces: Iterable[KeptTrace]) -> None:
-        """Write down how traces stand."""
+        """Store the state of traces."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
             (

@@ -1,4 +1,4 @@
-"""Which steps of a command line change files of the work."""
+"""Find the steps of a command line that change files of the work."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What an adapter of recorded sessions offers: finding the logs, and reading runs from them."""
+"""The interface of adapters for recorded sessions: find the logs, and read runs from them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -65,7 +65,7 @@ class Source(Protocol):
         ...
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the logs in folders or files, the oldest first; those that do not exist are none."""
+        """Find the logs in folders or files, the oldest first; missing ones are skipped."""
         ...
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:

@@ -1,4 +1,4 @@
-"""Which results of checks still stand: a failure until a check that is as wide has passed."""
+"""Find failures of checks that no later check of at least the same scope has cleared."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

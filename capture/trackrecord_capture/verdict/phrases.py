@@ -1,4 +1,4 @@
-"""What a person's next prompt says of the run before it, by a short table of phrases.
+"""Read a verdict on the last run from a person's next prompt, by a short table of phrases.
 
 Only a prompt that *begins* with one of them counts, after fillers such as "no," or "hmm": what
 comes later in a prompt is more often about the next task. "No problem" and "that's not wrong" are

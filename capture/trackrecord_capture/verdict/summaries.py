@@ -18,7 +18,7 @@ _CUT_OUT: Final = re.compile(r"^\[\.\.\.\]$", re.MULTILINE)
 
 
 class OutputPart(IntEnum):
-    """How much of an output is seen."""
+    """How much of an output is available."""
 
     WHOLE = 0
     """All of it."""
@@ -189,7 +189,7 @@ _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
-    """What a tool's output says of how it ended.
+    """The evidence in a tool's output on how it ended.
 
     Attributes:
         passed: whether it passed; None if it did not run, or had nothing to check.

@@ -1,4 +1,4 @@
-"""Which records of a transcript are a person's prompts, and what they say."""
+"""Tell a person's prompts from other records of a transcript, and read them."""
 
 import re
 from typing import Final

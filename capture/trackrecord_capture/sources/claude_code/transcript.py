@@ -40,7 +40,7 @@ def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
 
 
 class _Reader:
-    """Holds a run back until the next prompt is there, which is part of what is known of it."""
+    """Holds a run back until the next prompt arrives, which may change the verdict on it."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -187,7 +187,7 @@ class _Reader:
         return run
 
     def _shorten(self) -> None:
-        """Nobody works in so many terminals: the oldest run is given up to be read."""
+        """Bound the number of open runs: the oldest one is dropped."""
         if len(self._open) - len(self._ready) > _MOST_OPEN:
             oldest = next(run for run in self._open if run not in self._ready)
             self._ready.append(oldest)
@@ -258,7 +258,7 @@ def _sub_agent(path: Path) -> str:
 
 
 def _agent_type(path: Path) -> str:
-    """Return the type of a sub-agent, which is told beside its transcript."""
+    """Return the type of a sub-agent, which is in a file next to its transcript."""
     try:
         with path.with_suffix(".meta.json").open("rb") as file:
             meta = msgspec.json.decode(file.read(_LONGEST_META))

@@ -1,4 +1,4 @@
-"""What the tools of Codex answer the model: text in several wrappings, with the exit status in it.
+"""The outputs of Codex' tools: text in several wrappings, with the exit status inside.
 
 Older versions have the exit status of a command nowhere else.
 """
@@ -23,7 +23,7 @@ _REFUSED: Final = re.compile(r"(?:\w+ )?(?:command |patch )?rejected by user\b",
 
 
 class Output(NamedTuple):
-    """What a tool answered.
+    """The output of a tool.
 
     Attributes:
         text: without what Codex wrote above it.

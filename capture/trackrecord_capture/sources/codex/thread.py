@@ -22,7 +22,7 @@ _SLACK_S: Final = 5.0
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
-    """What is the same for all turns of a thread.
+    """The properties that all turns of a thread share.
 
     Attributes:
         id: the thread's id.

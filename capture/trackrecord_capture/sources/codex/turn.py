@@ -63,12 +63,12 @@ class Turn:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody asked for anything, and nothing was done."""
+        """Return whether there was no request and no work."""
         return not self.prompt and not self._calls
 
     @property
     def has_calls(self) -> bool:
-        """Whether a tool was called."""
+        """Return whether a tool was called."""
         return bool(self._calls)
 
     def saw(self, at: float | None) -> None:
@@ -96,7 +96,7 @@ class Turn:
             self.sign(Seen.CRASHED, "the turn's budget was used up", at)
 
     def err(self, message: object, info: object, at: float | None) -> None:
-        """Take an error that ended the turn; some versions tell it twice."""
+        """Take an error that ended the turn; some versions report it twice."""
         kind = next(iter(info), "") if isinstance(info, dict) else str(info or "")
         says = message if isinstance(message, str) else ""
         seen = Seen.CRASHED if kind in _OWN_ERRORS else Seen.API_FAILED
@@ -169,7 +169,7 @@ class Turn:
                 call.result = call.result or asked.result
 
     def end_command(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
-        """Take the end of a command, as an event or an item tells it."""
+        """Take the end of a command, from an event or an item."""
         source = str(ended.get("source", ""))
         if "interaction" in source.lower():
             return
@@ -240,7 +240,7 @@ class Turn:
         return call
 
     def _inner(self, call_id: str, tool: str, at: float | None) -> DraftCall:
-        """Add a call that a script of the model made: it stands for the script."""
+        """Add a call that a script of the model made; it takes the place of the script."""
         if self._script is not None:
             self._script.is_wrapping = True
         return self._new(call_id, tool, at)

@@ -122,7 +122,7 @@ def _session(info: dict[str, Any], name: str) -> Session:
 
 
 def _is_plain(name: object) -> bool:
-    """Return whether an id can stand in a file's name as it is."""
+    """Return whether an id is safe in a file name as it is."""
     return isinstance(name, str) and name.replace("_", "").replace("-", "").isalnum()
 
 

@@ -95,7 +95,7 @@ _OPTIONS = {"OpenAIAgentsInstrumentor": {"exclusive_processor": False}}
 
 
 class _Watch:
-    """What is known of the program so far."""
+    """The state of the program so far."""
 
     def __init__(self, here):
         self.here = here
@@ -236,7 +236,7 @@ def _instrument(path, provider):
     again = instrumentor.instrument
 
     def instrument(**options):
-        """Stand for the program's own call: its tracer provider gets the spans, too."""
+        """Replace the program's own call: its tracer provider gets our span processor, too."""
         theirs = options.get("tracer_provider")
         if theirs is None:
             return
