@@ -29,7 +29,7 @@ def main() -> NoReturn:
 
 
 def is_ours(error: ModuleNotFoundError) -> bool:
-    """Whether a module of trackrecord itself is missing, which is a defect."""
+    """Return whether a module of trackrecord itself is missing, which is a defect."""
     return error.name is None or error.name.startswith("trackrecord")
 
 

@@ -1,4 +1,4 @@
-"""`trackrecord import jsonl` of what `trackrecord export` wrote."""
+"""`trackrecord import jsonl` for files of `trackrecord export`."""
 
 from __future__ import annotations
 

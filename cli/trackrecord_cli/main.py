@@ -219,7 +219,7 @@ def _say(message: str) -> None:
 
 
 def _say_in_json(error: TrackrecordError) -> None:
-    """Who asked for JSON reads it from standard output, also when the answer is no."""
+    """Print an error as JSON on standard output if JSON was asked for."""
     from .screen import print_json
 
     document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}

@@ -19,7 +19,7 @@ _Value = TypeVar("_Value")
 
 
 class Read(click.ParamType[_Value]):
-    """What a function makes of the text that was typed.
+    """The value of a function that reads the typed text.
 
     Args:
         name: what stands for it in the help.

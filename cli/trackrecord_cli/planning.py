@@ -1,4 +1,4 @@
-"""What an installation changes, as people read it: files and lines."""
+"""Print the changes of an installation for people: files and lines."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ FindKnown = Callable[[Collection[Name]], "Collection[Name]"]
 
 @dataclass
 class Published:
-    """What became of what was handed in.
+    """The result of publishing outcomes from the command line.
 
     Attributes:
         outcome_ids: of the outcomes that Redis took, in order.

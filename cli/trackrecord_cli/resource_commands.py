@@ -1,4 +1,4 @@
-"""The commands of a resource, from what its calls are noted with: options, JSON and tables."""
+"""The commands of a resource, generated from its declared calls: options, JSON and tables."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def group_of(
 
 
 class _ResourceGroup(CommandGroup):
-    """Makes each command when it is called; commands written by hand may stand beside them."""
+    """Generates each command when it is called; hand-written commands may be added."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What `status` shows to people: a line for each number, and the verdict last."""
+"""The lines of `status` for people: one for each number, and the verdict last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers went lately, drawn beside them on a terminal; nothing is asked where nobody looks."""
+"""Recent trends of numbers, drawn next to them on a terminal; no queries outside a terminal."""
 
 from __future__ import annotations
 

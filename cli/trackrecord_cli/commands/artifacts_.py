@@ -133,7 +133,7 @@ def get_artifact(
 def _read(
     store: ArtifactStore, settings: DaemonSettings, project: str, given: str
 ) -> tuple[str, bytes]:
-    """Return the id of the artifact that an id, or the beginning of one, stands for; its bytes."""
+    """Return the full id of an artifact, from an id or its beginning, and its bytes."""
     from trackrecord.errors import InvalidArtifactId, UnknownId
     from trackrecord.queries.short_ids import matching, only_match
 

@@ -1,4 +1,4 @@
-"""Agents of the demo that follow what they are handed, and those of the holdout, which guess."""
+"""Agents of the demo that follow their recommendations, and those of the holdout, which guess."""
 
 import random
 from collections.abc import Callable, Iterator

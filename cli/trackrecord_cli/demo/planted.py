@@ -65,7 +65,7 @@ PROCEDURES = (
 
 
 def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dict[str, Any]]:
-    """What one agent reports; the same for the same seed, but for the time.
+    """Return the reports of one agent; the same for the same seed, apart from the time.
 
     Args:
         seed: of the whole demo.

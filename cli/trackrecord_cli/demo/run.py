@@ -49,7 +49,7 @@ _HOLDOUT = 0.3
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found out.
+    """The result of the demo.
 
     Attributes:
         outcomes: how many were published and learnt.

@@ -45,7 +45,7 @@ Found = list[tuple["Source", "Log"]]
 
 @dataclass(frozen=True)
 class WantedImport:
-    """What is to be imported.
+    """The parameters of an import.
 
     Attributes:
         agents: the name of an agent, or "all".
