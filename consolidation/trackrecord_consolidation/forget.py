@@ -34,7 +34,7 @@ _TURN_S = 60.0
 
 @dataclass(frozen=True)
 class InStore:
-    """What is on record of a subject.
+    """The counts of a subject's rows in the store.
 
     Attributes:
         found: its outcomes, and what follows from them; of a project only its counts are known.
@@ -72,7 +72,7 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
 
 
 def check_turn(engine: Engine, project: str) -> None:
-    """Check that nobody consolidates a project.
+    """Check that no consolidation of the project is running.
 
     Raises:
         AlreadyRunning: somebody does.

@@ -1,4 +1,4 @@
-"""What a worker does once, before it forks the processes that learn.
+"""Work that a worker does once, before it forks the processes that learn.
 
 Named as a step of a worker's start, not imported: beat has no use for it.
 """

@@ -108,7 +108,7 @@ class IntakeContext:
 
 @dataclass
 class IntakeResult:
-    """What was learnt from some entries.
+    """The result of learning from some entries.
 
     Attributes:
         counts: how many entries ended how.

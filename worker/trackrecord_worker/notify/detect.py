@@ -84,7 +84,7 @@ class NewsDetector:
         yield from (each for each in news if each.kind in self._settings.notify.events)
 
     def _detect_letters(self, now: float) -> int:
-        """Tell of dead letters that are new, once a minute at most."""
+        """Announce new dead letters, once a minute at most."""
         if NewsKind.DEAD_LETTERS not in self._settings.notify.events:
             return 0
         last_told, told_at = self._outbox.letters_told()
