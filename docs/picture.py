@@ -69,7 +69,7 @@ class Trackrecord:
         self._until(lambda: self._learnt() >= known + outcomes)
 
     def until_advised(self) -> None:
-        """Wait until agents are handed what was learnt."""
+        """Wait until prompts contain what was learnt."""
         asked = ("rankings", "--project", PROJECT, "--format", "prompt")
         self._until(lambda: b"Tool Procedures" in self.command(*asked))
 

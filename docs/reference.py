@@ -97,7 +97,7 @@ def _rules_table(name: str, rules: "DataclassInstance") -> str:
 
 
 def attribute_meanings(kind: type) -> dict[str, str]:
-    """What a docstring's "Attributes" section says of each attribute, on one line."""
+    """Read the meaning of each attribute from a docstring's "Attributes" section, on one line."""
     _, _, section = (getdoc(kind) or "").partition("Attributes:\n")
     found = re.findall(r"^    (\w+): ((?:.+\n?)(?:      +.+\n?)*)", section + "\n", re.MULTILINE)
     return {name: _sentence(" ".join(text.split())) for name, text in found}

@@ -152,7 +152,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_proven(self) -> bool:
-        """Whether a request on this connection has shown a credential."""
+        """Return whether a request on this connection has shown a credential."""
         self._note_proof()
         return self._was_proven
 
@@ -162,7 +162,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no request is being answered here."""
+        """Return whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def _stay(self) -> None:

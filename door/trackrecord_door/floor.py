@@ -1,4 +1,4 @@
-"""The floor that the reading surfaces stand on: the calls of `trackrecord`, asked beside the loop.
+"""The query service of the reading surfaces: runs calls of `trackrecord` beside the event loop.
 
 The HTTP API, MCP, the metrics and the page ask the same functions as Python and the command line.
 They wait for the database and for Redis, so that they run on threads of their own: neither hooks

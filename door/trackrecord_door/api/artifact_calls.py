@@ -1,4 +1,4 @@
-"""What HTTP offers of outputs that are stored whole."""
+"""HTTP calls for outputs that are stored whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What HTTP offers of criteria, where it differs from the Python API."""
+"""HTTP calls for criteria, as far as they differ from the Python API."""
 
 from __future__ import annotations
 

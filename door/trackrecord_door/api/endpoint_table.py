@@ -1,4 +1,4 @@
-"""The table of endpoints: all that HTTP offers, beside the outcomes that are posted.
+"""The table of endpoints: all of HTTP, apart from posted outcomes.
 
 A resource of `trackrecord/resources` notes its own endpoints. Of what is no such resource yet, a
 new question is a function in `trackrecord/queries`, a call in `trackrecord/calls` that

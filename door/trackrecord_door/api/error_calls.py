@@ -1,4 +1,4 @@
-"""What HTTP offers of errors that tasks in flight met."""
+"""HTTP calls for errors of tasks in flight."""
 
 from __future__ import annotations
 

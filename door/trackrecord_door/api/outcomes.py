@@ -26,7 +26,7 @@ _fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Taken(NamedTuple):
-    """What became of what was posted.
+    """The result of posting outcomes.
 
     Attributes:
         outcome_ids: of the outcomes that are with Redis or in the spool, in order.
@@ -136,7 +136,7 @@ class OutcomesTaken:
 
 
 def _signed(body: bytes, caller: Caller) -> bytes:
-    """Return a body that says which token brought it, whatever it said itself.
+    """Return a body with the token that brought it, overriding its own claim.
 
     The user of the server may bring what others reported.
     """

@@ -18,7 +18,7 @@ _OTHER_LIST: Final = (
 
 
 class _Place(NamedTuple):
-    """Where a page ended.
+    """The position where a page ended.
 
     Attributes:
         question: stands for the list.
@@ -32,7 +32,7 @@ class _Place(NamedTuple):
 
 
 class AskedPage(NamedTuple):
-    """Which page of a list is asked for.
+    """The requested page of a list.
 
     Attributes:
         limit: the maximum number of entries.

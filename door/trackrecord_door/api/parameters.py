@@ -1,4 +1,4 @@
-"""What an endpoint takes, from the signature of its call: names, types, bounds, descriptions."""
+"""Parameters of an endpoint, from the signature of its call: names, types, bounds, descriptions."""
 
 import collections.abc
 import inspect
@@ -96,12 +96,12 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be given."""
+        """Return whether the parameter is required."""
         return self.default is inspect.Parameter.empty
 
     @property
     def is_repeated(self) -> bool:
-        """Whether a query string may have it several times."""
+        """Return whether a query string may have it several times."""
         return typing.get_origin(_bare(self.kind)) is list
 
 

@@ -1,4 +1,4 @@
-"""What a request gives an endpoint: read from its query string and its body, each mistake named."""
+"""Read an endpoint's arguments from query string and body; each mistake is named."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -71,7 +71,7 @@ class _Later:
 
 
 class _Path:
-    """Answers the requests to one path, whatever their method.
+    """Answers the requests to one path, of every method.
 
     Args:
         answers: by method.

@@ -51,7 +51,7 @@ def shape(
 
 @cache
 def shape_of(answer: type) -> type[msgspec.Struct]:
-    """Return the shape of a class of answers: its fields, with what the docstring says of them."""
+    """Return the shape of a class of answers: its fields, described by its docstring."""
     said: dict[str, str] = {}
     for base in reversed(answer.__mro__):
         said |= read_docstring(base).names

@@ -1,4 +1,4 @@
-"""What HTTP offers of strategies."""
+"""HTTP calls for strategies."""
 
 from __future__ import annotations
 

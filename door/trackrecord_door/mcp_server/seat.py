@@ -15,7 +15,7 @@ READING: tuple[str, ...] = (RECALL,)
 
 @dataclass(frozen=True)
 class Seat:
-    """What one connection is about.
+    """The project and the task of one connection.
 
     Attributes:
         project: returns its project; asked beside the event loop, with the first call of a tool.

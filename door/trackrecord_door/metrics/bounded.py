@@ -29,7 +29,7 @@ class Bounded:
         self._is_away = False
 
     async def ask(self, question: Callable[[], _R]) -> _R | None:
-        """Return the answer to a question; None if there is none in time."""
+        """Return the answer to a question; None if it does not come in time."""
         asked = asyncio.get_running_loop().run_in_executor(self._thread, question)
         try:
             # Cancelled if it has not begun; if it has, it goes on alone.

@@ -59,7 +59,7 @@ class OfFleet:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one scrape shows.
+    """The figures of one scrape.
 
     Attributes:
         version: of trackrecord.

@@ -1,4 +1,4 @@
-"""What the functions of the pages return: something to show, or something to do."""
+"""Results of page functions: something to show, or something to do."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page shows.
+    """The content of a page.
 
     Attributes:
         template: in `templates`.

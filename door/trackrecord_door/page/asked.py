@@ -1,4 +1,4 @@
-"""What a request for a page asks for: which project, as of when, sorted and filtered how."""
+"""The request for a page: project, moment, sorting and filters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT: Final = ("project", "at")
 
 @dataclass(frozen=True)
 class PageRequest:
-    """What a request asks for.
+    """The request for a page.
 
     Attributes:
         floor: where the answer comes from.
@@ -66,12 +66,12 @@ class PageRequest:
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller may see all projects."""
+        """Return whether the caller may see all projects."""
         return self.caller.project is None
 
     @property
     def names_project(self) -> bool:
-        """Whether the project was chosen, out of several."""
+        """Return whether the project was chosen, out of several."""
         return self.sees_all and bool(self.query.get("project"))
 
     def link(self, path: str, **query: object) -> str:
@@ -97,7 +97,7 @@ class PageRequest:
 
     @property
     def filtered(self) -> bool:
-        """Whether less than the whole list is asked for."""
+        """Return whether a filter is in use."""
         return any(self.query[name] for name in self.query.keys() - {*_KEPT, "sort", "cursor"})
 
     @property

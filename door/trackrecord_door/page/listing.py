@@ -100,7 +100,7 @@ def page_of(asked: PageRequest, here: Sequence[T], total: int, *, rows: int = RO
 
 
 def start_of(asked: PageRequest) -> int:
-    """Return how many items stand before the page that the query asks for.
+    """Return the number of items before the page that the query asks for.
 
     Raises:
         InvalidCursor: no page begins there.

@@ -50,7 +50,7 @@ _ANSWERS: Final = ("confirmed", "reason", "by")
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Return the templates, with what they may use."""
+    """Return the templates' environment, with their functions."""
     made = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,

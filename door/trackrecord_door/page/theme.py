@@ -47,7 +47,7 @@ def theme_route() -> Route:
 
 
 def _own_path(form: Form) -> str:
-    """Return the page to go back to: of this server, whatever the form says."""
+    """Return the page to go back to: always one of this server."""
     back = (form.texts("back") or ["/"])[-1]
     is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and back.isprintable()
     return back if is_own else "/"

@@ -78,7 +78,7 @@ def state_of(memory: Memory) -> str:
 
 
 def happening(change: MemoryChange, causes: Causes) -> Happening:
-    """Return a change of a memory in words, with what brought it about."""
+    """Return a change of a memory in words, with its cause."""
     cause = change.because_of or ""
     what = f"{change.action}, confidence {change.confidence:g}"
     if cause in causes.runs:

@@ -76,7 +76,7 @@ def shown(asked: PageRequest) -> Shown:
 def _alive(
     asked: PageRequest, connection: Connection, until: float
 ) -> tuple[StatusReport | None, list[News], str | None]:
-    """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
+    """Return the status and the news, or the problem of Redis: the rest is shown without it."""
     try:
         with asked.redis() as client:
             status = _status(asked, client, connection)

@@ -43,7 +43,7 @@ _PAGES: Final = {
 
 @dataclass(frozen=True)
 class SectionTokens:
-    """What a section takes of the budget.
+    """The share of the budget that a section takes.
 
     Attributes:
         name: what people call it.

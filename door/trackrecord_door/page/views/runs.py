@@ -102,7 +102,7 @@ def _verdict(success: bool | None) -> str:
 
 
 def _texts(bar: Bar) -> list[tuple[str, str]]:
-    """Return what is known of a call beside its tool and its time."""
+    """Return the texts of a call apart from its tool and its time."""
     call = bar.call
     known = (("error", call.error), ("arguments", call.args), ("result", call.result))
     texts = [(name, _text(raw)) for name, raw in known]
@@ -112,7 +112,7 @@ def _texts(bar: Bar) -> list[tuple[str, str]]:
 
 
 def _text(given: object) -> str:
-    """Return what was reported as people read it: within bounds, whoever wrote it."""
+    """Return a reported text for people, bounded."""
     if given is None or given == {}:
         return ""
     if isinstance(given, str):
@@ -127,7 +127,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _told(run: RunDetails) -> list[tuple[str, str]]:
-    """Return what the agent told of the run in words."""
+    """Return the agent's own report on the run, in words."""
     texts = (
         ("Task", run.instruction),
         ("What was done", run.description),
