@@ -252,7 +252,7 @@ class KnownErrors(NamedTuple):
 
 
 def known_of(task_id: object, project: object) -> KnownErrors:
-    """Return the record of a task in flight, with what is still on its way; never raises."""
+    """Return the record of a task in flight, including unsent errors; never raises."""
     try:
         checked_id, owner = checked_task_id(as_text(task_id)), checked_project(as_text(project))
         diversion = diversion_here()

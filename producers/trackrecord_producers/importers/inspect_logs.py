@@ -245,7 +245,7 @@ def _answer(answer: dict[str, Any] | None, sample: dict[str, Any]) -> dict[str, 
 
 
 def _text(content: object, sample: dict[str, Any]) -> str:
-    """Return the text of a message; long ones stand elsewhere in the sample."""
+    """Return the text of a message; long ones are stored elsewhere in the sample."""
     if isinstance(content, list):
         return "\n".join(_text(_object(each).get("text"), sample) for each in content)
     if not isinstance(content, str):
