@@ -1,4 +1,4 @@
-"""The texts about recommended procedures, similar past tasks and lessons that stand in a prompt."""
+"""The texts about recommended procedures, similar past tasks and lessons in a prompt."""
 
 import re
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ class Gain(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What told the successful runs of like tasks from the failed ones.
+    """A difference between the successful and the failed runs of like tasks.
 
     Attributes:
         runs: all runs.
@@ -135,7 +135,7 @@ def counted_line(line: str) -> str:
 
 
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
-    """Return the line of similar past tasks: how often they succeeded, and with what.
+    """Return the line of similar past tasks: how often they succeeded, and with which tools.
 
     Args:
         text: the beginning of the instruction of one of them, masked if need be.

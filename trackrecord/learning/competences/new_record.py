@@ -100,7 +100,7 @@ def read_new_competence(given: Mapping[str, Any] | bytes, rules: CompetenceRules
 def new_record(
     rules: CompetenceRules, project: str, new: NewCompetence, *, by: str, now: float
 ) -> Competence:
-    """Return the record that a procedure becomes; nobody has tried it yet.
+    """Return the record of a new procedure, without credit.
 
     Args:
         rules: what a record starts with.

@@ -1,4 +1,4 @@
-"""The texts about competence records that stand in a prompt, in English and in Chinese."""
+"""The texts about competence records in a prompt, in English and in Chinese."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

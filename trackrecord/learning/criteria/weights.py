@@ -15,7 +15,7 @@ MAX_NAME = 128
 
 @dataclass(frozen=True)
 class CriteriaRules:
-    """Which feedback a criterion gets, and how its weight is computed.
+    """The rules for counting a criterion's feedback and computing its weight.
 
     Attributes:
         defaults: criteria that get the verdict of every outcome that does not name them.

@@ -1,4 +1,4 @@
-"""The texts about memories that stand in a prompt, in English and in Chinese.
+"""The texts about memories in a prompt, in English and in Chinese.
 
 What an agent wrote stands in quotation marks as a note of an agent, and a past task as a quotation:
 neither is an order to whoever reads it.

@@ -20,7 +20,7 @@ REBASE_AFTER_HALF_LIVES = 500.0
 
 @dataclass(frozen=True)
 class DecayRules:
-    """How fast evidence ages.
+    """The rules of how fast evidence ages.
 
     Attributes:
         half_life_days: days after which an outcome counts half. Patterns and criteria may have
@@ -87,7 +87,7 @@ class HalfLives:
 
 @dataclass(frozen=True)
 class Bases:
-    """What the sums of a project are relative to: two half-lives, and one landmark.
+    """The bases of a project's sums: two half-lives, and one landmark.
 
     Attributes:
         half_lives: the half-lives.

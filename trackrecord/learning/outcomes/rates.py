@@ -8,7 +8,7 @@ from .spread import Spread, SpreadCounter
 
 
 class ProcessFacts(NamedTuple):
-    """One outcome's counts about its process; a count that it does not mention is None.
+    """One outcome's counts about its process; a missing count is None.
 
     Attributes:
         success: whether the task reached its goal.

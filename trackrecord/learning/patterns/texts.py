@@ -178,7 +178,7 @@ def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules
 def counted_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """Return the line of a pattern by its counts alone, whatever its state."""
+    """Return the line of a pattern by its counts alone, for any state."""
     content = _shown(wording.content, language, rules, is_known=wording.is_known)
     succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
     return f"- {content} [{succeeded}]"

@@ -153,7 +153,7 @@ class _Clause(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    """A phrase that tells of a failure.
+    """A phrase that reports a failure.
 
     Attributes:
         is_weak: whether it says no more than that something failed.
@@ -170,7 +170,7 @@ _NOTHING: Final = _Clause("", follows_colon=False)
 
 
 def error_summary(text: str, *, most_phrases: int = 1, keeps_quoted: bool = False) -> str:
-    """Return what a text of an error tells of the failure; "" if nothing in it does.
+    """Return the words of an error text that report the failure; "" if there are none.
 
     The summary is one inert line of codes and phrases, "ModuleNotFoundError: No module named …",
     and takes time in proportion to the text's length.
@@ -297,7 +297,7 @@ def _word(word: str) -> str:
 
 
 def _is_order(words: Sequence[str]) -> bool:
-    """Return whether a clause that begins so tells a reader to do something: "delete the …"."""
+    """Return whether a clause that begins so is an instruction: "delete the …"."""
     if len(words) < 2:
         return bool(words) and _folded(words[0]) in _ADDRESS
     first, second = map(_folded, words[:2])

@@ -1,4 +1,4 @@
-"""Agents' texts are data: they are made harmless before they stand in a prompt.
+"""Make agents' texts harmless before they are put in a prompt: they are data.
 
 One line of data stays one line, opens no Markdown block and no turn of a chat of its own, carries
 nothing invisible and has a bounded length. What agents wrote stands in quotation marks, and a name

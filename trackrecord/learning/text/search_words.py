@@ -97,7 +97,7 @@ def _known_words(task: str) -> frozenset[str]:
 
 
 def lexeme(scope: int, word: str) -> str:
-    """Return the lexeme of a word in one project, made of a-z and 0-9 alone, whatever was written.
+    """Return the lexeme of a word in one project, made of a-z and 0-9 alone.
 
     The project is a part of it, so that no search can find another project's texts.
     """

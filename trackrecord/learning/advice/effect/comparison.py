@@ -23,7 +23,7 @@ _SHRUNK_WITH: Final = 4.0
 
 @dataclass(frozen=True)
 class Measure:
-    """What is compared.
+    """A measure of tasks that is compared.
 
     Attributes:
         name: what it is called.
@@ -68,7 +68,7 @@ class ArmMean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Tasks that were given advice beside tasks that were not.
+    """Tasks with advice compared with tasks without.
 
     Attributes:
         measure: what was compared.

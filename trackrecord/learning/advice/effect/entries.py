@@ -1,4 +1,4 @@
-"""The effect of single entries: how often handed out, how often followed, and what became of it."""
+"""The effect of single entries: how often exposed, how often followed, and the difference made."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SHARED_BY: Final = 20
 
 @dataclass(frozen=True)
 class EntryEffect:
-    """What one entry did.
+    """The effect of one entry.
 
     Attributes:
         entry: its id.
@@ -40,7 +40,7 @@ class EntryEffect:
 
     @property
     def is_harmful(self) -> bool:
-        """Whether all of its sequence lies below 0, so that it is withdrawn."""
+        """Return whether the whole confidence sequence is below 0: the entry is withdrawn."""
         return self.effect.verdict == "hurts"
 
 

@@ -29,12 +29,12 @@ class Interval:
 
     @property
     def is_above_zero(self) -> bool:
-        """Whether all of it lies above 0."""
+        """Return whether the whole interval is above 0."""
         return self.low > 0.0
 
     @property
     def is_below_zero(self) -> bool:
-        """Whether all of it lies below 0."""
+        """Return whether the whole interval is below 0."""
         return self.high < 0.0
 
 

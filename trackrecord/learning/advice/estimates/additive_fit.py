@@ -107,7 +107,7 @@ def _set_effects(cells: Cells) -> float:
 
 
 def information(cells: Cells) -> list[list[float]]:
-    """Return what the runs tell about each pair of labels within strata, with the ridge.
+    """Return the information of the runs on each pair of labels within strata, with the ridge.
 
     The inverse, times the variance of a success, is the covariance of the effects.
     """

@@ -17,7 +17,7 @@ _Key = TypeVar("_Key", int, str)
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A run with what is derived from it.
+    """A run with its weight and derived values.
 
     Attributes:
         run: the run.
@@ -62,7 +62,7 @@ class _Sum:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What was counted from the runs of a project.
+    """The counts over the runs of a project.
 
     Attributes:
         kinds: the kinds of task.

@@ -40,7 +40,7 @@ def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") ->
 
 
 def effect_in_words(effect: Effect) -> str:
-    """Return the difference to what such tasks do otherwise."""
+    """Return the difference to other runs of such tasks, in words."""
     if not effect.is_known:
         return "nothing else was tried at comparable tasks, so its effect is not known"
     points = _points(effect.difference)

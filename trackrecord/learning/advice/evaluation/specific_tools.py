@@ -1,4 +1,4 @@
-"""Specific tools: those that a task calls for, whoever does it."""
+"""Specific tools: those that a task itself requires, for any source."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

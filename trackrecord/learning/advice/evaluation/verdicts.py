@@ -1,4 +1,4 @@
-"""Which runs succeeded: verdicts on runs that were left out, beside the base rate."""
+"""Verdicts on runs that were left out, compared with the base rate."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ _MOST_ASKED: Final = 2000
 
 @dataclass(frozen=True)
 class VerdictQuality:
-    """How good verdicts on unknown runs are.
+    """The quality of verdicts on unknown runs.
 
     Attributes:
         auc: how often a success got a higher probability than a failure of the same source.
@@ -52,7 +52,7 @@ class VerdictQuality:
 
 @dataclass
 class _Answers:
-    """The predictions of one split, by what they come from."""
+    """The predictions of one split, by predictor."""
 
     verdicts: list[Prediction]
     base: list[Prediction]

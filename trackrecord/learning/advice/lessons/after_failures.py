@@ -21,7 +21,7 @@ _PREFIX: Final = re.compile(r"\A.*(?::|__)(?=.)", re.DOTALL)
 
 @dataclass
 class AfterFailures:
-    """What followed the failures of one tool.
+    """The events after the failures of one tool.
 
     Attributes:
         gave_up: the runs in which it was not tried again and nothing took its place.
@@ -76,7 +76,7 @@ def _follow(
 
 
 class _StandIns:
-    """Which tools do what another one was to do."""
+    """The tools that replace another one."""
 
     def __init__(self, history: History) -> None:
         self._history = history

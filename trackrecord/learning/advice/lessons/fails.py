@@ -121,7 +121,7 @@ def _finding(
 
 @dataclass(frozen=True)
 class _Way:
-    """One way to call a shell's command, in which it does not start, beside one in which it does.
+    """One way to call a shell's command that fails to start, and one that does not.
 
     Attributes:
         name: the tool's name with what launched it, in backticks.
@@ -178,7 +178,7 @@ def _launched(tool: str, launcher: str) -> str:
 
 
 def _calls(history: History, caller: int, error: ToolError) -> tuple[int, bool]:
-    """Return how many calls the failing ones are told against, and whether these are the last."""
+    """Return how many calls the failures are compared with, and whether these are the last."""
     calls = history.counts[caller]
     since = _calls_between(history, caller, error.positions[0], len(history.runs))
     return (since, True) if calls >= _LATELY * since else (calls, False)

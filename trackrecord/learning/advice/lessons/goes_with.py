@@ -1,4 +1,4 @@
-"""What success goes with: calls that tell the successful runs of a task from its other runs.
+"""Associations with success: calls that separate the successful runs of a task from its others.
 
 Only differences within a task count. Between tasks a call may just belong to the easy ones. Within
 a task that was tried again until it succeeded, a call may just belong to the last run.
@@ -28,7 +28,7 @@ _ENDING_SHARE: Final = 0.8
 
 @dataclass(frozen=True)
 class DifferenceWithinTasks:
-    """How runs that did something and other runs of their tasks differ.
+    """The difference between runs that did something and other runs of their tasks.
 
     Attributes:
         positions: the runs with it, in tasks that have both.

@@ -1,4 +1,4 @@
-"""Counting among the runs with a verdict only, for what compares successes with failures."""
+"""Counting among the runs with a verdict only, to compare successes with failures."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What never succeeds: procedures, and the last steps of runs, with no success at all."""
+"""Procedures, and last steps of runs, that never succeed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator

@@ -44,12 +44,12 @@ class KnownRun(NamedTuple):
 
     @property
     def surplus(self) -> float:
-        """How much better it went than runs of its source usually go."""
+        """Return how much better the run went than the average of its source."""
         return self.success - self.base
 
 
 class BaseRate(NamedTuple):
-    """How often runs succeed.
+    """The success rate of a set of runs.
 
     Attributes:
         rate: as counted; that of a source is drawn towards the project's.
@@ -63,7 +63,7 @@ class BaseRate(NamedTuple):
 
 
 class BaseRates(NamedTuple):
-    """How often runs succeed.
+    """The success rates of a project and of its sources.
 
     Attributes:
         project: all runs.

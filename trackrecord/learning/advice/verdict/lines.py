@@ -11,7 +11,7 @@ _MOST_FEATURES: Final = 3
 
 
 def base_line(rate: float, source: str, count: int) -> str:
-    """Return what the base rate is of; no source stands for the whole project."""
+    """Return the subject of the base rate; without a source, the whole project."""
     whose = f"the runs of {source!r}" if source else "the project's runs"
     return f"{rate:.0%} of {whose} succeed ({_counted(count, 'run')})"
 

@@ -14,7 +14,7 @@ _NOTHING: Final = 1e-9
 
 
 class FeatureEffect(NamedTuple):
-    """What one feature says.
+    """The contribution of one feature.
 
     Attributes:
         feature: two tools that followed each other, or the last tool.
