@@ -1,4 +1,4 @@
-"""How the work of agents went: by project, what fails, how runs end, which procedures succeed."""
+"""The work of agents: by project, frequent failures, endings of runs, procedures that succeed."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class Procedure:
 
 @dataclass(frozen=True)
 class ProjectWork:
-    """How the work in one project went.
+    """The results of work in one project.
 
     Attributes:
         project: its name.

@@ -1,4 +1,4 @@
-"""Whether advice helps, as the command line and explanations show it."""
+"""The effect of advice, for the command line and explanations."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -123,7 +123,7 @@ def _decision(decision: EffectDecision) -> dict[str, Any]:
 
 
 def decided_entry(connection: Connection, project: str, given: str) -> str:
-    """Return the id of an entry that was handed out or decided about.
+    """Return the id of an entry with an exposure or a decision.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -143,7 +143,7 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
 
 
 def entries_named(given: str, known: Iterable[str]) -> list[str]:
-    """Return the entry that has the given id, else those whose id begins with it.
+    """Return the entry with the given id, else those whose id begins with it.
 
     What stands before the id that other commands show, such as `lesson:`, may be left out. Fewer
     than four characters stand for themselves alone.

@@ -52,7 +52,7 @@ def learn_apart(
 
 
 def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
-    """Return what tells an agent, by the text of its task, what its prompt would have recommended.
+    """Return a function that recommends as a prompt would, from the text of a task.
 
     Args:
         runs: all that is known; the moment is when the last of them ended.

@@ -1,4 +1,4 @@
-"""Explaining a verdict: how probably a run succeeded, from what others like it did."""
+"""Explaining a verdict: the probability that a run succeeded, from similar runs."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Errors of tasks in flight: whether a project has any, and which one a short id stands for."""
+"""Errors of tasks in flight: whether a project has any, and resolving short ids."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -40,7 +40,7 @@ def unknown_task_in_flight(store: InFlightStore, project: str, task_id: str) -> 
 
 
 def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) -> str:
-    """Return the id of the error that an id, or the beginning of one, stands for.
+    """Return the id of an error from its id, or the beginning of it.
 
     Raises:
         UnknownId: the project keeps no such error.
@@ -57,7 +57,7 @@ def whole_error_id(client: redis.Redis, keys: Keys, project: str, given: str) ->
 
 
 def error_ids(client: redis.Redis, keys: Keys, project: str) -> Iterator[str]:
-    """Yield the ids of all errors that a project keeps: a short id stands for one of them only."""
+    """Yield the ids of all errors of a project, to resolve short ids."""
     digests: Any = client.zrange(keys.tasks_in_flight(project), 0, -1)
     remaining = iter(digests)
     while some := list(islice(remaining, _TASKS_AT_ONCE)):

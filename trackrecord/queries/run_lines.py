@@ -27,7 +27,7 @@ _MOST_OF_TASK: Final = 1000
 
 @dataclass(frozen=True)
 class RunLine:
-    """What a list shows of one run.
+    """One run in a list.
 
     Attributes:
         outcome_id: the id of its outcome.
@@ -53,7 +53,7 @@ class RunLine:
 
     @property
     def verdict(self) -> RunVerdict:
-        """The word for what it says of its task."""
+        """Return the word for the run's verdict."""
         return verdict_of(self.success)
 
 

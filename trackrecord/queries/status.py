@@ -46,7 +46,7 @@ class _Stands(TypedDict):
 
 @dataclass(frozen=True)
 class StatusReport:
-    """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
+    """The state of the loop at a moment. The fields are those of `trackrecord status --json`.
 
     Attributes:
         version: of trackrecord.

@@ -1,4 +1,4 @@
-"""Sources and tasks: which ones are on record, so that a misspelt one is told from a known one."""
+"""Sources and tasks on record, to tell a misspelt one from a known one."""
 
 from sqlalchemy import Connection, Engine, select
 

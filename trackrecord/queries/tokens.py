@@ -38,7 +38,7 @@ class KnownToken:
 
     @property
     def is_valid(self) -> bool:
-        """Whether its bearer is let in."""
+        """Return whether its bearer is let in."""
         return self.revoked_at is None
 
     def to_document(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def list_tokens(connection: Connection, *, project: str | None = None) -> list[K
 
 
 def token_id(connection: Connection, given: str) -> str:
-    """Return the id of the token that a text stands for: the id, or the beginning of it.
+    """Return the id of a token from its id, or the beginning of it.
 
     Raises:
         UnknownId: there is no such token; the message names the nearest id.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LineReasons:
-    """Why lines stand in a text: found out when somebody asks, which few agents do.
+    """The reasons for the lines of a text, computed when asked for, which few agents do.
 
     Args:
         composed: a prompt's text, without candidates of an agent's own; None for no text.

@@ -58,7 +58,7 @@ class Competing(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class LearntEntries:
-    """What of a project's rankings and advice competes.
+    """A project's entries of rankings and advice that compete.
 
     Attributes:
         by_field: by the field of an answer, each entry that competes, best first.
@@ -186,7 +186,7 @@ def tools_of_entry(entry: Any) -> Sequence[str]:  # noqa: ANN401 - of any feed
 
 
 def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of any feed
-    """Return the section that an entry stands in; None if there is none for its state."""
+    """Return the section of an entry; None if its state has no section."""
     sections = FEEDS[feed]
     return sections.get(None) or sections.get(getattr(entry, "state", None))
 
@@ -208,7 +208,7 @@ def _handed_out(offers: Sequence[Offer], feed: Feed, known: PromptInputs) -> Seq
 
 
 def is_withdrawn(known: PromptInputs, section: Section, entry_id: str) -> bool:
-    """Return whether an entry did harm and is handed out no more."""
+    """Return whether an entry was withdrawn because it did harm."""
     return name_of(section, entry_id) in known.withdrawn
 
 
@@ -322,7 +322,7 @@ def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: A
 def patterns_text(
     patterns: Iterable[RankedPattern], language: Language, *, with_deprecated: bool = False
 ) -> str:
-    """Return patterns as prompt text; within a section the given order stays.
+    """Return patterns as prompt text; their order within a section stays.
 
     Args:
         patterns: of any state, and anti-patterns.

@@ -1,4 +1,4 @@
-"""Why a line stands in a prompt, and why another does not."""
+"""The reasons why a line is in a prompt or not."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -75,7 +75,7 @@ def named(candidate: Candidate) -> str:
 
 
 def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
-    """Return why each line stands in a text, then why the best ten others do not.
+    """Return why each line is in a text, then why the best ten others are not.
 
     Args:
         composed: a prompt's text, without candidates of an agent's own.

@@ -32,7 +32,7 @@ class RatioCount:
 
     @property
     def tokens(self) -> int:
-        """What the text counts for now."""
+        """Return the token count of the text so far."""
         return self._of_candidates + ceil(self._outline * self._ratio)
 
     def has_room_for(self, tokens: int, budget: int | None) -> bool:
@@ -57,7 +57,7 @@ class RatioCount:
 def choose_by_ratio(
     entries: Sequence[Scored], budget: int | None, language: Language, ratio: float
 ) -> tuple[list[Scored], list[Scored], int]:
-    """What fits, what does not, and what the text counts for.
+    """Choose the entries that fit, by estimates of their tokens.
 
     Args:
         entries: best first.

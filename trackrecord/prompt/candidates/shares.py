@@ -12,7 +12,7 @@ from .text import characters_above, section_of
 
 
 class HasShare(Protocol):
-    """What has a share of the budget."""
+    """A kind of entry with a share of the budget."""
 
     @property
     def field(self) -> str:
@@ -40,7 +40,7 @@ class Shared:
 
 
 class _Shares:
-    """What the sections have taken so far."""
+    """The tokens that sections have taken so far."""
 
     def __init__(self, budget: int, language: Language, ratio: float) -> None:
         self._budget = budget
@@ -120,7 +120,7 @@ def by_shares(
 def capped(
     shared: Shared, learnt: Mapping[int, HasShare], most: int, *, language: Language, ratio: float
 ) -> Shared:
-    """Leave out what all learnt entries together have no room for, whatever else there is.
+    """Leave out entries beyond the budget of all learnt entries together.
 
     Args:
         shared: the entries in the order in which they are tried.

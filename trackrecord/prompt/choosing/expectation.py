@@ -1,4 +1,4 @@
-"""What a task will probably need, by what the most similar past tasks did."""
+"""Expectations about a task from the most similar past tasks."""
 
 from array import array
 from collections import defaultdict
@@ -35,7 +35,7 @@ class SimilarText:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What similar past tasks say about a task.
+    """The expectation about a task from similar past tasks.
 
     Attributes:
         similar: the closest past texts, best first.

@@ -1,4 +1,4 @@
-"""What a task is handed: which arm it is in, what is tried on it, and what is recorded of it."""
+"""The exposure of a task: its arm, the entries tried on it, and the record of both."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ _LEAST_MASS: Final = 1e-3
 
 @dataclass(frozen=True)
 class Handing:
-    """How the entries of a project's rankings are handed to one task.
+    """The arm, draws and withdrawn entries of one task.
 
     Attributes:
         project: the task's project.
@@ -66,7 +66,7 @@ AS_THEY_ARE: Final = Handing()
 def handing_of(
     question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
 ) -> Handing:
-    """Return how a project's entries are handed to a task.
+    """Return the arm, draws and withdrawn entries of one task.
 
     Args:
         question: what is asked for.

@@ -1,4 +1,4 @@
-"""What a prompt is made of: the question, the documents, the rules, what to expect of a task."""
+"""The inputs of a prompt: question, documents, rules and the expectation about the task."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ LEAST_PROBABLE: Final = 0.25
 
 @dataclass(frozen=True)
 class PromptRules:
-    """What a prompt is made by.
+    """The rules of making a prompt.
 
     Attributes:
         context: what is ranked and counted by.
@@ -88,7 +88,7 @@ class PromptInputs:
 
     @cached_property
     def expectation(self) -> "Expectation":
-        """What similar past tasks say about the task."""
+        """Return the expectation about the task from similar past tasks."""
         # Imported only where runs are counted: it takes an agent's memory.
         from .expectation import Expectation, expectation_of
 
@@ -143,18 +143,18 @@ class PromptInputs:
 
     @property
     def can_tell(self) -> bool:
-        """Whether similar past tasks say what has to do with the task."""
+        """Return whether similar past tasks say which entries are relevant to the task."""
         return self.advice is not None and bool(self.expectation.similar)
 
     @cached_property
     def draws(self) -> Mapping[str, Draw]:
-        """What is drawn of entries, by field: a text without patterns tries none."""
+        """Return the draws of entries, by field: a text without patterns tries none."""
         wanted = self.question.sections
         return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
 
     @property
     def draw(self) -> Draw | None:
-        """What is drawn of patterns; None where none is tried."""
+        """Return the draw of patterns; None if none is tried."""
         return self.draws.get("patterns")
 
     def can_use(self, tools: Iterable[str]) -> bool:
@@ -185,7 +185,7 @@ class PromptInputs:
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:
-        """The ids of what is handed out no more."""
+        """Return the ids of withdrawn entries."""
         return frozenset(self.document.withdrawn)
 
     @cached_property

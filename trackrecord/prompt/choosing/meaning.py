@@ -9,7 +9,7 @@ ComparedBy = Literal["words", "embeddings"]
 
 @dataclass(frozen=True)
 class Meaning:
-    """How similar a task's embedding is to those of competence records.
+    """The similarity of a task's embedding to those of competence records.
 
     Attributes:
         cosines: of the records nearest to the task, by their ids.

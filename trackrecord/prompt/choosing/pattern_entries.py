@@ -1,4 +1,4 @@
-"""What the sections of patterns and warnings offer, by the kinds of task they were seen in.
+"""Entries of the sections of patterns and warnings, by the kinds of task they were seen in.
 
 A pattern is recommended against what such tasks do otherwise, whatever its own rate, and judged by
 its own rate only where there is nothing to compare. A draw may also put forward what is not
@@ -104,7 +104,7 @@ def patterns_for(known: PromptInputs) -> Offered:
 
 
 def _trials(known: PromptInputs) -> Sequence[Offer]:
-    """Return the few patterns that are tried on the task although nobody is recommended them."""
+    """Return the few patterns that are tried on the task without being recommended."""
     if known.draw is None:
         return ()
     if _TRIALS not in known.memo:
@@ -114,7 +114,7 @@ def _trials(known: PromptInputs) -> Sequence[Offer]:
 
 
 def _found_trials(known: PromptInputs) -> list[Offer]:
-    """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
+    """Return the draw's first pattern for this task, and those it prefers without a warning.
 
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
     """

@@ -103,7 +103,7 @@ def _better(known: PromptInputs) -> list[_Recommended]:
 
 
 def _is_open_to(known: PromptInputs, signature: str) -> bool:
-    """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
+    """Return whether a procedure is undisputed and the task's conditions do not contradict it."""
     fit = known.fit_of_signature(signature)
     return signature not in known.document.disputed and not fit.contradicts
 

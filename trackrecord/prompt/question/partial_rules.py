@@ -1,4 +1,4 @@
-"""Rules from what a caller says of them: what is not said stays as it is."""
+"""Rules from a caller's partial values: missing ones keep their defaults."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The sections of what is learnt that a prompt is asked for."""
+"""The sections of learnt entries that a prompt includes."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -39,7 +39,7 @@ def usual_sections(rules: ContextRules) -> SectionFilter:
 def asked_sections(
     include: object, exclude: object, problems: list[str], usual: SectionFilter = ALL
 ) -> SectionFilter:
-    """Read which sections are wanted, whatever was handed in; never raises.
+    """Read the requested sections from an argument of any type; never raises.
 
     Args:
         include: names of sections, one or several; None for those of the settings.

@@ -57,7 +57,7 @@ class TaskVectors:
         self._is_away = False
 
     def vector(self, project: str, task: str) -> bytes | None:
-        """Return the packed vector of a task; None if there is none in time.
+        """Return the packed vector of a task; None if it does not come in time.
 
         Raises:
             redis.RedisError: Redis is away.
