@@ -14,7 +14,7 @@ from .subjects import NOT_MOVED
 
 
 class Stage(Enum):
-    """How far a move has come.
+    """The stages of a move.
 
     Attributes:
         NEW: it has not begun.
@@ -44,7 +44,7 @@ class StorePlace:
 
 @dataclass(frozen=True)
 class MoveStanding:
-    """Where a move stands.
+    """The state of a move.
 
     Attributes:
         stage: how far it has come.
@@ -56,7 +56,7 @@ class MoveStanding:
 
 
 def standing_of(source: StorePlace, target: StorePlace) -> MoveStanding:
-    """Return where the move from one store to another stands.
+    """Return the state of the move from one store to another.
 
     Raises:
         TransferRefused: the one cannot be moved to the other; the message says why.

@@ -1,4 +1,4 @@
-"""The rows of an export on their way into the store: read, checked, numbered anew, written."""
+"""Import the rows of an export: read, check, renumber, write."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
@@ -45,7 +45,7 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 class _Form:
-    """What is done with each row of a table.
+    """The steps of importing each row of a table.
 
     Args:
         table: the table.
@@ -71,7 +71,7 @@ class _Form:
         self.columns = tuple(table.c)
 
     def renumber(self, values: dict[Column[Any], Any]) -> None:
-        """Let a row refer to the rows of this store, and have the values that no export tells.
+        """Make a row refer to this store's rows, and add the values that exports lack.
 
         Raises:
             ValueError: it refers to a row that did not come before it.

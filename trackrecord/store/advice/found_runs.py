@@ -31,7 +31,7 @@ class FoundRun:
 
 
 class RunOnRecord(NamedTuple):
-    """What is on record of one run.
+    """A run as it is stored.
 
     Attributes:
         outcome_id: the id of its outcome.

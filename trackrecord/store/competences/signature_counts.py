@@ -16,7 +16,7 @@ from .tables import digest_of, signature_facts, signatures
 
 
 class FactKind(StrEnum):
-    """What a fact is about, and so what its text is.
+    """The subject of a fact, which decides what its text is.
 
     An order is a JSON array of the tools; an argument one of tool, name and type; conditions one of
     the trigger's signal and the conditions' own canonical JSON. The others are the text itself.

@@ -20,7 +20,7 @@ CriterionKey = tuple[int, str]
 
 @dataclass
 class CriterionDeltas:
-    """What outcomes add to criteria.
+    """Changes of criteria by outcomes.
 
     Outcomes that name no criterion, most of them, are added up once for all default criteria.
 

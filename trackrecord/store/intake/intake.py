@@ -23,7 +23,7 @@ from .taking_in import TakingIn
 
 @dataclass(frozen=True)
 class Learnt:
-    """What one batch changed.
+    """The changes by one batch.
 
     Attributes:
         recorded: outcomes that are new.

@@ -1,4 +1,4 @@
-"""Whether the loop is alive, as far as the store knows."""
+"""The state of the loop, as far as the store knows."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ..outcomes.tables import outcomes, waiting_episodes
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """What is on record.
+    """The counts and times of the store.
 
     Attributes:
         counts: outcomes, successes, and outcomes without a verdict.

@@ -1,4 +1,4 @@
-"""Finding what is on record of a subject: outcomes, the tasks that nothing else tells of, memories.
+"""Finding the records of a subject: outcomes, tasks that only these mention, memories.
 
 An outcome that several entries tell of belongs to the subject as soon as one of them does: what was
 joined cannot be told apart again. A memory belongs to the source that said it first, in its words.
@@ -20,7 +20,7 @@ _CHUNK = 2000
 
 @dataclass(frozen=True)
 class OnRecord:
-    """What is on record of a source or of a task in its project.
+    """The records of a source or of a task in its project.
 
     Attributes:
         outcomes: the ids of its outcomes.
@@ -75,7 +75,7 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
 
 
 def _outcome_ids(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:
-    """Yield the ids of outcomes that a record or an entry of the subject tells of."""
+    """Yield the ids of the outcomes of the subject's records and entries."""
     if subject.what == "task":
         own = outcomes.c.project_id == project_id
         query = select(outcomes.c.outcome_id).where(own, outcomes.c.task_id == subject.name)

@@ -1,4 +1,4 @@
-"""Taking in records: every statistic but their number follows from what is done here."""
+"""Apply outcomes to every statistic."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -64,7 +64,7 @@ def credit_memories(
 
 
 def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Those that are on record, for_update in the order of their rows: nobody waits in a circle."""
+    """Lock the existing rows in id order, so that transactions cannot deadlock."""
     known: set[tuple[int, str]] = set()
     for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
         names = [name for _, name in group]

@@ -1,4 +1,4 @@
-"""Feedback on one pattern, criterion or memory alone: what was given, whatever came of it."""
+"""Feedback on one pattern, criterion or memory alone, as it was received."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from .tables import feedback
 
 @dataclass(frozen=True)
 class FeedbackFilter:
-    """Which feedback is asked for; what is not given does not matter.
+    """The filter of a list of feedback; fields that are not set match everything.
 
     Attributes:
         subject: only that on things of this kind.

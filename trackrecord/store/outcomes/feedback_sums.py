@@ -15,7 +15,7 @@ from .tables import feedback
 
 @dataclass(frozen=True)
 class FeedbackSums:
-    """What feedback on one subject comes to as of a moment.
+    """The sums of feedback on one subject as of a moment.
 
     Attributes:
         helpful: helpful verdicts, a raw count.

@@ -12,7 +12,7 @@ from .tables import outcomes, projects
 
 @dataclass(frozen=True)
 class ProjectCounts:
-    """How much is on record.
+    """The counts of a project's records.
 
     Attributes:
         outcomes: all of them.
@@ -68,13 +68,13 @@ def revision_of_row(connection: Connection, project_id: int) -> int:
 
 
 def first_received(connection: Connection, project_id: int) -> float | None:
-    """When the first outcome of a project was received; None without any."""
+    """Return when the first outcome of a project was received; None without any."""
     query = select(func.min(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
     return connection.execute(query).scalar()
 
 
 def project_names(connection: Connection) -> list[str]:
-    """All projects, by name; in the order of code points, whatever the database's own is."""
+    """Return all projects by name, in the order of code points on every database."""
     return sorted(connection.execute(select(projects.c.name)).scalars())
 
 

@@ -22,7 +22,7 @@ NEVER: Final = float("-inf")
 
 @dataclass(slots=True)
 class VerdictSums:
-    """What a batch adds to one row."""
+    """The changes of one row by a batch."""
 
     helpful: int = 0
     neutral: int = 0

@@ -104,7 +104,7 @@ def _touching_proven(
     now: float,
     since: float | None,
 ) -> int:
-    """How many outcomes touched a pattern that is proven at the moment, each counted once."""
+    """Return how many outcomes touched a pattern that is proven now, each counted once."""
     standings = read_standings(connection, project_id, rules, now=now)
     proven = {
         each.facts.slug

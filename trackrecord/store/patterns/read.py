@@ -75,7 +75,7 @@ class Example:
 
 @dataclass(frozen=True)
 class PatternFilter:
-    """Which patterns are asked for; what is not given does not matter.
+    """The filter of a list of patterns; fields that are not set match everything.
 
     Attributes:
         state: only those in this state.
@@ -90,7 +90,7 @@ class PatternFilter:
     only_anti: bool = False
 
     def admits(self, standing: Standing) -> bool:
-        """Whether a pattern is asked for."""
+        """Return whether a pattern matches."""
         return (
             (self.state is None or standing.state is self.state)
             and (self.tag is None or self.tag in standing.facts.all_tags)
@@ -116,7 +116,7 @@ def read_standings(
     slug: str | None = None,
     wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
-    """Where a project's patterns stand.
+    """Return the standing of a project's patterns.
 
     Args:
         connection: a reading transaction.

@@ -24,7 +24,7 @@ _NEUTRAL = Verdict.NEUTRAL
 
 @dataclass(slots=True)
 class PatternDelta(VerdictSums):
-    """What a batch adds to one pattern."""
+    """The changes of one pattern by a batch."""
 
     kind: str = ""
     content: str = ""
@@ -85,7 +85,7 @@ Observation = tuple[PatternKey, float, int, float, str, bool, str, bool]
 
 @dataclass
 class Deltas:
-    """What outcomes add to patterns.
+    """The changes of patterns by outcomes.
 
     Attributes:
         patterns: sums by project and slug.

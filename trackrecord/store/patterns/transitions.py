@@ -81,7 +81,7 @@ def evidence_of(
 def held_evidence(
     connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
 ) -> Evidence:
-    """Return the evidence of one pattern, with what each speaker says."""
+    """Return the evidence on one pattern, with that of each speaker."""
     speakers = read_speakers(
         connection, row.project_id, basis, rules.caps, at, pattern_ids=[row.id]
     )

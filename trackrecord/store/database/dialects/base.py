@@ -1,4 +1,4 @@
-"""What each database must say for itself, because SQLAlchemy has no common spelling of it.
+"""The interface of a database's own SQL, where SQLAlchemy has no common spelling.
 
 The docstring of the package says where else a database is named.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extra:
-    """Something of the schema that only one database has, beside the tables of the metadata.
+    """A part of the schema that only one database has, in addition to the metadata's tables.
 
     Attributes:
         names: the tables and indexes that it consists of.
@@ -146,7 +146,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
-        """Return ids for new rows of a table that nobody else gets, the smallest first.
+        """Return fresh ids for new rows of a table, the smallest first.
 
         Args:
             connection: within a writing transaction that inserts rows with them at once.

@@ -165,7 +165,7 @@ class SQLite(Dialect):
                 connection.close()
 
     def erase_remains(self, engine: Engine) -> None:
-        """Write the file anew, without what was deleted, and empty the write-ahead log.
+        """Rewrite the file without deleted content, and empty the write-ahead log.
 
         The words of deleted rows leave the full-text indexes when these are merged.
 
