@@ -1,4 +1,4 @@
-"""The rules of what is captured from agents: what is kept, and where it belongs."""
+"""The rules of capturing agents: the parts of a run that are stored, and its project."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class FolderProject:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureRules:
-    """The rules of what is kept of an agent's run.
+    """The rules for storing an agent's run.
 
     Attributes:
         prompts: whether the text of a person's prompts is kept, with secrets replaced.

@@ -116,7 +116,7 @@ class RevisionRefused(DecisionRefused):
 
 
 class InvalidRevision(TrackrecordError):
-    """Raised when a revision of competence records is invalid whatever the records are."""
+    """Raised when a revision of competence records is invalid for any record."""
 
 
 class WrongDimension(TrackrecordError):

@@ -67,7 +67,7 @@ def consolidation_counts(ending: Ending, seconds: float) -> Counts:
 
 @dataclass
 class Durations:
-    """How long something took, each time.
+    """The distribution of the durations of one kind of work, in buckets.
 
     Attributes:
         bounds_s: the upper bounds of the buckets, ascending, in seconds; the last bucket has none.
@@ -94,7 +94,7 @@ class Durations:
 
 @dataclass(frozen=True)
 class FleetCounts:
-    """What workers have counted, in all projects together.
+    """The counters of all workers and projects.
 
     Attributes:
         entries: what became of the entries that were learnt.

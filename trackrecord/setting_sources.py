@@ -180,7 +180,7 @@ def _own_project(name: str, folder: Path, own: Mapping[str, Any]) -> str:
 
 
 def _mapping(own: Mapping[str, Any]) -> dict[str, str]:
-    """Return the projects of folders in the user's own settings, which nobody has checked yet."""
+    """Return the projects of folders in the user's own settings, unchecked."""
     section = decoded(own.get("capture"))
     listed = decoded(section.get("projects")) if isinstance(section, dict) else None
     with suppress(KeyError, TypeError, ValueError):

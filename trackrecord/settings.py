@@ -35,7 +35,7 @@ class _Configured(PydanticBaseSettingsSource):
 
 
 class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc] # BaseSettings is not frozen by itself, which pydantic allows
-    """The settings of one process; built once and handed down."""
+    """The settings of one process; built once and passed on."""
 
     model_config = SettingsConfigDict(extra="forbid")
 

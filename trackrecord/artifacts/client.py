@@ -94,7 +94,7 @@ def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStor
 
 
 def open_outputs(settings: AgentSettings, project: str | None) -> KeptOutputs:
-    """Return the artifacts of a project with what is known about them."""
+    """Open the artifacts of a project, with their notes."""
     return KeptOutputs(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
     )

@@ -1,4 +1,4 @@
-"""Stored outputs with what is known about them: listed, found by task, and forgotten."""
+"""Stored outputs with their notes: listed, found by task, and forgotten."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""The call that tells whether advice helps."""
+"""The call that measures the effect of advice."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from .errors import ErrorType, TaskError, TaskInFlight
 
 @dataclass(frozen=True)
 class ErrorFilter:
-    """Which errors are asked for; what is not given does not matter.
+    """The filter of a list of errors; fields that are not set match everything.
 
     Attributes:
         task_id: only those of this task.
@@ -21,7 +21,7 @@ class ErrorFilter:
     unresolved: bool = False
 
     def admits(self, error: TaskError) -> bool:
-        """Whether an error is asked for."""
+        """Return whether an error matches."""
         return (
             self.task_id in (None, error.task_id)
             and self.category in (None, error.type)

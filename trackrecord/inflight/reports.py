@@ -147,7 +147,7 @@ def checked_project(project: object) -> str | None:
 
 
 def task_digest(task_id: str) -> str:
-    """Return a task's digest for keys and ids: letters and digits only, whatever its name."""
+    """Return a task's digest for keys and ids: letters and digits only."""
     return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 

@@ -109,7 +109,7 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
 
 
 def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
-    """Return the speaker whose run entries tell of; None while none of them tells of a run."""
+    """Return the speaker of a run's entries; None if none of them is about a run."""
     first = _first([_read(each) for each in _distinct(entries)])
     return first.speaker if _tells_of_run(first) else None
 
@@ -200,12 +200,12 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
 
 
 def _detail_of_calls(best: Outcome) -> int:
-    """Return how much is known of the calls of a run, by the entry that tells most of it."""
+    """Return how much detail the calls of a run have, by its most detailed entry."""
     return _DETAIL[best.captured_from] if best.tool_graph else 0
 
 
 def _detail(each: _Read) -> tuple[bool, int, bool, int, float, bytes]:
-    """Return what entries are ranked by for how much they tell of the run.
+    """Return the rank of an entry by how much detail of the run it has.
 
     What was captured is read again and again while the run goes on, so that the later one is the
     better one; of all others the earlier one is: what came later amends it.

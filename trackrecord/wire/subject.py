@@ -1,4 +1,4 @@
-"""What is to be forgotten: a source, a task, or a whole project; and which bodies speak of it."""
+"""The subject of forgetting: a source, a task, or a whole project; and the bodies about it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAX_NAME: Final = 256
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be forgotten.
+    """The subject of forgetting.
 
     Attributes:
         what: what kind of thing it is.
@@ -36,12 +36,12 @@ class Subject:
         return self.name in (told.tasks if self.what == "task" else told.sources)
 
     def may_be_in(self, body: bytes) -> bool:
-        """Return whether the name stands in a body that cannot be read."""
+        """Return whether the name occurs in a body that cannot be read."""
         return any(spelling in body for spelling in _spellings(self.name))
 
 
 class BodySubject(msgspec.Struct, frozen=True):
-    """Whose a body is.
+    """The source and the task of a body.
 
     Attributes:
         project: its project; None where it names something that is not a project.
