@@ -56,7 +56,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _start(settings: Settings, command: Sequence[str]) -> tuple[float, float]:
-    """Return the processor time and the memory of a server that has said its tools."""
+    """Return the processor time and the memory of a server after it listed its tools."""
     process = subprocess.Popen(
         [sys.executable, *command],
         cwd=REPOSITORY,

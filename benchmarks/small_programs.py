@@ -1,4 +1,4 @@
-"""Small programs timed and weighed: what an agent's hooks start."""
+"""Small programs, with their time and memory: those that an agent's hooks start."""
 
 import json
 import os

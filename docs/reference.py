@@ -122,7 +122,7 @@ def commands_reference() -> str:
 
 
 def leaves() -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Every command that can be called, with its full name and a context to ask it in."""
+    """Yield every command that can be called, with its full name and a context."""
     yield from _leaves(cli, click.Context(cli, info_name="trackrecord"))
 
 

@@ -45,7 +45,7 @@ def id_of_token(token: str) -> str | None:
 
 
 def digest_of_token(token: str) -> str:
-    """Return what the store keeps of a token."""
+    """Return the digest by which the store knows a token."""
     return sha256(token.encode()).hexdigest()
 
 

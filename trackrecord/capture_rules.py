@@ -12,7 +12,7 @@ from .setting_values import SettingCheck
 
 
 def mapped_project(folder: str, mapping: Mapping[str, str]) -> str:
-    """Return the project that a person's map gives to a folder; "" if it says nothing of it.
+    """Return the project that a person's map gives to a folder; "" without a match.
 
     Args:
         folder: an absolute path.

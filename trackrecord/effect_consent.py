@@ -27,7 +27,7 @@ def effect_consent(home: Path) -> bool | None:
 
 
 def note_effect_consent(home: Path, *, is_given: bool) -> None:
-    """Keep what the user said.
+    """Store the user's answer.
 
     Raises:
         OSError: the home cannot be written.
@@ -37,7 +37,7 @@ def note_effect_consent(home: Path, *, is_given: bool) -> None:
 
 
 def forget_effect_consent(home: Path) -> None:
-    """Remove what the user said, so that they are asked again.
+    """Remove the user's answer, so that the question is asked again.
 
     Raises:
         OSError: the home cannot be written.

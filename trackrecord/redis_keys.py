@@ -83,7 +83,7 @@ class Keys:
         return f"{self.prefix}:rankings:{project}"
 
     def task_vectors(self, project: str) -> str:
-        """Return the embeddings of a project's tasks, for those that are asked for again."""
+        """Return the key of the embeddings of a project's tasks."""
         return f"{self.prefix}:task-vectors:{project}"
 
     def known_lessons(self, project: str) -> str:

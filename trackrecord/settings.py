@@ -84,7 +84,7 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each setting has a type of its own
-    """Build the settings, or say in one line which one is wrong.
+    """Build the settings, or raise an error with one line about the wrong one.
 
     Args:
         **given: settings that override the environment and the files.

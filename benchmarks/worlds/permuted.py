@@ -82,7 +82,7 @@ def history(seed: int, *, is_permuted: bool) -> list[Run]:
 
 
 def prompts(runs: list[Run]) -> list[Rankings]:
-    """Return what the product says about a task of each kind, of which no run is known."""
+    """Return a prompt for a task of each kind, on which no run is known."""
     advice = advice_from("world", runs, Rules(), moment=_ENDED_AT)
     standings = [
         standing_of_counts(
@@ -123,7 +123,7 @@ def said(answers: Iterable[Rankings]) -> dict[str, int]:
 
 
 def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """Return how often a history says what success goes with.
+    """Return how often a history claims an association with success.
 
     Args:
         seeds: one history each.

@@ -1,4 +1,4 @@
-"""Calls of trackrecord's own MCP tools: they are no step of the work that they are asked about.
+"""Calls of trackrecord's own MCP tools: they are not steps of the agent's work.
 
 An agent that asks before it begins would otherwise teach that every procedure begins so.
 """
@@ -15,7 +15,7 @@ _OURS: Final = re.compile(r"(?:mcp__)?trackrecord(?:_{1,2}|:)(?:recall|remember|
 
 
 def without_own_tools(run: AgentRun) -> AgentRun:
-    """Return a run without the calls of our tools, and without what was seen at them."""
+    """Return a run without the calls of our tools, and without their evidence."""
     kept = [place for place, call in enumerate(run.calls) if not _OURS.match(call.tool)]
     if len(kept) == len(run.calls):
         return run

@@ -1,4 +1,4 @@
-"""Opening what a command needs: the settings, the store, Redis.
+"""Opening the settings, the store and Redis for a command.
 
 Nothing is imported before a command needs it: most of a command's time was spent importing.
 """

@@ -242,7 +242,7 @@ def _run(
 
 @contextmanager
 def _opened(operation: Operation, project: str | None) -> Iterator[str | None]:
-    """Open what a call needs; yields the project that it is about, None for all of them."""
+    """Open the resources of a call; yields its project, None for all of them."""
     with own_store(project) if operation.needs_store else nullcontext(project) as name:
         yield name if operation.scope == "project" else project
 
@@ -254,7 +254,7 @@ def _listed(
     order: Order | None,
     given: dict[str, Any],
 ) -> tuple[list[Any], list[Any], int | None]:
-    """Return what a list shows, what else was read, and how many follow in all, if it is known."""
+    """Return the rows of a list, other values read with it, and how many follow, if known."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
         return sorting.sorted(call(), order), [], 0

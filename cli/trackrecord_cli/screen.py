@@ -218,7 +218,7 @@ def working(what: str, *, total: int | None = None) -> Iterator[Callable[[int], 
 
 @contextmanager
 def telling_what_was_done(message: Callable[[], str]) -> Iterator[None]:
-    """Say at Ctrl-C what was done and what was not.
+    """Print at Ctrl-C what was done and what was not.
 
     Args:
         message: returns that, and how to go on.
@@ -249,7 +249,7 @@ def _flat(value: object, most: int) -> str:
 
 
 def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
-    """Say on standard error that a list has more than was shown.
+    """Print on standard error that a list has more rows than were shown.
 
     Args:
         beyond: how many more.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusLine(NamedTuple):
-    """One line: what is counted, the count, and its history or share."""
+    """One line: a label, a count, and its history or share."""
 
     name: str
     value: str

@@ -150,7 +150,7 @@ def _draw(live: Live, seen: _Seen, title: str, interval_s: float) -> None:
 
 
 def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
-    """Return what the screen shows: what does not fit is left out before the verdict is."""
+    """Return the screen's content: lines that do not fit are left out before the verdict is."""
     from rich.table import Table
     from rich.text import Text
 

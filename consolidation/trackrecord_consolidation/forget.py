@@ -48,7 +48,7 @@ class InStore:
 
 
 def find_in_store(engine: Engine, subject: Subject) -> InStore:
-    """Return what is on record of a subject; nothing is changed."""
+    """Return the counts of a subject's records; changes nothing."""
     with reading(engine) as connection:
         return _find(connection, project_id_of(connection, subject.project), subject)
 
@@ -144,7 +144,7 @@ def _forget_some(
 
 
 def finish(engine: Engine, subject: Subject, counts: dict[str, int], *, now: float) -> None:
-    """Note that nothing is left of a subject anywhere; the last act says how much there was."""
+    """Note that the subject is gone everywhere; the last record has the totals."""
     with writing(engine) as connection:
         begun = unfinished(connection, subject)
         for act in begun:

@@ -83,7 +83,7 @@ class Access:
         await self._app(scope, receive, send)
 
     async def _check(self, request: Request) -> None:
-        """Say whose a request is.
+        """Find the caller of a request.
 
         Raises:
             RequestRefused: it is nobody's who may send it.
@@ -181,7 +181,7 @@ def _wants_page(request: Request) -> bool:
 
 
 def _challenge(request: Request) -> dict[str, str]:
-    """Return the header that says how to send a token; a browser then asks the person for it."""
+    """Return the header that describes how to send a token; a browser then asks for it."""
     return {"WWW-Authenticate": _ASK_THE_PERSON if _wants_page(request) else "Bearer"}
 
 
@@ -198,7 +198,7 @@ def _is_same(origin: str, host: str) -> bool:
 
 
 def _credential(request: Request) -> str:
-    """Return the token that a request carries: a bearer's, or a password; "" for none."""
+    """Return the token of a request: a bearer's, or a password; "" for none."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     given = given.strip()
     if scheme.lower() == "basic":

@@ -52,7 +52,7 @@ class Connections:
                 del self._unproven[connection.address]
 
     def excess(self, most: int, most_unproven: int) -> "BoundedProtocol | None":
-        """Return the one that has to go after one was added; None if there are not too many.
+        """Return the one to close after one was added; None if there are not too many.
 
         Args:
             most: of all.
@@ -212,7 +212,7 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, with the headers that every answer has."""
+        """Answer a request that is not HTTP, with the headers of every answer."""
         body = msg.encode()
         headers: list[tuple[Any, Any]] = [
             *self.server_state.default_headers,

@@ -57,12 +57,12 @@ class Intake:
         return agent in self._hooks
 
     async def hook(self, agent: str, body: bytes) -> bytes | None:
-        """Hand on the body of an agent's hook; return what the agent gets."""
+        """Take the body of an agent's hook; return the answer for the agent."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._hooking, self._hooks[agent], body)
 
     def close(self) -> None:
-        """Finish what was begun, then close everything behind it."""
+        """Finish pending work, then close all receivers."""
         self._hooking.shutdown()
         self._decoding.shutdown()
         self._at_the_end()

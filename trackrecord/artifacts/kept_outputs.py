@@ -74,7 +74,7 @@ class KeptOutputs:
         self._clock = clock
 
     def note(self, artifact_id: str, note: ArtifactNote) -> None:
-        """Keep what is known about an artifact that is stored.
+        """Store a note about a stored artifact.
 
         Raises:
             OSError: it cannot be kept.
@@ -123,7 +123,7 @@ class KeptOutputs:
         return outputs
 
     def forget_task(self, task_id: str) -> int:
-        """Delete what is kept of a task; return how many artifacts are gone.
+        """Delete the outputs of a task; return how many artifacts are gone.
 
         An artifact that another task stored, too, stays.
 

@@ -67,7 +67,7 @@ _IsStored = Callable[[str], bool]
 
 
 def note_of(task_id: object, tool: object, kind: str, summary: str) -> ArtifactNote:
-    """Return a note on an output; what is not usable as a task or a tool is left out.
+    """Return a note on an output; invalid names of a task or a tool are left out.
 
     Its texts come from agents: secrets in them are replaced, and they are cut to length.
     """

@@ -104,7 +104,7 @@ def _decide(
 
 
 def said_of(project: str, decision: EffectDecision) -> str:
-    """Return what a decision did, in a sentence without its full stop."""
+    """Return the result of a decision, as a sentence without its full stop."""
     match decision.action:
         case "withdraw":
             return f"{decision.entry} is handed out no more in project {project!r}"

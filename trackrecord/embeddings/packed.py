@@ -74,7 +74,7 @@ def cosine(one: bytes, other: bytes) -> float:
 
 
 def _dot(one: bytes, total: int, other: bytes, other_total: int) -> int:
-    """Return Σ (a - 128)·(b - 128), multiplied out: what is in the bytes needs no conversion."""
+    """Return Σ (a - 128)·(b - 128), multiplied out, so that the bytes need no conversion."""
     product = _sum_of_products(one, other)
     return product - _ZERO * (total + other_total) + len(one) * _ZERO * _ZERO
 

@@ -33,6 +33,6 @@ EVERY = ErrorFilter()
 
 
 def newest_errors(tasks: Iterable[TaskInFlight], wanted: ErrorFilter = EVERY) -> list[TaskError]:
-    """Return the errors of tasks that are asked for, those that happened last first."""
+    """Return the matching errors of tasks, those that happened last first."""
     found = [error for task in tasks for error in task.errors if wanted.admits(error)]
     return sorted(found, key=lambda error: (-error.at, error.id))

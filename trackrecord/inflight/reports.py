@@ -135,7 +135,7 @@ def checked_task_id(task_id: object) -> str:
 
 
 def checked_project(project: object) -> str | None:
-    """Return the project whose task is asked for, None for the settings' own.
+    """Return the project of the task, None for the settings' own.
 
     Raises:
         InvalidErrorReport: it is not a text.

@@ -99,7 +99,7 @@ class InFlightStore:
             yield name.removeprefix(_NUMBER_OF).decode()
 
     def _may_hold(self, error_id: str) -> Iterator[str]:
-        """Yield the digests of the tasks that an error may be of; an id of our own says which."""
+        """Yield the digests of tasks that may have an error; an id of our own names its task."""
         digest = digest_in(error_id)
         if digest is not None:
             yield digest
@@ -119,7 +119,7 @@ class InFlightStore:
             raise unavailable(error) from error
 
     def find(self, wanted: ErrorFilter, *, at: float | None = None) -> list[TaskError]:
-        """Return the kept errors that are asked for, those that happened last first.
+        """Return the matching stored errors, those that happened last first.
 
         Args:
             wanted: which ones.

@@ -19,7 +19,7 @@ from .project_rows import project_row
 
 @dataclass(frozen=True)
 class MemoryPage:
-    """Some of the memories that are asked for.
+    """A page of a list of memories.
 
     Attributes:
         memories: these.

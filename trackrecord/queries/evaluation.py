@@ -1,4 +1,4 @@
-"""Recorded outcomes as the store learns them, and what prompts say after them, to evaluate."""
+"""Recorded outcomes and the prompts after them, for an evaluation."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence

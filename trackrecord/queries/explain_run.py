@@ -71,7 +71,7 @@ def _reported(run: NotedRun) -> str:
 
 
 def _grounds(said: Outcome) -> Iterator[str]:
-    """Yield what the reported verdict rests on, where that was captured."""
+    """Yield the grounds of the reported verdict, where they were captured."""
     for ground in said.grounds or ():
         yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")
 

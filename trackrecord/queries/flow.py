@@ -1,4 +1,4 @@
-"""The flow: what waits on the stream, what was set aside, and who works on it."""
+"""The flow: entries waiting on the stream, dead letters, and the workers."""
 
 import time
 from dataclasses import dataclass

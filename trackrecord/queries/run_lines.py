@@ -1,4 +1,4 @@
-"""Runs line by line: what a list of them shows, without a single body being read."""
+"""Runs line by line, for a list, without reading a single body."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class RunLines:
 
 
 def line_of(found: FoundRun) -> RunLine:
-    """Return what a list shows of a run."""
+    """Return a run's line in a list."""
     run = found.run
     return RunLine(
         outcome_id=found.outcome_id,

@@ -32,7 +32,7 @@ def known_sources(connection: Connection, project_id: int) -> set[str]:
 
 
 def unknown_subject(engine: Engine, subject: Subject) -> UnknownId:
-    """Return the error that says that nothing is on record of a source, a task or a project."""
+    """Return the error for a source, a task or a project without any record."""
     with reading(engine) as connection:
         project_id = project_id_of(connection, subject.project)
         if project_id is None:

@@ -162,7 +162,7 @@ def _set_finished(connection: Connection, token: str, now: float) -> None:
 
 
 def _finish_target(target: StorePlace, token: str, now: float) -> None:
-    """Open the target, with everything that goes on from its rows."""
+    """Open the target; ids of new rows continue after those of its rows."""
     with writing_anyway(target.engine) as connection:
         for table in moved_tables():
             if "id" in table.c and table.c.id.type.python_type is int:

@@ -31,7 +31,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class StorePlace:
-    """A store, and what it is called.
+    """A store and its name.
 
     Attributes:
         engine: the database.
@@ -102,7 +102,7 @@ def _refuse_unfinished(moves: list[StoreMove], target: StorePlace) -> None:
 
 
 def _refuse_another(own: StoreMove, target: StorePlace) -> None:
-    """Refuse a second target: what was moved is there, and may have gone on since."""
+    """Refuse a second target: the first one has the data, and may have changed since."""
     if own.finished_at is not None:
         message = (
             f"this store was moved to {own.other}: set TRACKRECORD_DATABASE_URL to that database "

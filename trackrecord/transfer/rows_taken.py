@@ -172,7 +172,7 @@ class RowsTaken:
         dialect.load(self._connection, table, form.columns, rows)
 
     def _refuse_forgotten(self, table: Table, batch: list[dict[Column[Any], Any]]) -> None:
-        """Refuse to bring back what was forgotten.
+        """Refuse to import what was forgotten.
 
         Raises:
             TransferRefused: a row of the batch has an id that was forgotten.

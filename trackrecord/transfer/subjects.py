@@ -52,7 +52,7 @@ _REFERENCES: Final = {
 
 
 def reference_of(column: Column[Any]) -> Table | None:
-    """Return the table whose row a column names; None where it is a value."""
+    """Return the table that a column refers to; None if it is a value."""
     for key in column.foreign_keys:
         return key.column.table
     if not isinstance(column.type, BigInteger) or column.name not in _REFERENCES:

@@ -1,4 +1,4 @@
-"""Joining what several sources, or later evidence, say of one outcome into one record.
+"""Joining the entries of several sources, or later evidence, on one outcome into one record.
 
 Pure, and a function of the set of entries: neither their order nor how often each is given makes a
 difference. The outcome belongs to the speaker whose entry told of the run first. The verdict comes
@@ -115,7 +115,7 @@ def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
 
 
 def _first(read: Sequence[_Read]) -> _Read:
-    """Return the entry that says whose the outcome is: the first of a run, else the first."""
+    """Return the entry of the outcome's owner: the first of a run, else the first."""
     return min(
         read, key=lambda each: (not _tells_of_run(each), each.entry.received_at, each.digest)
     )

@@ -183,7 +183,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     @property
     def deciding_calls(self) -> frozenset[int]:
-        """The positions in `tool_graph` of the checks that the verdict rests on; mostly none.
+        """Return the positions in `tool_graph` of the checks behind the verdict; mostly none.
 
         What decided stands first among the grounds: behind an evaluation, checks decided nothing.
         """
@@ -306,7 +306,7 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
 
 
 def decode_reported(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
-    """Decode and check a body that anybody may have written.
+    """Decode and check a body from an untrusted sender.
 
     Raises:
         InvalidOutcome: as `decode_outcome`; or it claims a judgement that is made elsewhere.

@@ -194,7 +194,7 @@ def _error(call: ToolCall) -> str | None:
 
 
 def _text(error: msgspec.Raw) -> str:
-    """Return an error as text: its message if it has one, else all that it says."""
+    """Return an error as text: its message if it has one, else the whole error."""
     said = bytes(error)
     if said in (b"", b"null"):
         return ""

@@ -28,7 +28,7 @@ class Subject:
     name: str
 
     def concerns(self, told: "BodySubject") -> bool:
-        """Return whether what a body says belongs to the subject."""
+        """Return whether a body belongs to the subject."""
         if told.project != self.project:
             return False
         if self.what == "project":
@@ -57,7 +57,7 @@ class BodySubject(msgspec.Struct, frozen=True):
 
 
 class _Fields(msgspec.Struct):
-    """The fields that say it, of any type: what was refused is looked at, too."""
+    """The source and the task of a body, of any type: refused bodies are looked at, too."""
 
     project: Any = None
     source: Any = None
@@ -74,7 +74,7 @@ _decoder = msgspec.json.Decoder(_Fields)
 
 
 def told_by(body: bytes) -> BodySubject | None:
-    """Return whose a body is, valid or not; None if it is not a JSON object."""
+    """Return the subject of a body, valid or not; None if it is not a JSON object."""
     try:
         fields = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

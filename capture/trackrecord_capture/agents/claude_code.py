@@ -165,7 +165,7 @@ def server_of(home: Path) -> dict[str, Any]:
 
 
 def _with_server(draft: Draft, home: Path, installed: Installed | None, *, mcp: bool) -> list[str]:
-    """Make the file of servers name ours or not; return what was made to hold it."""
+    """Add our server to the file of servers, or remove it; return the names of created entries."""
     if mcp:
         return add_server(draft, server_of(home))
     receipt = None if installed is None else installed.receipt(draft.path)

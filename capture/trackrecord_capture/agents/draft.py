@@ -14,7 +14,7 @@ _LARGEST: Final = 16 * 1024 * 1024
 
 
 class DraftRefused(Exception):
-    """Raised where a file is left alone; the message is one line that says why."""
+    """Raised where a file is left alone; the message is one line with the reason."""
 
 
 class Draft:
@@ -70,7 +70,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def digest_of(text: str | None) -> str:
-    """Return what a text is recognised by."""
+    """Return the digest that identifies a text."""
     return "" if text is None else hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
@@ -82,7 +82,7 @@ def undone(text: str, undo: Sequence[Edit]) -> str:
 
 
 def receipt_of(draft: Draft, earlier: Receipt | None, made: Sequence[str] = ()) -> Receipt:
-    """Return what was done to a file, now and earlier.
+    """Return the record of changes to a file, now and earlier.
 
     Where it held something of ours whose edits are not on record, or was changed since, this
     time's edits alone would bring older entries of ours back: then they are looked for instead.

@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _input() -> bytes:
-    """Return what the agent writes, and read the rest of it, too: no agent gets a broken pipe."""
+    """Return the agent's input, and read the rest of it, too: no agent gets a broken pipe."""
     read, parts = 0, []
     while part := os.read(0, 65_536):
         read += len(part)
@@ -60,7 +60,7 @@ def _word(text: object) -> str:
 
 
 def _note(agent: str, event: str, given: dict[str, object]) -> None:
-    """Leave a file that says what ended; what happened is read from the agent's own log."""
+    """Leave a file that names what ended; the details are read from the agent's own log."""
     folder = f"{HOME}/hooks"
     os.makedirs(folder, 0o700, exist_ok=True)
     if len(os.listdir(folder)) >= MOST_WAITING:

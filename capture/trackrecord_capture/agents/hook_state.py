@@ -50,7 +50,7 @@ def note_error(home: Path, agent: str, says: str) -> None:
 
 
 def last_error(home: Path, agent: str) -> LastError | None:
-    """Return what went wrong last; None if nothing did."""
+    """Return the last error; None if there was none."""
     try:
         text = (runtime_folder(home) / _ERRORS / agent).read_text(encoding="utf-8")
         at, _, says = text.strip().partition("\n")

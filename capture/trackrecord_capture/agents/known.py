@@ -1,4 +1,4 @@
-"""The coding agents that can be made to report, and what they have in common."""
+"""The coding agents that can report, and their common interface."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -43,7 +43,7 @@ def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
 
 
 def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) -> None:
-    """Take our server out, and what was made to hold it if nothing else is in it now.
+    """Remove our server, and the entries made for it if these are empty now.
 
     Raises:
         DraftRefused: the file is not what it should be.

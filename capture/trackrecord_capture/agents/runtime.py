@@ -56,7 +56,7 @@ def hook_command(home: Path, agent: str) -> str:
 
 
 def hook_prefix(home: Path) -> str:
-    """Return what the commands of all hooks of this home begin with."""
+    """Return the beginning that all hook commands of this home share."""
     return f"{shlex.quote(str(wrapper_path(home)))} "
 
 
@@ -77,7 +77,7 @@ def write_runtime(home: Path) -> None:
 
 
 def remove_runtime(home: Path) -> None:
-    """Remove what `write_runtime` wrote, and what the hook remembers.
+    """Remove the files that `write_runtime` wrote, and the state of the hook.
 
     Raises:
         OSError: something cannot be removed.

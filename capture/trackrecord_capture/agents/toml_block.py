@@ -18,7 +18,7 @@ _DIRECTIVE: Final = re.compile(r"#:[^\n]*\n")
 
 
 def document(draft: Draft) -> Mapping[str, Any]:
-    """Return what a file holds.
+    """Return the parsed document of a file.
 
     Raises:
         DraftRefused: it is not valid TOML.

@@ -28,7 +28,7 @@ _told = msgspec.json.Decoder(SessionTold)
 
 
 class CapturedPlace:
-    """Find and forget what was captured.
+    """Finds and forgets captured data.
 
     Args:
         home: trackrecord's home.
@@ -110,7 +110,7 @@ class CapturedPlace:
 
 @contextmanager
 def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """Open a file; what is deleted in it is written over."""
+    """Open a file; deleted content is overwritten."""
     try:
         uri = f"{path.as_uri()}?mode={mode}"
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as database:

@@ -1,4 +1,4 @@
-"""Forgetting, from the outside in: what may still arrive, the store, and what was computed from it.
+"""Forgetting, from the outside in: unlearnt bodies, the store, and the caches.
 
 Whatever kills it in between, the same again finishes: it goes by what is there. The store forgets
 in one transaction, together with marks of all ids that were found, so that nothing comes back.

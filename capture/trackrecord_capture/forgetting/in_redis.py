@@ -72,7 +72,7 @@ class RedisPlace:
         self._goes = goes
 
     def find(self) -> InRedis:
-        """Return what is there; nothing is changed."""
+        """Return the counts; changes nothing."""
         found = InRedis()
         for entry_id, fields in self._pages(self._keys.outcomes):
             if self._holds(fields):

@@ -1,4 +1,4 @@
-"""Read what is new in a log, publish it, and only then remember it.
+"""Read the new part of a log, publish it, and only then remember it.
 
 A crash at any moment means that something is read again; the outcomes have the same ids then, and
 change nothing.
@@ -52,7 +52,7 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
 def read_and_publish(
     source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
 ) -> ReadingCounts:
-    """Publish what is new in a log, and remember how far it has been read.
+    """Publish the new part of a log, and remember how far it has been read.
 
     Args:
         source: the agent's adapter.
@@ -115,7 +115,7 @@ class _Reader:
         return self._counts
 
     def _found(self) -> Iterator[ReadRun | Unreadable]:
-        """Yield what the adapter finds; a log that it cannot cope with stops no other one."""
+        """Yield the runs that the adapter finds; an error in one log does not stop the others."""
         try:
             yield from self._source.read(self._log, self._resume_at)
         except OSError as error:

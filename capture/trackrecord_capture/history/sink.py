@@ -59,7 +59,7 @@ class SpoolingSink:
             self._wait()
 
     def settle(self) -> int:
-        """Wait until everything is with Redis or in the spool; return what was dropped instead.
+        """Wait until everything is in Redis or in the spool; return the number of dropped outcomes.
 
         Raises:
             ServerUnavailable: neither Redis nor the spool took it in time.

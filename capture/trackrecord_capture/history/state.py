@@ -1,4 +1,4 @@
-"""How far each log has been read, and which runs made and reverted which commits.
+"""The position up to which each log has been read, and the commits of runs.
 
 A small SQLite file in the home. Two processes may use it at once: every change is a transaction of
 its own, and each row stands for itself. Losing the file loses nothing but time: everything is read
@@ -115,7 +115,7 @@ class CaptureState:
             self._connection.executescript(_SCHEMA)
 
     def place_of(self, source: str, log: Log) -> LogPlace | None:
-        """Return how far a log has been read; None if it is new, or another one than it was.
+        """Return how far a log has been read; None if it is new or was replaced.
 
         Raises:
             OSError: the log cannot be read.

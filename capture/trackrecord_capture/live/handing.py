@@ -38,7 +38,7 @@ class HookQuestion(msgspec.Struct, frozen=True):
 
 
 class HookAnswers:
-    """Answers the hooks that ask.
+    """Answers hooks.
 
     Args:
         settings: where rankings are read from.

@@ -90,7 +90,7 @@ class Live:
         return {name: partial(self.hook, name) for name in AGENTS}
 
     def hook(self, agent: str, body: bytes) -> bytes | None:
-        """Take what a hook posts; return what the agent gets, None for nothing.
+        """Take a hook's body; return the answer for the agent, None for none.
 
         Raises:
             TooManyNotes: what ended cannot be noted now.

@@ -20,7 +20,7 @@ _ABANDONED_S: Final = 60.0
 
 
 class TooManyNotes(Exception):
-    """Raised when there is no room for another note until some have been read."""
+    """Raised when there is no room for another note until some were read."""
 
 
 class EndNote(msgspec.Struct, frozen=True):

@@ -83,7 +83,7 @@ class Outputs:
                 self._prompts.popitem(last=False)
 
     def summary_of(self, output: ToolOutput) -> str | None:
-        """Store an output and return the summary that takes its place; None to leave it.
+        """Store an output and return a summary to replace it; None to leave it.
 
         What was read back is left, and so is what could not be read back. A source file that a
         command shows is left, too: an agent reads it word by word.

@@ -12,7 +12,7 @@ _ABOUT: Final = (
 
 
 def attributed(records: str, project: str) -> str:
-    """Return records with a line in front that says whose they are; "" for none.
+    """Return records with a line in front that names their origin; "" for none.
 
     Args:
         records: what is known, as text for a prompt.

@@ -98,7 +98,7 @@ def command_in(tool: str, arguments: object) -> str:
 
 
 def _joined(words: list[str]) -> str:
-    """Return an argument vector as a command line; what a shell was handed with -c is that."""
+    """Return an argument vector as a command line; for a shell with -c, its script."""
     if len(words) >= 3 and words[-2] in ("-c", "-lc"):
         return words[-1]
     return " ".join(words)

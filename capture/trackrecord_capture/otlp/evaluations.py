@@ -77,7 +77,7 @@ def evaluation_of_langfuse(score: Mapping[str, Any]) -> SpanScore:
 
 
 def _moment(written: object) -> float | None:
-    """Return when a score was given; None if it does not say so in a way that can be read."""
+    """Return when a score was given; None if its time is missing or malformed."""
     if not isinstance(written, str):
         return None
     try:

@@ -52,7 +52,7 @@ def no_prompt(_agent: str, _session: str, _at: float) -> RecordedPrompt:
 
 
 def placed(run: AgentRun, recorded: RecordedPrompt) -> AgentRun:
-    """Return a run in the folder of its recording, which decides the project, if it names none."""
+    """Return a run with the folder of its recording, which decides the project by default."""
     if run.folder or run.project or run.repository:
         return run
     return msgspec.structs.replace(run, folder=recorded.folder, repository=recorded.repository)

@@ -10,7 +10,7 @@ MOST_CHARS: Final = 64 * 1024
 
 
 class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A score that somebody or something gave.
+    """A score given by a person or a program.
 
     Attributes:
         name: what was judged.

@@ -15,7 +15,7 @@ _SLACK_S: Final = 0.1
 
 
 class FactGroup(msgspec.Struct, kw_only=True):
-    """The facts of one run, and what it hangs on."""
+    """The facts of one run, and the fact at its root."""
 
     root: Fact
     facts: list[Fact]

@@ -171,7 +171,7 @@ def _survey(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | Non
 
 
 def _codex_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
-    """Read a call; `success` is "true" also for a command that failed, the output says so."""
+    """Read a call; `success` is "true" also for a failed command: its output shows the failure."""
     tool = _text(attributes, "tool_name")
     if not tool:
         return None

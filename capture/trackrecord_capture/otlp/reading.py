@@ -29,7 +29,7 @@ _EXCEPTION: Final = "exception"
 
 
 def fact_of(span: Span) -> Fact:
-    """Return what is kept of a span; it shares nothing with it."""
+    """Return the bounded fact of a span; it shares no memory with it."""
     kind = kind_of(span)
     if kind is SpanKind.OTHER:
         return _ancestry(span)
@@ -200,7 +200,7 @@ def _body(event: SpanEvent, names: tuple[str, ...]) -> str:
 
 
 def _prompt(span: Span, kind: SpanKind) -> str:
-    """Return what the person asked, where a span may say it at a price that is worth it."""
+    """Return the person's prompt, where looking for it in a span is worth its cost."""
     if (
         kind is SpanKind.MODEL
         or kind is SpanKind.RUN

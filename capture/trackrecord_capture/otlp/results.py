@@ -36,7 +36,7 @@ _DEEPEST: Final = 3
 
 
 class ResultTold(msgspec.Struct, frozen=True, kw_only=True):
-    """What a result reveals about its call.
+    """The evidence in a result on its call.
 
     Attributes:
         text: the result itself, without its wrapping.

@@ -30,7 +30,7 @@ class SpanEvent(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """One span. The same span may come more than once: exporters post again what was not answered.
+    """One span. The same span may come again: exporters repeat posts without an answer.
 
     Attributes:
         trace_id: 32 lower-case hexadecimal digits, not all zero.

@@ -88,7 +88,7 @@ class TraceBuffer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Publish what is due in a thread of its own, until `close`."""
+        """Publish due traces in a thread of its own, until `close`."""
         self._thread = threading.Thread(target=self._run, name="traces", daemon=True)
         self._thread.start()
 
@@ -200,7 +200,7 @@ class TraceBuffer:
 
     @contextlib.contextmanager
     def _room(self, *, for_spans: bool = False) -> Iterator[None]:
-        """Write to the store; where it has no more room, make some and ask to come again.
+        """Write to the store; if it is full, make room or ask the exporter to come again.
 
         Raises:
             Full: there is no more room.
@@ -213,7 +213,7 @@ class TraceBuffer:
             raise Full from None
 
     def _make_room(self) -> None:
-        """Forget what is kept only for late spans; without any, publish the oldest as they are."""
+        """Forget traces that only wait for late spans; without any, publish the oldest early."""
         done = self._waiting.published(_FORGOTTEN_AT_ONCE)
         if not done:
             self._waiting.press_oldest(_PRESSED_AT_ONCE)

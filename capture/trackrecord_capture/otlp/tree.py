@@ -43,7 +43,7 @@ class Tree:
             fact = parent
 
     def root_of(self, fact: Fact) -> Fact | None:
-        """Return what the run of a fact hangs on: the topmost agent, workflow or graph above it.
+        """Return the root of a fact's run: the topmost agent, workflow or graph above it.
 
         A call of a tool without any of these hangs on the topmost span of all, if there is one.
         """

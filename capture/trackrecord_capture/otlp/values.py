@@ -88,7 +88,7 @@ def as_flag(value: object) -> bool | None:
 
 
 def document(text: str) -> Any:  # noqa: ANN401 - a document of any shape
-    """Return what a text holds as JSON or as a Python literal, or else the text itself."""
+    """Return a text decoded as JSON or as a Python literal, or else the text itself."""
     start = text.lstrip()[:1]
     if not start or start not in '{["':
         return text

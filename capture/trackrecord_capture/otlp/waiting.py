@@ -1,4 +1,4 @@
-"""The traces that are kept, as far as is needed to say which of them are due."""
+"""The traces in the buffer, as far as needed to tell which of them are due."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence

@@ -41,7 +41,7 @@ class ReadRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a log that could not be read; the rest goes on.
+    """A part of a log that could not be read; reading continues after it.
 
     Attributes:
         place: where, as "line 3".

@@ -57,7 +57,7 @@ def _is_cleared(failed: Result, later: Iterable[Result]) -> bool:
 
 
 def _is_repeated(result: Result, later: Iterable[Result]) -> bool:
-    """Return whether one later result, of whichever kind it is, says the same of as much."""
+    """Return whether one later result, of any kind, repeats the verdict with as wide a scope."""
     scope = result.check.scope
     return any(
         (result.passed or each.passed is False)

@@ -31,7 +31,7 @@ class Rank(IntEnum):
 
 
 class SeenEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was seen, and what it says of the run.
+    """One piece of evidence on a run, and its verdict.
 
     Attributes:
         kind: what was seen, as "check passed", "interrupted".

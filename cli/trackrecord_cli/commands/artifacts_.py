@@ -219,7 +219,7 @@ def list_all(
 
 
 def _say_unknown_task(task_id: str, project: str, outputs: list[Artifact]) -> None:
-    """Say that nothing is stored for a task, which is normal, and which one may be meant."""
+    """Report that nothing is stored for a task, which is normal, and suggest a similar task."""
     from trackrecord.learning.text.spelling import closest
 
     nearest = closest(task_id, {output.task_id for output in outputs if output.task_id})

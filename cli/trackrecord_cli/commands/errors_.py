@@ -66,7 +66,7 @@ def _name_unknown(
     project: str,
     task_id: str | None = None,
 ) -> str | None:
-    """Say on standard error that a project is unknown, or else a task; return the nearest task."""
+    """Print which project, or else which task, is unknown; return the nearest task."""
     from trackrecord.queries.in_flight import has_tasks_in_flight, unknown_task_in_flight
 
     if not has_tasks_in_flight(client, settings.keys, project):

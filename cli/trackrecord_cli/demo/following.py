@@ -14,7 +14,7 @@ _BY_SLUG = {strategy.slug: strategy for strategy in STRATEGIES}
 def followed_reports(
     ask: Callable[..., Rankings], *, seed: int, agent: int, tasks: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield what one agent reports that asks before each task and follows the first pattern.
+    """Yield the reports of one agent that asks before each task and follows the first pattern.
 
     Args:
         ask: `trackrecord.rankings`.

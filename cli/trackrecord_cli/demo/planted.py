@@ -95,7 +95,7 @@ def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dic
 
 
 def signals(chance: random.Random, *, success: bool) -> dict[str, Any]:
-    """Return what a task measures: a good one is quick and clean, a failed one full of errors."""
+    """Return the signals of a task: a good one is quick and clean, a failed one full of errors."""
     if success:
         return {
             "success": True,

@@ -177,7 +177,7 @@ def _follow(
     seed: int,
     step: Callable[[str, int, int], None],
 ) -> tuple[MeasuredEffect, float]:
-    """Let a fleet follow what was learnt; return the measured effect and the true one."""
+    """Let a fleet follow its recommendations; return the measured effect and the true one."""
     tasks = max(_FEWEST_TASKS, outcomes // 10)
     with reading(engine) as connection:
         project_id = project_id_of(connection, PROJECT)

@@ -1,4 +1,4 @@
-"""`trackrecord import AGENT`: finding the sessions, publishing what is new, learning from it."""
+"""`trackrecord import AGENT`: find the sessions, publish the new ones, and learn from them."""
 
 from __future__ import annotations
 

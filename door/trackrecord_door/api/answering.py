@@ -1,4 +1,4 @@
-"""Answers a request by an endpoint: who may, what is given, the call, and the answer as JSON."""
+"""Answers a request by an endpoint: permission, arguments, the call, and the answer as JSON."""
 
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -75,7 +75,7 @@ class Answerer:
         return Response(body, self._endpoint.status, headers, JSON)
 
     def _project(self, request: Request, caller: Caller) -> str | None:
-        """Return whose data are asked for; None for those of all projects."""
+        """Return the project of a request; None for all of them."""
         named = request.query_params.get("project")
         if named is not None:
             return checked_project_of(named)

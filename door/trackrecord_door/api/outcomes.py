@@ -147,7 +147,7 @@ def _signed(body: bytes, caller: Caller) -> bytes:
 
 
 def _not_of(project: str, only: str | None) -> str | None:
-    """Return why an outcome of a project is refused; None if it is not."""
+    """Return the reason for refusing an outcome of a project; None to accept it."""
     if only is None or project == only:
         return None
     return f"this token is for the project {only!r} alone"

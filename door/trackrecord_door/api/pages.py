@@ -46,7 +46,7 @@ class AskedPage(NamedTuple):
 
 
 def page_asked_for(given: Mapping[str, str]) -> AskedPage:
-    """Return which page is asked for.
+    """Return the requested page.
 
     Raises:
         InvalidRequest: the limit is not a whole number within bounds.

@@ -119,7 +119,7 @@ def parameters_of(call: Callable[..., Any], path: str, method: str) -> dict[str,
 
 
 def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.Struct]:
-    """Return a type that holds what is given for parameters; what is not given is unset."""
+    """Return a type for the values of parameters; missing ones are unset."""
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for each in parameters.values():
         said: Any = Annotated[each.kind, Meta(description=each.description)]
@@ -133,7 +133,7 @@ def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.
 
 
 def _hints(call: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of arguments; what is imported for type checkers alone is any object."""
+    """Return the types of arguments; those imported for type checkers alone are any object."""
     call = inspect.unwrap(call)
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
     found: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The shapes of answers, by name: what the OpenAPI document promises of each endpoint."""
+"""The shapes of answers, by name, for each endpoint in the OpenAPI document."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal

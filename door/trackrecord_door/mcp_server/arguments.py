@@ -152,7 +152,7 @@ def read_arguments(given: Mapping[str, object] | None, kind: type[_Arguments]) -
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a structure, without what a model need not read."""
+    """Return the JSON Schema of a structure, without parts that a model need not read."""
     _, components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     schema = _terse(components.pop(kind.__name__))
     if components:

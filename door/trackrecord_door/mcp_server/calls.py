@@ -146,7 +146,7 @@ def in_one_line(error: TrackrecordError) -> str:
 
 
 def _problem(answer: Rankings) -> str | None:
-    """Return why the answer may be out of date, None if it is not.
+    """Return why the answer may be out of date; None if it is current.
 
     Raises:
         ServerUnavailable: there is no answer at all.
@@ -206,7 +206,7 @@ def _new_task_id() -> str:
 
 
 def _delivery_problem() -> str | None:
-    """Wait until what was reported is safe; return what keeps it from Redis, None if nothing."""
+    """Wait until the report is safe; return the problem of its delivery, None if there is none."""
     before = trackrecord.stats().spooled
     if not trackrecord.flush(_PATIENCE_S):
         return "it waits to be delivered"

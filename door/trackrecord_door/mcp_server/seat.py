@@ -1,4 +1,4 @@
-"""The seat of an agent at the server: whose experience it gets, and what it may do."""
+"""The scope of an agent's connection: project, task and permitted tools."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Seat:
 
 
 def chosen_tools(names: Collection[str]) -> tuple[str, ...]:
-    """Return these tools in their order; all of them if none is named.
+    """Return these tools in their order; all of them by default.
 
     Raises:
         InvalidRequest: there is no tool of such a name; the message is one line.

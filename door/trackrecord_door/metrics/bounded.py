@@ -1,4 +1,4 @@
-"""Questions to a server that may be away: asked one at a time, and waited for only so long."""
+"""Queries to a server that may be away: one at a time, with a limit on waiting."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 
 
 class Bounded:
-    """Asks a server on a thread of its own, and gives up soon.
+    """Asks a server on a thread of its own, with a short limit on waiting.
 
     A question that hangs keeps the thread; until it ends, all later ones are given up, too.
 

@@ -24,7 +24,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Deed:
-    """Something to do, which is asked about first.
+    """An action to carry out after it was confirmed.
 
     Attributes:
         question: asks, in a sentence or two, whether it shall be done, and says what follows.

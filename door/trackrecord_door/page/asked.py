@@ -61,7 +61,7 @@ class PageRequest:
         return text_of(name, given, most=_LONGEST).strip() if given.strip() else None
 
     def can(self, path: str) -> bool:
-        """Return whether the caller may do what is posted to a path: the past has no actions."""
+        """Return whether the caller may post to a path: the past has no actions."""
         return self.at is None and self.caller.permission >= permission_of(path)
 
     @property
@@ -129,7 +129,7 @@ class PageRequest:
 
 
 def asked_of(request: Request, floor: Floor) -> PageRequest:
-    """Return what a request asks for.
+    """Return the parsed request.
 
     Raises:
         InvalidRequest: no project can have the name that is given.

@@ -85,7 +85,7 @@ class EffectsLately:
         self._lock = Lock()
 
     def of(self, project: str) -> Lately | None:
-        """Return the effect that was measured last; None while it is measured for the first time.
+        """Return the last measured effect; None during the first measurement.
 
         Raises:
             UnknownProject: nothing is on record for the project.

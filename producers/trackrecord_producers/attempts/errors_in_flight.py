@@ -105,7 +105,7 @@ def report_error(
     wait_s: float = 0.0,
     is_counted: bool = False,
 ) -> str | None:
-    """Record an error that no attempt here counts; `is_counted` says whether one has."""
+    """Record an error that no attempt of this process counts, as `is_counted` shows."""
     try:
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)

@@ -210,7 +210,7 @@ class BackgroundWriter:
         self._on_done()
 
     def wait_until_ready(self, timeout_s: float) -> None:
-        """Wait until the thread has imported what it needs."""
+        """Wait until the thread has finished its imports."""
         self.queue.hurry()
         self._is_ready.wait(timeout_s)
 

@@ -30,7 +30,7 @@ _MOST_REMEMBERED: Final = 10_000
 
 
 class _HandedToday:
-    """The memories that this process has reported today; a forked child goes on from there."""
+    """The memories that this process has reported today; a forked child continues the set."""
 
     def __init__(self) -> None:
         self._day = 0
@@ -66,7 +66,7 @@ _A = TypeVar("_A", bound=_Answer)
 
 
 def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
-    """Return a question whose answers are recorded where they have to do with a task."""
+    """Return a question whose answers are recorded if they are about a task."""
 
     @wraps(ask)
     def asked(*args: _P.args, **kwargs: _P.kwargs) -> _A:

@@ -36,7 +36,7 @@ class InSpool:
 
 
 def find_in_spool(folder: Path, goes: Goes) -> InSpool:
-    """Return what is there; nothing is changed."""
+    """Return the counts; changes nothing."""
     found = InSpool()
     for path, _ in sorted(spool_files(folder)):
         reports = [each for each in _reports(path) if goes(*each)]

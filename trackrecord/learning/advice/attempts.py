@@ -63,7 +63,7 @@ def attempts_of(runs: Iterable[Run]) -> dict[int, TaskAttempt]:
 def _attempts(
     task: str, runs: Sequence[Run], *, is_whole: bool
 ) -> Iterable[tuple[int, TaskAttempt]]:
-    """Yield the attempts at one task; of runs that ended at one moment none was before another."""
+    """Yield the attempts at one task; of runs that ended at the same time, neither precedes."""
     first = min((run.ended_at for run in runs if run.success), default=inf)
     is_repeated = sum(run.ended_at > first for run in runs) > 1
     failed = sorted(run.ended_at for run in runs if not run.success)

@@ -1,4 +1,4 @@
-"""Exploring: try what is little known, so that the best is found and found again.
+"""Exploring: try entries with little evidence, so that the best one is found and found again.
 
 What is handed out is followed, and what is followed gets known: without exploring, the first entry
 that did well is handed out for ever. A drawn order is Thompson sampling: each entry's rate is drawn

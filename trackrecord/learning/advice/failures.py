@@ -122,7 +122,7 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
 
 
 def has_not_started(error: str) -> bool:
-    """Return whether an error, or its template, says that a program did not even start."""
+    """Return whether an error, or its template, shows that a program did not even start."""
     return _NOT_STARTED.search(error) is not None
 
 

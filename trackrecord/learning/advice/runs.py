@@ -40,7 +40,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How one task went, with or without a verdict.
+    """The course of one task, with or without a verdict.
 
     Attributes:
         outcome: the row of its outcome: unique, and nothing else follows from it.

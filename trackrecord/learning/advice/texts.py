@@ -22,7 +22,7 @@ _GAP_IN_FRONT: Final = re.compile(r"\A…[\s,.;:]*(?=\w)")
 
 
 class ProcedureUsage(NamedTuple):
-    """How often the runs of similar tasks used a procedure.
+    """The frequency of a procedure among the runs of similar tasks.
 
     Attributes:
         used_by_successes: runs that used it and reached their goal.
@@ -38,7 +38,7 @@ class ProcedureUsage(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """How often runs with a procedure succeeded.
+    """The success rate of runs with a procedure.
 
     Attributes:
         won: runs that used it and reached their goal.
@@ -113,7 +113,7 @@ def points(effect: float) -> int:
 
 
 def compared_line(line: str, effect: float, language: Language = "en") -> str:
-    """Return a line whose label also says how much better such tasks go.
+    """Return a line whose label adds how much better such tasks go.
 
     Args:
         line: ends in a label in square brackets; another one stays as it is.

@@ -82,7 +82,7 @@ class CriterionEvidence(VerdictCounts):
 
 @dataclass(frozen=True)
 class CriterionStanding:
-    """Everything that evidence and rules say about a criterion at one moment.
+    """The evidence and the rules' conclusions on a criterion at one moment.
 
     Attributes:
         criterion: its name.

@@ -169,7 +169,7 @@ def standing_at_any_time(rules: MemoryRules, state: MemoryState) -> float:
 
 
 def without_prefix(text: str) -> str:
-    """Return a memory's text as it was before it became a known pitfall."""
+    """Return the original text of a memory that became a known pitfall."""
     while text.startswith(PITFALL_PREFIX):
         text = text.removeprefix(PITFALL_PREFIX)
     return text

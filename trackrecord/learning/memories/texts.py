@@ -41,5 +41,5 @@ def memory_line(
 
 
 def pitfall_text(text: str, language: Language = "en") -> str:
-    """Return a known pitfall's text with the words that say so in a language."""
+    """Return a known pitfall's text with the words that mark it in a language."""
     return _PITFALL[language] + without_prefix(text)

@@ -71,7 +71,7 @@ class SpeakerCounts(VerdictCounts):
 
 
 def is_enough(speakers: Collection[str]) -> bool:
-    """Return whether what these say need not be confirmed: two agree, or a person says it."""
+    """Return whether these speakers need no confirmation: two agree, or a person is among them."""
     return len(set(speakers)) > 1 or PERSON in speakers
 
 

@@ -176,7 +176,7 @@ def _rate(numerator: float, denominator: int) -> float | None:
 
 
 def changes(earlier: Snapshot | None, later: Snapshot) -> dict[str, float | None]:
-    """Return by how much each rate changed; None where there is nothing to compare."""
+    """Return the change of each rate; None if there is nothing to compare."""
     return {name: _change(earlier, later, name) for name in RATES}
 
 

@@ -1,4 +1,4 @@
-"""Error summaries: what went wrong, without what else a text of an error says.
+"""Error summaries: the failure, without the rest of an error's text.
 
 Whoever makes a call fail chooses the words of its error: a web page, a ticket, a server. Agents
 read them, so that nothing of a text is passed on but what tells of a failure: codes and names of
@@ -223,7 +223,7 @@ def _rank(phrase: _Phrase) -> tuple[bool, bool]:
 
 
 def _hidden(text: str, *, keeps_quoted: bool) -> str:
-    """Return a text without what is never passed on."""
+    """Return a text without its confidential parts."""
     text = _HIDDEN.sub(ELLIPSIS, _MESSAGE.sub(r"\n\1\n", plain(text)))
     return _QUOTED.sub(_shown_name if keeps_quoted else ELLIPSIS, text)
 
@@ -272,7 +272,7 @@ def _is_name(text: str) -> bool:
 
 
 def _says_more(words: str, predicate: str) -> bool:
-    """Return whether a phrase says more than that something failed."""
+    """Return whether a phrase adds to the fact that something failed."""
     others = (word for word in words.casefold().split() if word not in predicate.casefold())
     return any(word not in _LOOSE and word != ELLIPSIS for word in others)
 

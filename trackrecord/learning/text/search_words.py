@@ -45,7 +45,7 @@ def asked_words(text: str) -> frozenset[str]:
 
 
 def in_common(text: str, task: str) -> str:
-    """Return what a text says that a task says, too, with an ellipsis for everything else.
+    """Return the words that a text shares with a task, with an ellipsis for everything else.
 
     Whoever wrote the text chooses its words: those that the task at hand has already say what both
     are about, and give no order of their own. Words without a subject, and placeholders of what was

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Composition:
-    """A prompt's text, and what became of all that competed for it.
+    """A prompt's text, with the entries taken and left out.
 
     Attributes:
         selection: the text, what stands in it, and what did not fit, best first.
@@ -109,7 +109,7 @@ def compose(
     of_task: "Sequence[OfTask]" = (),
     tokenizer: Tokenizer | None = None,
 ) -> Composition:
-    """Rank what is learnt and the agent's own together, and write what fits.
+    """Rank learnt entries and the agent's own together, and write those that fit.
 
     Args:
         question: what is asked for.

@@ -126,7 +126,7 @@ def context_from(
     handing: Handing = AS_THEY_ARE,
     meaning: Meaning | None = None,
 ) -> Context:
-    """Rank what is learnt and the agent's own together, and write what fits.
+    """Rank learnt entries and the agent's own together, and write those that fit.
 
     Args:
         question: what is asked for.

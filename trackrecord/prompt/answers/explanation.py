@@ -1,4 +1,4 @@
-"""The explanation of an answer, put off until somebody asks for it."""
+"""The explanation of an answer, computed on demand."""
 
 from __future__ import annotations
 

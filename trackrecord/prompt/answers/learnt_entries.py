@@ -1,4 +1,4 @@
-"""From rankings and advice to candidates: how what is learnt competes for a prompt."""
+"""Candidates from rankings and advice, as they compete for a prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -94,7 +94,7 @@ class LearntEntries:
 
 
 def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
-    """Return what has to do with the task, as candidates that bring their own score.
+    """Return the entries relevant to the task, as candidates with their own score.
 
     Where nothing has, the few entries that hold for the project as a whole stand in; so do they
     beside what is related as long as no similar past task tells what is.
@@ -172,7 +172,7 @@ def _once_each(offers: Mapping[str, Sequence[Offer]]) -> dict[str, Sequence[Offe
 
 
 def signature_of_entry(entry: Any) -> str:  # noqa: ANN401 - of any feed
-    """Return the signature of the procedure that an entry is about; "" if it is about none."""
+    """Return the signature of an entry's procedure; "" without one."""
     if isinstance(entry, RankedCompetence):
         return entry.signature
     return entry.id if isinstance(entry, (RankedProcedure, RankedFailure)) else ""
@@ -224,7 +224,7 @@ def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]
 def _tried(
     each: Competing, feed: Feed, known: PromptInputs, handing: Handing, rules: ContextRules
 ) -> Competing:
-    """Return an entry whose line says that it is tried."""
+    """Return an entry whose line mentions that it is being tried."""
     text = each.scored.candidate.text
     line = handing.line(feed.field, each.offer.entry.id, text, known.language)
     return _reworded(each, line, rules)

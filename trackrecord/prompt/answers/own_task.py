@@ -43,7 +43,7 @@ class Share(NamedTuple):
     share: float
 
     def of(self, budget: int, room: int) -> Share:
-        """Return the own share as a share of what learnt entries may take."""
+        """Return the own share as a part of the learnt entries' share."""
         return Share(self.field, self.share * budget / room) if room > 0 else self
 
 

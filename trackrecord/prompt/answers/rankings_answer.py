@@ -115,7 +115,7 @@ class Rankings:
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
-        """An answer that says nothing but why."""
+        """Return an empty answer with its reason."""
         return cls(project=project, problem=problem)
 
 

@@ -183,7 +183,7 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
 
 
 def _pool_of(known: PromptInputs, feed: Feed) -> Sequence[Any]:
-    """Return the entries of a section that was excluded; none where they are made for a task."""
+    """Return the entries of an excluded section; none if they are made for a task."""
     if feed.field in MADE_FOR_TASKS:
         return ()
     document = known.advice if feed.is_of_advice else known.document

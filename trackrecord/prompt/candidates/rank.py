@@ -25,7 +25,7 @@ Order = tuple[bool, float, float, str, str]
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
-    """A candidate and what it is worth.
+    """A candidate and its score.
 
     Attributes:
         candidate: the piece itself.
@@ -172,7 +172,7 @@ class Scorer:
 
 
 def tokens_of(each: Candidate, rules: ContextRules) -> int:
-    """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
+    """Return the candidate's own token count, else ceil(characters·ratio) by its kind of text."""
     if each.tokens is not None:
         return each.tokens
     ratio: float = getattr(rules, _RATIOS[each.content_type])

@@ -52,7 +52,7 @@ class _Shares:
     def has_room(
         self, name: str, share: float, section: Section, tokens: int, *, first: bool = False
     ) -> bool:
-        """Count an entry in, unless that exceeds the share; says whether it was.
+        """Add an entry if it fits its share; return whether it did.
 
         Args:
             name: whose share.

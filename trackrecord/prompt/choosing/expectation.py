@@ -65,13 +65,13 @@ class Expectation:
 
     @property
     def kind(self) -> int | None:
-        """The kind that the task is of more probably than not; None where none is."""
+        """Return the task's more probable kind; None if there is none."""
         kind = max(self.kinds, key=lambda each: (self.kinds[each], -each), default=None)
         return None if kind is None or self.kinds[kind] <= _PROBABLE else kind
 
 
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
-    """Return what is to be expected of a task; nothing where no past task is similar.
+    """Return the expectation about a task; empty if no past task is similar.
 
     That of the newest question is remembered: draws and sections ask for the same.
     """

@@ -55,7 +55,7 @@ class Handing:
         return self.draws[name].tried if name in self.draws else frozenset()
 
     def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
-        """Return the line of an entry that is tried, which says so."""
+        """Return the line of an entry that is being tried, with a mark of it."""
         is_little_known = entry_id in self.tried(name)
         return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
@@ -99,7 +99,7 @@ def handing_of(
 def exposure_of(
     handing: Handing, document: RankingsDocument, entries: Iterable[str]
 ) -> ExposureBody | None:
-    """Return what is recorded of a task; None without a task id.
+    """Return the record of a task's exposure; None without a task id.
 
     Args:
         handing: how the entries were handed out.

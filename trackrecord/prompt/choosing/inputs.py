@@ -158,7 +158,7 @@ class PromptInputs:
         return self.draws.get("patterns")
 
     def can_use(self, tools: Iterable[str]) -> bool:
-        """Return whether the agent that asks has got these tools, as far as its runs show.
+        """Return whether the asking agent has these tools, as far as its runs show.
 
         Of an agent without runs nothing is known but what all kinds of agent have got.
         """
@@ -171,7 +171,7 @@ class PromptInputs:
 
     @cached_property
     def foreign_tools(self) -> frozenset[str]:
-        """The tools of the project's agents that the agent that asks has not got."""
+        """Return the tools of the project's agents that the asking agent lacks."""
         by_agent = self.once(
             "tools of agents",
             lambda advice: {name: frozenset(tools) for name, tools in advice.agents.items()},
@@ -190,7 +190,7 @@ class PromptInputs:
 
     @cached_property
     def kind(self) -> int | None:
-        """The kind that the task is of more probably than not; None where none is."""
+        """Return the task's more probable kind; None if there is none."""
         return self.expectation.kind
 
     @cached_property
@@ -208,7 +208,7 @@ class PromptInputs:
     def once(
         self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
     ) -> dict[_Key, _Made]:
-        """Return what is made of the advice once, and not for each prompt."""
+        """Return a value derived from the advice, computed once and not for each prompt."""
         if self.advice is None:
             return {}
         derived = self.advice.derived
@@ -220,7 +220,7 @@ class PromptInputs:
     def once_for_both(
         self, name: str, make: Callable[["PromptInputs"], _Any], *, kind: int | None = None
     ) -> _Any:
-        """Return what is made of both documents once, and not for each prompt.
+        """Return a value derived from both documents, computed once and not for each prompt.
 
         Args:
             name: what is made.

@@ -1,4 +1,4 @@
-"""Offers: entries that compete, with how much they have to do with the task."""
+"""Offers: competing entries, with their relevance to the task."""
 
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence

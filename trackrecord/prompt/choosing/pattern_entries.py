@@ -133,7 +133,7 @@ def _found_trials(known: PromptInputs) -> list[Offer]:
 
 
 def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
-    """Return what has to do with the task of one part of the patterns, as it is drawn."""
+    """Return the relevant entries of one part of the patterns, as drawn."""
     memo = f"{name} patterns"
     if memo not in known.memo:
         known.memo[memo] = _found_drawn(known, name)
@@ -286,7 +286,7 @@ def _slug(pattern: RankedPattern) -> str:
 
 
 def _expected(known: PromptInputs, pattern: RankedPattern) -> Expected | None:
-    """Return what is expected of a pattern at the task's kind of task."""
+    """Return the expected rate of a pattern at the task's kind of task."""
     entry = known.patterns.get(_slug(pattern))
     return None if entry is None else entry.expected_at(known.kind)
 
@@ -304,12 +304,12 @@ def _is_worth_it(expected: Expected | None) -> bool:
 
 
 def _is_above(expected: Expected | None) -> bool:
-    """Return whether they go better by as much as can be said."""
+    """Return whether tasks go better by a margin worth mentioning."""
     return _is_worth_it(expected) and expected is not None and points(expected.effect or 0.0) >= 1
 
 
 def _worded(pattern: RankedPattern, expected: Expected | None) -> RankedPattern:
-    """Return a pattern whose line also says how much better such tasks go with it, if that is sure.
+    """Return a pattern whose line adds how much better such tasks go, if that is sure.
 
     Args:
         pattern: the pattern.

@@ -76,7 +76,7 @@ def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProced
 
 
 def _by_conditions(known: PromptInputs, ranked: Sequence[Voted]) -> Sequence[Voted]:
-    """Return what got votes without what the task's conditions contradict, best first."""
+    """Return the candidates with votes that the task's conditions do not contradict, best first."""
     if known.conditions is None:
         return ranked
     fitting = [(known.fit_of_signature(signature_of(voted.tools)), voted) for voted in ranked]

@@ -1,4 +1,4 @@
-"""The advice document: what is counted from a project's runs, as it is cached for agents.
+"""The advice document: counts over a project's runs, as cached for agents.
 
 The worker writes it beside the rankings. At prompt time everything is a function of both and of the
 task's text.

@@ -39,7 +39,7 @@ def label(name: str, language: str) -> str:
 
 
 def gist(lines: dict[str, str], language: str) -> str:
-    """Return what a line of prompt text says, in the language or else in English."""
+    """Return the content of a line of prompt text, in the language or else in English."""
     return (lines.get(language) or lines.get("en", "")).removeprefix("- ")
 
 

@@ -175,7 +175,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
 
     @property
     def signature(self) -> str:
-        """The signature of its procedure; the name says it unless somebody chose the name."""
+        """Return the signature of its procedure, from its name unless a person chose the name."""
         name = self.skill_name.removeprefix(_SKILL)
         if name != self.skill_name:
             return name
@@ -435,7 +435,7 @@ def made_once(
     kind: int | None,
     make: Callable[[], _Made],
 ) -> _Made:
-    """Return what is made of both documents for a kind of task, once and not for each prompt."""
+    """Return a value derived from both documents for a kind of task, computed once."""
     made_with, made = document.derived.get(name, (None, None))
     if made is None or made_with is not advice or (len(made) >= _MOST_KINDS and kind not in made):
         made = {}

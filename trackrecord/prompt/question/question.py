@@ -166,7 +166,7 @@ def _text(name: str, value: object, consequence: str, problems: list[str]) -> st
 
 
 def _bound(name: str, value: object, default: int | None, problems: list[str]) -> int | None:
-    """Return a bound in whole numbers: rounded down, and None for one without an end."""
+    """Return a bound in whole numbers: rounded down, and None for infinity."""
     if value is None:
         return None
     try:

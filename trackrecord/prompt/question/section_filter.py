@@ -24,7 +24,7 @@ class SectionFilter:
     exclude: frozenset[str] = frozenset()
 
     def has(self, field: str) -> bool:
-        """Return whether a section is wanted."""
+        """Return whether a section is included."""
         return field not in self.exclude and (self.include is None or field in self.include)
 
 
@@ -32,7 +32,7 @@ ALL = SectionFilter()
 
 
 def usual_sections(rules: ContextRules) -> SectionFilter:
-    """Return what the rules of the settings ask for."""
+    """Return the sections of the rules of the settings."""
     return SectionFilter(frozenset(rules.include) or None, frozenset(rules.exclude))
 
 

@@ -15,7 +15,7 @@ from ..documents.rankings_document import RankedPattern
 
 @dataclass(frozen=True)
 class Wording:
-    """How the chosen entries are written.
+    """The form in which chosen entries are written.
 
     Attributes:
         is_record: whether headings and lines tell what happened, and never what to do.

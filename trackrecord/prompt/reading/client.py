@@ -257,7 +257,7 @@ def rankings(
 
 
 def process_reader() -> RankingsReader:
-    """The reader of this process, which remembers what it saw last.
+    """Return the reader of this process, which caches its last reading.
 
     Raises:
         SettingsError: a setting is wrong.

@@ -35,7 +35,7 @@ ENOUGH_TASKS: Final = round(FEWEST / USUAL_HOLDOUT)
 def read_effect(
     connection: Connection, project_id: int, *, at: float | None = None
 ) -> EffectReport:
-    """Return what the advice of a project did.
+    """Return the effect of a project's advice.
 
     Args:
         connection: a reading transaction.

@@ -1,4 +1,4 @@
-"""Competence records: what is on record now, and what was at a past moment."""
+"""Competence records, as of now or of a past moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

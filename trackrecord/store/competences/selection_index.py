@@ -103,7 +103,7 @@ def _words_key(competence_id: str) -> int:
 
 
 def _words_of(record: Competence) -> Iterable[Word]:
-    """(word, phrase, size) for each word of each phrase; only what is selectable is found."""
+    """Yield (word, phrase, size) for each word of each phrase of selectable records."""
     if not record.status.is_selectable:
         return
     key = _words_key(record.id) << PHRASE_BITS

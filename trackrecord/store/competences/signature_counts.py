@@ -1,4 +1,4 @@
-"""Facts: what the episodes of a signature had in common, counted."""
+"""Facts: counts over the episodes of a signature."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class FactKind(StrEnum):
 
 @dataclass(frozen=True)
 class FactLimits:
-    """How many facts of each kind are read for one signature, the most frequent first."""
+    """The numbers of facts of each kind read for one signature, the most frequent first."""
 
     orders: int = 100
     arguments: int = 2000

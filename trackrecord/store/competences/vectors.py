@@ -104,7 +104,7 @@ def store_vectors(
 def without_vector(
     connection: Connection, project_id: int, model: str, dimensions: int | None, *, limit: int
 ) -> list[str]:
-    """Selectable records whose text has no vector yet, or none of that length if it matters."""
+    """Return selectable records whose text lacks a vector, of that length if given."""
     numbers = competence_numbers.c
     of_model = and_(_vectors.c.model == model, _vectors.c.digest == numbers.text_digest)
     if dimensions is not None:
@@ -147,7 +147,7 @@ def applicability_of(model: str, task: str) -> ColumnElement[Any]:
 
 
 def drop_unused(connection: Connection, *, now: float) -> None:
-    """Remove the vectors of texts that are no record's and that no one asked for in a month."""
+    """Remove vectors of texts without a record and without a request in a month."""
     connection.execute(
         text(
             "DELETE FROM text_vectors v WHERE used_at < :before AND NOT EXISTS "

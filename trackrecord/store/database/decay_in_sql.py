@@ -1,4 +1,4 @@
-"""Decay in SQL: what a row of the past weighs at a moment."""
+"""Decay in SQL: the weight of a past row at a moment."""
 
 from typing import Any
 

@@ -87,7 +87,7 @@ def take_in_feedback(
 
 
 def _bases_alone(connection: Connection, project_id: int, rules: Rules, now: float) -> Bases:
-    """Return what the project's sums are relative to, held so that no outcome is taken in.
+    """Return the bases of the project's sums, locked so that no outcome is learnt meanwhile.
 
     An outcome that names a pattern is learnt before or after, so that either it finds the feedback
     waiting, or the feedback finds the pattern.

@@ -70,7 +70,7 @@ def forget_outcomes(
     *,
     now: float,
 ) -> Forgotten:
-    """Forget what is on record of a source or of a task.
+    """Forget the records of a source or of a task.
 
     Every statistic of patterns, criteria, memories and advice is afterwards as if only the rest had
     ever come, by the rules of today.

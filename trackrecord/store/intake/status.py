@@ -29,7 +29,7 @@ class StoreStatus:
 def read_store_status(
     connection: Connection, project_id: int | None, *, at: float | None = None
 ) -> StoreStatus:
-    """The store's part of the status, of one project or of all (None)."""
+    """Return the store's part of the status, of one project or of all (None)."""
     waiting = select(func.count()).select_from(waiting_episodes)
     last = select(func.max(consolidation_runs.c.finished_at))
     known = select(func.count()).select_from(signatures)

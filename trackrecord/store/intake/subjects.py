@@ -42,7 +42,7 @@ class OnRecord:
 
 
 def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
-    """Return what is on record of a source or of a task.
+    """Return the records of a source or of a task.
 
     Args:
         connection: a transaction.
@@ -123,7 +123,7 @@ def _feedback(connection: Connection, project_id: int, subject: Subject) -> Iter
 def _memories(
     connection: Connection, project_id: int, subject: Subject
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the memories that a source said first, and the rows of those it said after others."""
+    """Return the memories that a source stored first, and the rows of those that it repeated."""
     if subject.what != "source":
         return (), ()
     said = memory_sources.c

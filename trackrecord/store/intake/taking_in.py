@@ -154,7 +154,7 @@ class TakingIn:
         return deltas, feedback
 
     def _note(self, recorded: Sequence[Recorded]) -> None:
-        """Write down what is looked up, or worked on, by single records."""
+        """Store what is looked up, or worked on, by single records."""
         ids = self.project_ids
         note_rules(
             self.connection, {ids[each.project] for _, each in recorded}, self.rules.recorded

@@ -1,4 +1,4 @@
-"""Credit: outcomes confirm and reject the memories that they say were used.
+"""Credit: outcomes confirm and reject the memories that they used.
 
 Confirming and rejecting stop at bounds, so their order matters: it is the one in which outcomes are
 received, within what one batch brings; batches count in the order of their commits.

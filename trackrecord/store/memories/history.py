@@ -72,7 +72,7 @@ def forget_memories(
 
 
 def drop_source(connection: Connection, rows: Collection[int], source: str) -> None:
-    """Forget that a source said what others had said before."""
+    """Remove a source from memories that others had stored before."""
     ids = sorted(rows)
     for start in range(0, len(ids), CHUNK):
         connection.execute(
@@ -232,7 +232,7 @@ def _written(
 def _judged(
     told: Sequence[_Change], state: MemoryState, stored: Row[Any], rules: MemoryRules
 ) -> tuple[MemoryState, str]:
-    """Return where the last of some changes leads, and what it is called.
+    """Return the state after the last of some changes, and its name.
 
     A judgement that amends another one takes effect in its place.
     """

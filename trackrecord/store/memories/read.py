@@ -129,7 +129,7 @@ def numbers_as_of(at: float | None) -> Select[Any]:
 def complete(
     connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
 ) -> list[StoredMemory]:
-    """Memories from their rows, with their sources and what they supersede, in the same order."""
+    """Return memories from their rows, with their sources and predecessors, in the same order."""
     sources = _sources_of(connection, [row.id for row in rows], at)
     superseded = _superseded_by(connection, rows, at)
     return [

@@ -241,7 +241,7 @@ def _judge(
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:
-    """Erase a memory, with its history; what it superseded is superseded no more.
+    """Erase a memory with its history; its predecessors are current again.
 
     Raises:
         UnknownId: the project has no such memory.
@@ -267,7 +267,7 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
 
 
 def erase(connection: Connection, row: Row[Any]) -> None:
-    """Erase a memory whose row is held, with its history and what it is found by."""
+    """Erase a memory whose row is locked, with its history and its index entries."""
     unmark(connection, row)
     connection.execute(delete(memories).where(memories.c.id == row.id))
 

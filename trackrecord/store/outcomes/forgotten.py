@@ -66,7 +66,7 @@ def lock_project(connection: Connection, project: str) -> None:
 
 
 def share_projects(connection: Connection, names: Iterable[str]) -> None:
-    """Let none of these projects be forgotten until the transaction ends."""
+    """Lock these projects against being forgotten until the transaction ends."""
     for name in sorted(set(names)):
         shared_lock(connection, _lock_key(name))
 

@@ -49,13 +49,13 @@ def next_revision(clock: int | BindParameter[int]) -> ColumnElement[int]:
 
 
 def project_id_of(connection: Connection, project: str) -> int | None:
-    """The row of a project, None when nothing of it is on record."""
+    """Return the row of a project; None without records."""
     query = select(projects.c.id).where(projects.c.name == project)
     return connection.execute(query).scalar()
 
 
 def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
-    """A project's row and revision, None when nothing of it is on record."""
+    """Return a project's row and revision; None without records."""
     query = select(projects.c.id, projects.c.revision).where(projects.c.name == project)
     row = connection.execute(query).one_or_none()
     return (row.id, row.revision) if row else None

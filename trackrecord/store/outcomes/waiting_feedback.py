@@ -1,4 +1,4 @@
-"""Feedback that waits until the project knows what it is about.
+"""Feedback that waits for its subject.
 
 What is reported first may arrive last.
 """

@@ -219,7 +219,7 @@ def _past(
     at: float,
     slug: str | None,
 ) -> Iterator[_Found]:
-    """From the observations and the feedback: what was received by then, weighed for then."""
+    """Return the evidence received by a moment, from observations and feedback, as of then."""
     own = patterns.c.project_id == project_id
     speakers = past_speakers(connection, project_id, own, where, basis, rules.caps, at=at)
     for found in _all_past(connection, project_id, where, basis, at=at, slug=slug):

@@ -34,7 +34,7 @@ class PatternDelta(VerdictSums):
     speakers: dict[str, SpeakerSums] = field(default_factory=dict)
 
     def of(self, speaker: str) -> SpeakerSums:
-        """Return what is added to the sums of one speaker."""
+        """Return the changes of one speaker's sums."""
         sums = self.speakers.get(speaker)
         if sums is None:
             sums = self.speakers[speaker] = SpeakerSums()

@@ -105,7 +105,7 @@ def record_decision(
     decision_id: int,
     now: float,
 ) -> Transition:
-    """Write down what a decision by hand changed, once, even where the state stays as it was.
+    """Store the change by a decision by hand, once, even where the state stays the same.
 
     Args:
         connection: within the transaction of the decision.

@@ -124,7 +124,7 @@ class Adviser:
         )
 
     def _is_holdout_due(self, connection: Connection, project_id: int) -> bool:
-        """Return whether a holdout begins: the user agreed, and no setting says how much."""
+        """Return whether a holdout begins: the user agreed, and no setting fixes its share."""
         if self._settings.holdout or not effect_consent(self._settings.home):
             return False
         return is_holdout_due(connection, project_id)

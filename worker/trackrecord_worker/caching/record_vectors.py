@@ -58,7 +58,7 @@ class RecordVectors:
         self._is_away = False
 
     def renew(self, projects: Sequence[str]) -> int:
-        """Embed what is missing, project by project; return how many texts were embedded.
+        """Embed missing texts, project by project; return how many texts were embedded.
 
         While the endpoint is away, tasks are compared by words.
         """

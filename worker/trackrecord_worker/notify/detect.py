@@ -33,7 +33,7 @@ _log = structlog.get_logger(__name__)
 
 
 class NewsDetector:
-    """Detect what changed that somebody wants to be notified of.
+    """Detects changes that the receivers want to know.
 
     Args:
         engine: the store.

@@ -1,4 +1,4 @@
-"""Telling what is in the outbox: at least once, later again where it fails."""
+"""Sending the outbox: at least once, and later again after a failure."""
 
 import contextlib
 import secrets
@@ -161,7 +161,7 @@ class SenderThread:
         self._thread.start()
 
     def stop(self, timeout_s: float) -> None:
-        """Let it finish what it is telling, or leave it to its successor."""
+        """Let it finish the current message, or leave it to its successor."""
         self._stopping.set()
         self._thread.join(timeout_s)
 

@@ -148,7 +148,7 @@ class OpenRun:
         self._has_ended = True
 
     def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
-        """Note what was seen."""
+        """Note a piece of evidence."""
         self._signs.append(Sign(kind=kind, says=says, at=at))
 
     def follow(self, prompt: str, at: float | None) -> None:
@@ -198,5 +198,5 @@ def _words(message: RecordMessage) -> str:
 
 
 def is_interruption(said: str) -> bool:
-    """Return whether a record says that the person stopped the agent."""
+    """Return whether a record shows that the person stopped the agent."""
     return said.startswith(INTERRUPTED)

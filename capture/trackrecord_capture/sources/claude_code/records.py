@@ -99,7 +99,7 @@ def decode_record(line: bytes) -> TranscriptRecord:
 
 
 def message_of(record: TranscriptRecord) -> RecordMessage:
-    """Return what a record says; an empty message if that cannot be read."""
+    """Return the message of a record; an empty one if it cannot be read."""
     try:
         return _message.decode(record.message)
     except (ValueError, RecursionError):

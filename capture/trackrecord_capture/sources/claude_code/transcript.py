@@ -165,7 +165,7 @@ class _Reader:
         self._shorten()
 
     def _hold_or_drop(self, before: OpenRun) -> None:
-        """Of a command that no agent works on, nothing is said of the run before it."""
+        """Ignore a command without work of an agent: it is no verdict on the run before it."""
         if before.is_empty:
             self._ready.append(before)
 
@@ -248,7 +248,7 @@ def _is_limit(record: TranscriptRecord) -> bool:
 
 
 def _key(record: TranscriptRecord) -> str:
-    """Return the id of a prompt; older versions name none, and then it is the record's own."""
+    """Return the id of a prompt; in older versions, which lack it, the record's own."""
     return text_of(record.prompt_id) or text_of(record.uuid)
 
 

@@ -1,4 +1,4 @@
-"""Read the runs of a rollout: one for each turn in which somebody asked for something."""
+"""Read the runs of a rollout: one for each turn with a person's prompt."""
 
 import re
 from collections.abc import Callable, Iterator

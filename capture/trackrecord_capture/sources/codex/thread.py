@@ -1,4 +1,4 @@
-"""A Codex thread: what the first line of its rollout says, and which run started it."""
+"""A Codex thread: the first line of its rollout, and the run that started it."""
 
 import re
 import uuid

@@ -105,7 +105,7 @@ class Turn:
             self.sign(seen, says, at)
 
     def count_tokens(self, payload: Payload) -> None:
-        """Take the thread's count of tokens: what it was before the turn, and what it is now."""
+        """Take the thread's count of tokens, before the turn and now."""
         info = object_of(payload.info)
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
         if not isinstance(total, dict):
@@ -150,7 +150,7 @@ class Turn:
         call.set_arguments(arguments)
 
     def answer(self, payload: Payload, at: float | None) -> None:
-        """Take what a tool answered the model."""
+        """Take a tool's answer to the model."""
         call = self._calls.get(text_of(payload.call_id))
         if call is None:
             return
@@ -219,7 +219,7 @@ class Turn:
         self._judge(call, ended.get("status"), at)
 
     def end_delegation(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
-        """Take what became of a call that starts a sub-agent, or waits for one."""
+        """Take the end of a call that starts a sub-agent, or waits for one."""
         call = self._calls.get(call_id)
         if call is not None:
             has_started = ended.get("kind") == "started"
@@ -310,7 +310,7 @@ def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
 
 
 def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:
-    """Return whether a call of an MCP tool failed, and what it said."""
+    """Return whether a call of an MCP tool failed, and its output."""
     error, result = ended.get("error"), ended.get("result")
     if isinstance(error, dict):
         return True, str(error.get("message", ""))

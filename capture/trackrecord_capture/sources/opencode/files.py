@@ -36,7 +36,7 @@ def _message_paths(session: Path) -> list[Path]:
 
 
 def read_session(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
-    """Yield the runs of one session that changed at a moment or later, and what is unreadable."""
+    """Yield the runs of one session that changed at a moment or later, and its unreadable parts."""
     yield from _Reader(log.path).read(log, resume_at)
 
 

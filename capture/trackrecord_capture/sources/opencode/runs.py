@@ -197,7 +197,7 @@ def _span(messages: Sequence[StoredMessage], calls: Sequence[RunCall]) -> tuple[
 
 
 def _is_over(told: Sequence[SessionMessage]) -> bool:
-    """Return whether the last answer is complete and asks for nothing more."""
+    """Return whether the last answer is complete, without open calls."""
     if not told:
         return False
     last = told[-1]

@@ -76,7 +76,7 @@ class _Provider(TracerProvider):
         return super().get_tracer(*arguments, **options)
 
     def adopt(self, theirs):
-        """Make all spans spans of another provider, and send what it has to the front door."""
+        """Move all spans to another provider, and send those recorded so far to the front door."""
         add = getattr(theirs, "add_span_processor", None)
         if theirs is self or theirs is self.adopted or add is None:
             return

@@ -205,7 +205,7 @@ def _imported(name, module, state):
 
 
 def _leave_children_alone(state):
-    """Take our folder from the environment: what the agent starts is not the agent."""
+    """Remove our folder from the environment: child processes of the agent are not the agent."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     kept = [path for path in paths if path and path != state.here]
     if kept:

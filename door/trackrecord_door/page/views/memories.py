@@ -71,7 +71,7 @@ def entry(asked: PageRequest) -> Shown:
 
 
 def state_of(memory: Memory) -> str:
-    """Return what a memory is in a few words."""
+    """Return the state of a memory in a few words."""
     if memory.superseded_by is not None:
         return "superseded"
     return _PITFALL if memory.type.value == "anti-pattern" else "memory"

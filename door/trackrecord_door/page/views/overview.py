@@ -86,7 +86,7 @@ def _alive(
 
 
 def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusReport:
-    """Return the status; of dead letters and the spool, what the caller may see."""
+    """Return the status; counts of dead letters and the spool depend on the caller's rights."""
     settings, project = asked.floor.settings, asked.project
     return read_status(
         client,
@@ -100,7 +100,7 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
 
 
 def _effect(asked: PageRequest) -> Lately | None:
-    """Return the effect that was measured last; of a past moment, what was known then."""
+    """Return the last measured effect; for a past moment, the effect as of then."""
     if asked.at is None:
         return effects_lately(asked.floor).of(asked.project)
     setting = asked.floor.settings.holdout

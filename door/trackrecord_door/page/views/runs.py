@@ -171,7 +171,7 @@ def _link(asked: PageRequest, entry: HandedEntry) -> str | None:
 
 
 def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str | None:
-    """Return how probable the verdict is, judged by other runs, where that was asked for."""
+    """Return the probability of the verdict, judged by other runs, if it was asked for."""
     if asked.text("judged") is None:
         return None
     try:

@@ -45,7 +45,7 @@ class EntryEffect:
 
 
 def level_of(position: int, alpha: float = ALPHA) -> float:
-    """Return what the sequence of one entry may go wrong by: all together, at most alpha.
+    """Return the error level of one entry's sequence: all together at most alpha.
 
     The level of an entry never changes, however many entries follow: the first twenty share half
     of alpha, and the n-th gets 10/n² of it from then on.
@@ -96,7 +96,7 @@ def _effect(
 
 
 def is_followed(entry: str, run: NotedRun, tools_of: Mapping[str, frozenset[str]]) -> bool | None:
-    """Return whether a run did what an entry says; None where it cannot show it.
+    """Return whether a run followed an entry; None if its calls cannot show it.
 
     A pattern is followed by naming it, a procedure by using all of its tools; a warning is followed
     by doing neither.

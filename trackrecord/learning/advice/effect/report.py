@@ -43,7 +43,7 @@ class EffectReport:
 
     @property
     def success(self) -> Comparison | None:
-        """The comparison of success; None without a task."""
+        """Return the comparison of success; None without a task."""
         return self.overall[0] if self.overall else None
 
     @property

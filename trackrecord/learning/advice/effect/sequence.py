@@ -22,7 +22,7 @@ _FOUR_OF_FIVE: Final = 0.8416
 
 @dataclass(frozen=True)
 class Interval:
-    """The lower and the upper end of an interval; infinite while nothing can be said."""
+    """The ends of an interval; infinite while there is too little data."""
 
     low: float = -inf
     high: float = inf

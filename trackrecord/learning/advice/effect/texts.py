@@ -68,7 +68,7 @@ def why_withdrawn(effect: EntryEffect) -> str:
 
 
 def conclusion(report: EffectReport) -> list[str]:
-    """Return what can be said, in sentences."""
+    """Return the conclusion, in sentences."""
     given, withheld = report.tasks
     success = report.success
     if success is None or not given + withheld:

@@ -34,7 +34,7 @@ class Trial:
 
     @property
     def stratum(self) -> tuple[str, float]:
-        """Return what is alike in the tasks that it is compared with.
+        """Return the stratum of the task, within which tasks are compared.
 
         The share of the holdout is part of it: while that changes, so may the tasks.
         """

@@ -50,7 +50,7 @@ class _Sum:
             self.decayed_successes += weight
 
     def tally(self) -> DecayedTally:
-        """Return what was counted."""
+        """Return the counts."""
         return DecayedTally(
             self.runs,
             self.successes,

@@ -257,7 +257,7 @@ class Estimates:
         return replace(found, tally=whole, draw_prior=draw_prior)
 
     def _rate_without(self, kind: int, part: DecayedTally, whole: DecayedTally) -> float:
-        """Return the rate of a kind of task without what is estimated, so that it counts once.
+        """Return the rate of a kind of task without the estimated part, so that it counts once.
 
         Args:
             kind: the position of the kind of task.

@@ -116,7 +116,7 @@ def log_loss(predictions: Sequence[Prediction]) -> float | None:
 
 
 class Calibration:
-    """How far predictions are from observed frequencies, in ten bins of equal width.
+    """The distance of predictions from observed frequencies, in ten bins of equal width.
 
     Args:
         predictions: of all splits together.
@@ -132,7 +132,7 @@ class Calibration:
         self.tasks = sorted({task for _, task in self._sums})
 
     def error(self, times: Counter[str]) -> float | None:
-        """Return Σ over bins of |observed − said|, weighted by the predictions in each bin.
+        """Return Σ over bins of |observed − predicted|, weighted by the predictions in each bin.
 
         Args:
             times: how often each task counts.

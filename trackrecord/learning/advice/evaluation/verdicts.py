@@ -64,7 +64,7 @@ class _Answers:
 def verdict_quality(
     splits: Iterable[Split], rules: CompetenceRules, random: Random
 ) -> VerdictQuality:
-    """Measure the verdicts on the runs that are asked about in each split."""
+    """Measure the verdicts on the left-out runs of each split."""
     answers = list(_answers(splits, rules, random))
     pooled = Calibration([each for answer in answers for each in answer.verdicts])
     return VerdictQuality(

@@ -87,7 +87,7 @@ class _StandIns:
         self._telling = {word for word, count in tools.items() if count <= most}
 
     def has(self, tool: int, other: int, arguments: int, of_other: int) -> bool:
-        """Return whether a call of another tool does what the failing one was to do.
+        """Return whether a call of another tool replaces the failed one.
 
         It has the same arguments, or a name with a telling word in common.
         """

@@ -43,7 +43,7 @@ def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
 def _candidates(
     errors: list[ToolError], calls: int
 ) -> Iterator[tuple[ToolError, ToolError | None]]:
-    """Yield a tool's errors that say something; with the commonest one where it fails at large."""
+    """Yield a tool's significant errors, with the commonest one if it fails often."""
     failing = sum(error.calls for error in errors)
     named = [error for error in errors if error.words]
     # Where no error stands for most of its failures, a tool that mostly fails does so at large.
@@ -137,7 +137,7 @@ class _Way:
 
 
 def _way(history: History, caller: int, error: ToolError) -> _Way | None:
-    """Return the way of calling that a command does not start in; None where that is not why."""
+    """Return the way of calling that keeps a command from starting; None for other causes."""
     tool, is_agent = history.callers[caller].tool, history.is_agents(caller)
     if not (is_agent and tool.startswith(_SHELL) and has_not_started(error.template)):
         return None

@@ -75,7 +75,7 @@ def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding
 def difference_within_tasks(
     history: History, positions: Iterable[int]
 ) -> DifferenceWithinTasks | None:
-    """Return how some runs differ from other runs of their tasks; None if there are too few.
+    """Return the difference of some runs to others of their tasks; None if there are too few.
 
     Args:
         history: runs with a verdict.

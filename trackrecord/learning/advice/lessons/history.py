@@ -87,7 +87,7 @@ class History:
 
     @cached_property
     def decided_by(self) -> frozenset[str]:
-        """The tools that the verdicts of runs rest on, and which can therefore explain none."""
+        """Return the tools whose results verdicts rest on: they cannot explain verdicts."""
         return frozenset(tool for run in self.runs for tool in run.decided_by)
 
     @cached_property
@@ -128,7 +128,7 @@ class History:
 
     @cached_property
     def within(self) -> list[int | None]:
-        """The task of each run that is compared with other runs of it; None for the others."""
+        """Return the task of each run that has others to compare with; None for the rest."""
         pairs = zip(self.tasks, self.attempts, strict=True)
         return [None if attempt.task is None else task for task, attempt in pairs]
 

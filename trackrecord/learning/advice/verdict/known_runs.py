@@ -1,4 +1,4 @@
-"""Known runs: what a verdict needs of each run, worked out once."""
+"""Known runs: the parts of each run that a verdict needs, computed once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -90,7 +90,7 @@ def known_runs(
 
 
 def known(run: NotedRun, rates: BaseRates, weight: float = 1.0) -> KnownRun:
-    """Return what a verdict needs of a run."""
+    """Return the parts of a run that a verdict needs."""
     base = rates.of(run.source)
     return KnownRun(
         run.outcome,

@@ -1,4 +1,4 @@
-"""The lines that say what the terms of a verdict were counted from."""
+"""The lines that describe the data behind the terms of a verdict."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ def base_line(rate: float, source: str, count: int) -> str:
 
 
 def steps_line(effects: Sequence[FeatureEffect]) -> str:
-    """Return the features that say most."""
+    """Return the line of the features that contribute most."""
     if not effects:
         return "no known run has a step in common with it"
     # The last tool by itself says the same as the step after it.

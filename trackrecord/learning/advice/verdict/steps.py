@@ -43,7 +43,7 @@ class StepSums:
                 _add(self._sums[feature], run, run.weight)
 
     def effects(self, run: KnownRun, left_out: Sequence[KnownRun]) -> list[FeatureEffect]:
-        """Return what each of a run's features says, in a fixed order.
+        """Return the contribution of each of a run's features, in a fixed order.
 
         Args:
             run: the run.

@@ -71,7 +71,7 @@ class Dialect(ABC):
         """
 
     def make_extras(self, connection: Connection) -> None:
-        """Make what is missing of `ddl_extras`."""
+        """Create the missing parts of `ddl_extras`."""
         for extra in self.ddl_extras:
             for statement in extra.statements:
                 connection.exec_driver_sql(statement)
@@ -86,7 +86,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def insert(self, table: Table) -> "Insert":
-        """Return an INSERT that can say what to do on a conflict."""
+        """Return an INSERT that supports ON CONFLICT."""
 
     @abstractmethod
     def bulk_insert(
@@ -184,7 +184,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def shorten_log(self, engine: Engine) -> None:
-        """Bring what a write-ahead log holds into the database, unless others are reading it."""
+        """Checkpoint a write-ahead log into the database, unless others are reading it."""
 
     @abstractmethod
     def erase_remains(self, engine: Engine) -> None:

@@ -210,7 +210,7 @@ class SQLite(Dialect):
     def full_text_remove(
         self, connection: Connection, index: str, row: int, lexemes: list[str]
     ) -> None:
-        """Name what is deleted: the index keeps no texts."""
+        """Remove a row, given with its lexemes: the index keeps no texts."""
         connection.exec_driver_sql(
             f"INSERT INTO {index} ({index}, rowid, words) VALUES ('delete', ?, ?)",  # noqa: S608 - as above
             (row, " ".join(lexemes)),
