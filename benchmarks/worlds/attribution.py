@@ -1,4 +1,4 @@
-"""Worlds with known effects of strategies: are good strategies told apart from easy tasks?
+"""Worlds with known effects of strategies: are good strategies separated from easy tasks?
 
 Tasks come in families of different difficulty, and each run takes one strategy. Where a world is
 confounded, hard families attract the good strategies. Measured is how well the order of strategies

@@ -1,4 +1,4 @@
-"""What the product gives a fleet in one of the worlds: its own documents, draws and texts."""
+"""The exposures of a fleet in one of the worlds, by the product's documents, draws and texts."""
 
 import random
 from collections.abc import Callable, Sequence

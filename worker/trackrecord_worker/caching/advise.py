@@ -135,7 +135,7 @@ class Adviser:
         _log.info("holdout_begun", project=project, share=USUAL_HOLDOUT)
 
     def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
-        """Hand out no more what hurts; the next refresh of the rankings leaves it out."""
+        """Withdraw harmful entries; the next refresh of the rankings leaves them out."""
         with writing(self._engine) as connection:
             withdraw(connection, project_id, harmful, now=time.time())
         for each in harmful:

@@ -165,7 +165,7 @@ class _Reader:
         self._shorten()
 
     def _hold_or_drop(self, before: OpenRun) -> None:
-        """Ignore a command without work of an agent: it is no verdict on the run before it."""
+        """Ignore a command without work of an agent: it says nothing about the run before it."""
         if before.is_empty:
             self._ready.append(before)
 
