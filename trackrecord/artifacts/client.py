@@ -166,7 +166,7 @@ def _summarised(
 
 
 def _task_here(project: str, usual: str) -> str | None:
-    """Return the task of the attempt that is going on here, if it belongs to the project."""
+    """Return the task of the current attempt, if it belongs to the project."""
     here = ongoing.get()
     return here.task_id if here is not None and (here.project or usual) == project else None
 

@@ -24,7 +24,7 @@ def strategies(text: str) -> tuple[Strategy, ...]:
         TrackrecordError: the message says in one line what is wrong.
     """
     if not isinstance(text, str):
-        message = f"text must be a text, not of type {type(text).__name__}"
+        message = f"text must be a string, not {type(text).__name__}"
         raise InvalidRequest(message)
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord.factories import recogniser_of

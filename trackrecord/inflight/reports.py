@@ -142,7 +142,7 @@ def checked_project(project: object) -> str | None:
     """
     if project is None or isinstance(project, str):
         return project
-    reason = f"a project is a text, not of type {type(project).__name__}"
+    reason = f"a project must be a string, not {type(project).__name__}"
     raise InvalidErrorReport(reason)
 
 

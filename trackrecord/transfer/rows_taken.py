@@ -193,7 +193,7 @@ class RowsTaken:
         told = {name: count for name, count in end.rows.items() if count}
         if told != {name: count for name, count in self._rows.items() if count}:
             message = (
-                f"line {number}: the end counts other rows than those before it: lines are "
-                "missing or doubled; nothing was imported"
+                f"line {number}: the row counts in the last line do not match the rows read: lines "
+                "are missing or doubled; nothing was imported"
             )
             raise ImportFormatError(message)

@@ -65,7 +65,7 @@ def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
 
 
 def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
-    """Undo an installation; return whether the file is to be removed, for it is ours and empty.
+    """Undo an installation; return True if the file is ours and now empty, so it can be deleted.
 
     Raises:
         DraftRefused: the file is not what it should be.

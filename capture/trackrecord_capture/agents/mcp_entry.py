@@ -61,7 +61,7 @@ def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) 
 
 
 def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | None) -> bool:
-    """Undo a registration; return whether the file is to be removed, for it is ours and empty.
+    """Undo a registration; return True if the file is ours and now empty, so it can be deleted.
 
     Raises:
         DraftRefused: the file is not what it should be.
