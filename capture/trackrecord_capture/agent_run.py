@@ -76,7 +76,7 @@ class RunCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(StrEnum):
-    """Evidence from a source on how a run went, apart from its calls."""
+    """The kinds of evidence that a source has on a run, apart from its calls."""
 
     EVALUATED = "evaluated"
     """Somebody scored the run: `success` says how; None if the score has no threshold."""
