@@ -1,1 +1,1 @@
-"""The figures that the product promises, each measured beside a baseline in the same run."""
+"""The figures that the product promises, each measured against a baseline in the same run."""

@@ -1,4 +1,4 @@
-"""Run benchmarks, and print each figure beside its baseline."""
+"""Run benchmarks, and print each figure next to its baseline."""
 
 import argparse
 import json

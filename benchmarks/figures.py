@@ -57,7 +57,7 @@ class Figure:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it keeps to its bound."""
+        """Return whether the figure keeps to its bound."""
         if self.floor is None:
             return Verdict.CONTEXT
         return Verdict.MET if self.floor.is_met_by(self.value) else Verdict.NOT_MET

@@ -1,4 +1,4 @@
-"""The front door: how many spans a second it takes on one core, and what it costs while idle."""
+"""The front door: the spans per second on one core, and its cost while idle."""
 
 import http.client
 import time
@@ -81,7 +81,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _idle(server: Server) -> tuple[float, float]:
-    """Return the memory and the processor time in a minute of a server that nobody asks."""
+    """Return the memory and the processor time per minute of an idle server."""
     with closing(http.client.HTTPConnection(*server.address, timeout=_TIMEOUT_S)) as connection:
         connection.request("GET", "/health", headers=CREDENTIAL)  # it answers once it has started
         connection.getresponse().read()
@@ -102,7 +102,7 @@ def _post(server: Server, bodies: Sequence[bytes], spans: int) -> _Posted:
 
 
 def _post_one(connection: http.client.HTTPConnection, body: bytes) -> None:
-    """Post a batch as an exporter does: again after a while when it is asked to."""
+    """Post a batch as an exporter does: again after a while when the server asks for it."""
     while True:
         connection.request("POST", "/v1/traces", body, _HEADERS)
         answer = connection.getresponse()

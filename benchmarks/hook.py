@@ -1,4 +1,4 @@
-"""What one event of a coding agent costs: processor time and memory of the hook's program."""
+"""Measure one event of a coding agent: processor time and memory of the hook's program."""
 
 import json
 import sys
@@ -58,7 +58,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def event_text(event: str, *, folder: str = "/src/shop", prompt: str = "Fix the tests") -> str:
-    """Return what an agent writes to a hook; `@` stands for the number of the session."""
+    """Return a hook's input from an agent; `@` is replaced by the number of the session."""
     return json.dumps(
         {
             "session_id": "session-@",
@@ -74,7 +74,7 @@ def event_text(event: str, *, folder: str = "/src/shop", prompt: str = "Fix the 
 
 
 def output_text(characters: int) -> str:
-    """Return what an agent writes to a hook when a command has printed so many characters."""
+    """Return a hook's input after a command that printed so many characters."""
     return json.dumps(
         {
             "session_id": "session-@",

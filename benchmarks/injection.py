@@ -1,4 +1,4 @@
-"""How long an agent waits for what it is handed, from the start of the hook to its end."""
+"""Measure how long an agent waits for its injected text, from the hook's start to its end."""
 
 import shutil
 import sys
@@ -75,7 +75,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _check(marks: list[Path], *, expected: int) -> None:
-    """Check that each session was told something."""
+    """Check that each session was given a text."""
     told = sum(each.stat().st_size > _SHORTEST for each in marks)
     if told != expected:
         message = f"{told} of {expected} sessions were told something"

@@ -1,4 +1,4 @@
-"""How good what is learnt is: recorded runs split by task, and simulated worlds, beside baselines.
+"""Measure how good learning is, on recorded runs split by task and in simulated worlds.
 
 `python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `trackrecord evaluate`,
 those beside the repository if none are named, and then plays the worlds on seeds that nothing was
@@ -60,7 +60,7 @@ WORLDS: Final = (
 
 @dataclass(frozen=True)
 class Line:
-    """One figure beside its baselines.
+    """One figure and its baselines.
 
     Attributes:
         name: what is measured.
@@ -133,7 +133,7 @@ LINES: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print every figure beside its baselines; return 1 if a recording could not be evaluated."""
+    """Print every figure with its baselines; return 1 if a recording could not be evaluated."""
     chosen = _parser().parse_args(arguments)
     files = chosen.files or sorted(RECORDED.glob("*.json"))
     if not files:

@@ -29,7 +29,7 @@ _HELLO: dict[str, Any] = {
 
 
 def measure(scale: Scale) -> Measured:
-    """Start each server, shake hands, ask for its tools, and end it."""
+    """Start each server, initialise a session, ask for its tools, and end it."""
     with bench_settings() as settings:
         for command in (_OURS, _BARE):
             _start(settings, command)  # once, to compile
@@ -56,7 +56,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _start(settings: Settings, command: Sequence[str]) -> tuple[float, float]:
-    """Return the processor time and the memory of a server that has said its tools."""
+    """Return the processor time and the memory of a server after it listed its tools."""
     process = subprocess.Popen(
         [sys.executable, *command],
         cwd=REPOSITORY,

@@ -1,4 +1,4 @@
-"""Remembering and recalling beside a hundred thousand memories in the same project."""
+"""Remembering and recalling among a hundred thousand memories of the same project."""
 
 import random
 import re

@@ -101,7 +101,7 @@ def _fill(settings: Settings, count: int) -> None:
 
 
 def _hand_out(engine: Engine, count: int, now: float) -> None:
-    """Put on record what the newest tasks were handed, or not: each tenth was not."""
+    """Record exposures of the newest tasks; each tenth task was withheld from."""
     received = [
         ReceivedExposure(
             ExposureBody(

@@ -50,7 +50,7 @@ class Producer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has sent everything."""
+        """Return whether everything was sent."""
         return self._process.poll() is not None
 
     def _read_line(self) -> str:

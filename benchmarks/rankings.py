@@ -80,7 +80,7 @@ def _figures(took: dict[str, Latency]) -> Iterator[Figure]:
 
 
 def _handed_out(handed: Latency, before: Latency) -> Iterator[Figure]:
-    """Yield what it costs that memories handed out stay fresh."""
+    """Measure the cost of keeping recalled memories fresh."""
     name = "the public call, memories handed out"
     p99 = Baseline("the same without reporting them, p99", before.p99 / 1000)
     p50 = Baseline("the same without reporting them, p50", before.p50 / 1000)

@@ -1,4 +1,4 @@
-"""Small programs timed and weighed: what an agent's hooks start."""
+"""Small programs, with their time and memory: those that an agent's hooks start."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _TIMEOUT_S = 600.0
 
 
 class Program(NamedTuple):
-    """A program, and what it reads: `@` stands for the number of the run."""
+    """A program and its input; `@` is replaced by the number of the run."""
 
     command: Sequence[str]
     text: str = ""

@@ -1,4 +1,4 @@
-"""Moving a store, exporting a project and importing it, beside a plain copy of the same rows."""
+"""Moving a store, exporting and importing a project, against a plain copy of the same rows."""
 
 import json
 import sqlite3

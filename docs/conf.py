@@ -69,7 +69,7 @@ def _to_folder(folder: Path, link: str) -> str:
 
 
 def _lead_to_first(app: Sphinx, error: Exception | None) -> None:
-    """Whoever opens the site's folder is led to its first page."""
+    """Redirect the site's root to its first page."""
     if error is None:
         page = f'<!doctype html><meta http-equiv="refresh" content="0; url={_FIRST}.html">\n'
         (app.outdir / "index.html").write_text(page, encoding="utf-8")

@@ -69,12 +69,12 @@ class Trackrecord:
         self._until(lambda: self._learnt() >= known + outcomes)
 
     def until_advised(self) -> None:
-        """Wait until agents are handed what was learnt."""
+        """Wait until prompts contain what was learnt."""
         asked = ("rankings", "--project", PROJECT, "--format", "prompt")
         self._until(lambda: b"Tool Procedures" in self.command(*asked))
 
     def command(self, *arguments: str) -> bytes:
-        """Run a command; return what it prints."""
+        """Run a command; return its output."""
         return self._run("trackrecord_cli", *arguments)
 
     def end(self) -> None:
@@ -104,7 +104,7 @@ class Trackrecord:
 
 
 def teach(running: Trackrecord) -> None:
-    """Let a fleet work as it likes, then follow what was learnt, a part of it without advice."""
+    """Let a fleet work freely, then with recommendations, a part of it without advice."""
     running.report(_OUTCOMES)
     running.command("consolidate", "--project", PROJECT)
     running.until_advised()
@@ -115,7 +115,7 @@ def teach(running: Trackrecord) -> None:
 
 
 def photograph(link: str, url: str, picture: Path) -> None:
-    """Show a page in a browser, and keep what it shows."""
+    """Show a page in a browser, and save a picture of it."""
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         sys.exit(f"no browser on the PATH: install one of {', '.join(_BROWSERS)}")

@@ -97,7 +97,7 @@ def _rules_table(name: str, rules: "DataclassInstance") -> str:
 
 
 def attribute_meanings(kind: type) -> dict[str, str]:
-    """What a docstring's "Attributes" section says of each attribute, on one line."""
+    """Read the meaning of each attribute from a docstring's "Attributes" section, on one line."""
     _, _, section = (getdoc(kind) or "").partition("Attributes:\n")
     found = re.findall(r"^    (\w+): ((?:.+\n?)(?:      +.+\n?)*)", section + "\n", re.MULTILINE)
     return {name: _sentence(" ".join(text.split())) for name, text in found}
@@ -122,7 +122,7 @@ def commands_reference() -> str:
 
 
 def leaves() -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Every command that can be called, with its full name and a context to ask it in."""
+    """Yield every command that can be called, with its full name and a context."""
     yield from _leaves(cli, click.Context(cli, info_name="trackrecord"))
 
 

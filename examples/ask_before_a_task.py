@@ -11,7 +11,7 @@ TASK = "Mend the nightly build"
 
 
 def answer_of_model(prompt: str) -> str:
-    """Stands for your model."""
+    """Replace this by your model."""
     return f"(an answer to {len(prompt)} characters)"
 
 

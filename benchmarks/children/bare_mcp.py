@@ -7,7 +7,7 @@ server = MCPServer("bare")
 
 @server.tool()
 def recall(task: str) -> str:
-    """Return what is known of a task."""
+    """Return the records that match a task."""
     return task
 
 

@@ -1,4 +1,4 @@
-"""Posted spans become outcomes, from protobuf bodies to what is published; prints JSON.
+"""Turn posted spans into outcomes, from protobuf bodies to what is published; prints JSON.
 
 The first argument says how many spans, the second which folder may be written to.
 """
@@ -39,7 +39,7 @@ class Counted:
         self.outcomes += 1 if fields["tool_graph"] else 0
 
     def settle(self) -> int:
-        """Nothing is on its way."""
+        """Do nothing: everything was published at once."""
         return 0
 
 

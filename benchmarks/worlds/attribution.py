@@ -1,4 +1,4 @@
-"""Worlds in which the truth about strategies is known: are the good ones told from the easy tasks?
+"""Worlds with known effects of strategies: are good strategies separated from easy tasks?
 
 Tasks come in families of different difficulty, and each run takes one strategy. Where a world is
 confounded, hard families attract the good strategies. Measured is how well the order of strategies
@@ -32,7 +32,7 @@ ESTIMATORS = ("product score", "crude rate", "Mantel-Haenszel", "logistic", OURS
 
 @dataclass(frozen=True)
 class World:
-    """How a world is made.
+    """Parameters of a world.
 
     Attributes:
         name: its name.
@@ -72,7 +72,7 @@ INTERVALS = (
 
 @dataclass(frozen=True)
 class Row:
-    """What one estimator came to in one world.
+    """The result of one estimator in one world.
 
     Attributes:
         world: the world's name.

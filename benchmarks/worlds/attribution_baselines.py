@@ -1,4 +1,4 @@
-"""What effects are compared with: the product's score, the rate, two textbook estimators."""
+"""Baselines for effects: the product's score, the rate, two textbook estimators."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def product_score(cells: Cells) -> dict[str, float]:
 
 
 def crude_rate(cells: Cells) -> dict[str, float]:
-    """Return the rate of success, whatever the task was."""
+    """Return the success rate, ignoring the task."""
     return {strategy: (s + 1) / (n + 2) for strategy, (n, s) in _totals(cells, 1).items()}
 
 
@@ -68,7 +68,7 @@ def mantel_haenszel(cells: Cells) -> dict[str, float]:
 
 
 def logistic(cells: Cells, *, ridge: float = 1.0, stratum_ridge: float = 0.1) -> dict[str, float]:
-    """Return the coefficients of strategies in a penalised logistic fit beside those of strata."""
+    """Return the coefficients of strategies in a penalised logistic fit with strata."""
     total, successes = (sum(each) for each in zip(*cells.values(), strict=True))
     middle = log((successes + 0.5) / (total - successes + 0.5))
     strata = dict.fromkeys(_totals(cells, 0), middle)

@@ -1,4 +1,4 @@
-"""A fleet that follows what it is handed first: what it loses, and whether it finds a new best.
+"""A fleet that follows its first recommendation: its regret, and whether it finds a new best.
 
 Each task follows one of several strategies, whose true rates of success change once, half way
 through. What was learnt is looked up in rounds, as many tasks are under way at a time. Regret is
@@ -75,7 +75,7 @@ WORLDS: Final = (
 
 @dataclass
 class _Arm:
-    """What is known of one strategy."""
+    """The evidence on one strategy."""
 
     helpful: float = 0.0
     harmful: float = 0.0
@@ -87,7 +87,7 @@ Choose = Callable[[Sequence[_Arm], int, int], Callable[[int], int]]
 
 
 def _by_order(explore: Explore) -> Choose:
-    """The same draws alone: all strategies compete in each of them, whatever is said of them."""
+    """Draws alone: all strategies compete in each draw, without thresholds."""
 
     def choose(arms: Sequence[_Arm], seed: int, revision: int) -> Callable[[int], int]:
         prospects = [
@@ -151,7 +151,7 @@ POLICIES: Final[dict[str, Choose]] = {
 
 @dataclass(frozen=True)
 class Played:
-    """How one policy did in one world.
+    """The result of one policy in one world.
 
     Attributes:
         regret: what it lost, divided by what random choices lose.

@@ -25,7 +25,7 @@ _ASKED: Final = 80
 
 @dataclass(frozen=True)
 class World:
-    """How runs succeed.
+    """Parameters of how runs succeed.
 
     Attributes:
         name: what it is called.

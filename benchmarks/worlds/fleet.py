@@ -50,7 +50,7 @@ class Fleet:
 
 @dataclass
 class Seen:
-    """What was seen of one fleet.
+    """The observations of one fleet.
 
     Attributes:
         missed: whether any interval, at any look, missed the truth.
@@ -90,7 +90,7 @@ def _work(
     trials: list[Trial],
     planted: list[float],
 ) -> None:
-    """Add one task, with what its entries do for it."""
+    """Add one task, with the effect of its entries."""
     number = len(trials)
     entries = tuple(
         entry for entry in fleet.effects if chance.random() < _FITS and entry not in seen.withdrawn
@@ -145,7 +145,7 @@ def _look(fleet: Fleet, seen: Seen, trials: list[Trial], planted: list[float]) -
 
 
 def _of_all(effect: float) -> dict[str, float]:
-    """Return six entries; a task that is handed three of them has this effect, on average."""
+    """Return six entries; a task that is given three of them has this effect, on average."""
     return {f"entry-{number}": effect / 3 for number in range(6)}
 
 
@@ -243,7 +243,7 @@ CASES: Final = (
 
 
 def case_rows(seeds: Iterable[int], cases: Iterable[Case] = CASES) -> Iterator[dict[str, Any]]:
-    """Return what is said of each case, beside what was said before its rule was mended.
+    """Return the results of each case, before and after its rule was mended.
 
     Before, open tasks were not looked at, and both arms needed ten times the inverse variance of
     both arms together.
@@ -283,7 +283,7 @@ def _said_before(found: Comparison) -> str:
 
 
 def _once(case: Case, seed: int) -> tuple[list[Exposure], list[Run]]:
-    """Return what the tasks of a fleet were handed, and how those ended that report."""
+    """Return the exposures of a fleet's tasks, and the endings that were reported."""
     chance = random.Random(f"{case.name}/{seed}")
     exposures, runs = [], []
     for number in range(case.tasks):

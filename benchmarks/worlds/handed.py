@@ -1,4 +1,4 @@
-"""What the product hands a fleet in one of the worlds: by its own documents, draws and texts."""
+"""The exposures of a fleet in one of the worlds, by the product's documents, draws and texts."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ _BUDGET: Final = 400
 
 
 class Arm(Protocol):
-    """What is known of one strategy."""
+    """The evidence on one strategy."""
 
     helpful: float
     harmful: float
@@ -69,7 +69,7 @@ def handed(
     explore: Explore,
     task: str | None = None,
 ) -> Rankings:
-    """Return what one task is handed."""
+    """Return the entries that one task is given."""
     question = PromptQuestion(rankings.project, task, _BUDGET, task_id=task_id, explore=explore)
     known = ProjectDocuments(rankings, advice)
     handing = handing_of(question, known, holdout=0.0, explore=explore)
@@ -114,7 +114,7 @@ def standing_of_counts(
     helpful: float | None = None,
     harmful: float | None = None,
 ) -> Standing:
-    """Return where a pattern stands whose successes are helpful; without decay if none is told."""
+    """Return the standing of a pattern with so many helpful successes; no decay by default."""
     evidence = Evidence(
         successes,
         0,

@@ -25,7 +25,7 @@ _LOOP: Final = (RunStep("search", arguments=_SAME),) * 3
 
 @dataclass(frozen=True)
 class World:
-    """What a loop does.
+    """Parameters of the effect of a loop.
 
     Attributes:
         name: what it is called.

@@ -1,4 +1,4 @@
-"""What a prompt says where nothing is to be said: outcomes are dealt out anew among the runs.
+"""False claims of a prompt on pure noise: outcomes are shuffled among the runs.
 
 Three kinds of task, four runs of each task, each in one of three ways and by one of three
 strategies. In the planted world a third of the ways is much better at its kind of task; in the
@@ -82,7 +82,7 @@ def history(seed: int, *, is_permuted: bool) -> list[Run]:
 
 
 def prompts(runs: list[Run]) -> list[Rankings]:
-    """Return what the product says about a task of each kind, of which no run is known."""
+    """Return a prompt for a task of each kind, on which no run is known."""
     advice = advice_from("world", runs, Rules(), moment=_ENDED_AT)
     standings = [
         standing_of_counts(
@@ -105,7 +105,7 @@ def prompts(runs: list[Run]) -> list[Rankings]:
 
 
 def said(answers: Iterable[Rankings]) -> dict[str, int]:
-    """Return how many lines say what success goes with, by what they are."""
+    """Return the number of lines that claim an association with success, by kind."""
     answers = list(answers)
     return {
         "procedures": sum(len(each.procedures) + len(each.competences) for each in answers),
@@ -123,7 +123,7 @@ def said(answers: Iterable[Rankings]) -> dict[str, int]:
 
 
 def rows(seeds: Iterable[int]) -> Iterator[dict[str, Any]]:
-    """Return how often a history says what success goes with.
+    """Return how often a history claims an association with success.
 
     Args:
         seeds: one history each.

@@ -53,7 +53,7 @@ def _either(chance: random.Random, _runs: int) -> str:
 
 @dataclass(frozen=True)
 class World:
-    """How tasks are tried again.
+    """Parameters of how tasks are retried.
 
     Attributes:
         name: what it is called.
@@ -134,7 +134,7 @@ def within_tasks(runs: Sequence[Run]) -> Effect:
 
 
 def rows(seeds: Iterable[int], worlds: Sequence[World] = WORLDS) -> Iterator[dict[str, Any]]:
-    """Return what the effect of A comes to in each world.
+    """Return the estimates of the effect of A in each world.
 
     Args:
         seeds: one world each.

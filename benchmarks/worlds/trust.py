@@ -1,4 +1,4 @@
-"""How many outcomes a few liars among honest sources need to get what they want.
+"""The number of outcomes that a few liars among honest sources need to reach their goal.
 
 Each honest source reports four outcomes of a good pattern and four of a bad one, with tests. Liars
 claim tests, too, and report in turn. Counted is the least number of outcomes, over all liars, from
@@ -36,7 +36,7 @@ Counts = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class _World:
-    """What honest sources have reported: successes and failures of each, by pattern."""
+    """The reports of honest sources: successes and failures of each, by pattern."""
 
     liars: int
     good: Counts
@@ -44,7 +44,7 @@ class _World:
     caps: CapRules
 
     def standing(self, honest: Counts, won: int = 0, lost: int = 0) -> Standing:
-        """Return where a pattern stands after liars reported so many successes and failures."""
+        """Return the standing of a pattern after liars reported so many successes and failures."""
         counts = dict(honest)
         for liar in range(self.liars):
             share = [each // self.liars + (liar < each % self.liars) for each in (won, lost)]
@@ -115,7 +115,7 @@ def _shown(found: Sequence[int | None]) -> str:
 
 
 def _above(world: _World, count: int) -> bool:
-    """Whether the bad pattern ranks above the good one: half for the one, half against it."""
+    """Return whether the bad pattern ranks above the good one, after liars split their reports."""
     if not world.good:
         return False
     bad = world.standing(world.bad, won=count - count // 2)

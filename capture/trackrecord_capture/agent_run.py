@@ -1,4 +1,4 @@
-"""An agent's run: one prompt or one trace, from its start to its end, whatever reported it.
+"""An agent's run: one prompt or one trace, from start to end, from any source.
 
 Adapters fill this in with what their source says and nothing that they conclude from it: the
 verdict, finer names of tools and redaction come later, once for all sources. It never leaves the
@@ -76,7 +76,7 @@ class RunCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(StrEnum):
-    """What a source can tell of how a run went, beside its calls."""
+    """The kinds of evidence that a source has on a run, apart from its calls."""
 
     EVALUATED = "evaluated"
     """Somebody scored the run: `success` says how; None if the score has no threshold."""

@@ -1,4 +1,4 @@
-"""What is kept of a call: names, the bounded beginnings of arguments, and the error's text.
+"""Fields of a call as they are stored: names, bounded beginnings of arguments, the error's text.
 
 Nothing of a file's content is kept, neither what was read nor what was written.
 """

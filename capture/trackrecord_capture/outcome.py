@@ -93,7 +93,7 @@ def _with_cancelled(run: AgentRun) -> AgentRun:
 
 
 def _without_words(run: AgentRun) -> AgentRun:
-    """Return a run without what a person said when refusing a call or taking the work back."""
+    """Return a run without a person's words on refusing a call or reverting the work."""
     refused = {sign.call for sign in run.signs if sign.kind is Seen.REJECTED}
     calls = tuple(
         msgspec.structs.replace(call, error=_REFUSED, result="") if place in refused else call

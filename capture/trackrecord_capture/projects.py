@@ -1,4 +1,4 @@
-"""The project of a run: what a person's map says, else that of its repository or folder."""
+"""The project of a run: from a person's map, else from its repository or folder."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Opening what a command needs: the settings, the store, Redis.
+"""Opening the settings, the store and Redis for a command.
 
 Nothing is imported before a command needs it: most of a command's time was spent importing.
 """
@@ -93,7 +93,7 @@ def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings
 
 
 def check_project(settings: DaemonSettings, project: str) -> None:
-    """Tell a project of which nothing was found from one that does not exist.
+    """Raise UnknownProject if nothing is on record for the project.
 
     A store that cannot be reached says nothing: whoever asks did not need it.
 

@@ -14,7 +14,7 @@ _COLLECT_AFTER = 200_000
 
 
 def main() -> NoReturn:
-    """Run the command line, or say in one line what to install."""
+    """Run the command line, or print in one line which package is missing."""
     gc.set_threshold(_COLLECT_AFTER)
     try:
         from .main import main as command_line

@@ -11,7 +11,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; an unknown one is told with its nearest relative."""
+        """Find the command; for an unknown one, suggest the nearest name."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:

@@ -202,7 +202,7 @@ def _check_encoding(arguments: list[str]) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    """Return on one line what is wrong, and where to read what would be right."""
+    """Return one line with the error of usage, and where to read about the right one."""
     message = " ".join(error.format_message().split()).removesuffix(".")
     ctx = getattr(error, "ctx", None)
     return message if ctx is None else f"{message} (see `{ctx.command_path} --help`)"
@@ -219,7 +219,7 @@ def _say(message: str) -> None:
 
 
 def _say_in_json(error: TrackrecordError) -> None:
-    """Who asked for JSON reads it from standard output, also when the answer is no."""
+    """Print an error as JSON on standard output if JSON was asked for."""
     from .output.screen import print_json
 
     document: dict[str, object] = {"error": type(error).__name__, "message": str(error)}

@@ -33,7 +33,7 @@ FindKnown = Callable[[Collection[Name]], "Collection[Name]"]
 
 @dataclass
 class Published:
-    """What became of what was handed in.
+    """The result of publishing outcomes from the command line.
 
     Attributes:
         outcome_ids: of the outcomes that Redis took, in order.
@@ -114,7 +114,7 @@ class Publication:
 
 
 def find_known(settings: DaemonSettings) -> FindKnown | None:
-    """Return what looks for outcomes in the store; None when the store cannot be reached."""
+    """Return a function that looks for outcomes in the store; None if it cannot be reached."""
     from trackrecord.errors import ServerUnavailable
     from trackrecord.resources.reports.outcomes import known_outcomes
     from trackrecord.store.database.engine import reading
@@ -134,7 +134,7 @@ def find_known(settings: DaemonSettings) -> FindKnown | None:
 
 
 def so_far(publication: Publication | None) -> str:
-    """Return what a publication that is interrupted has done."""
+    """Return the results so far of an interrupted publication."""
     from trackrecord.resources.operation.status import counted
 
     count = 0 if publication is None else len(publication.published.outcome_ids)
@@ -146,7 +146,7 @@ def so_far(publication: Publication | None) -> str:
 
 
 def report(published: Published, *, waited: bool, as_json: bool) -> int:
-    """Say what became of the outcomes; return the exit status."""
+    """Print the results of publishing; return the exit status."""
     known = published.known
     new = len(published.outcome_ids) - len(published.refused) - (known or 0)
     if as_json:

@@ -1,4 +1,4 @@
-"""The commands of a resource, from what its calls are noted with: options, JSON and tables."""
+"""The commands of a resource, generated from its declared calls: options, JSON and tables."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def group_of(
 
 
 class _ResourceGroup(CommandGroup):
-    """Makes each command when it is called; commands written by hand may stand beside them."""
+    """Generates each command when it is called; hand-written commands may be added."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ def _run(
 
 @contextmanager
 def _opened(operation: Operation, project: str | None) -> Iterator[str | None]:
-    """Open what a call needs; yields the project that it is about, None for all of them."""
+    """Open the resources of a call; yields its project, None for all of them."""
     with own_store(project) if operation.needs_store else nullcontext(project) as name:
         yield name if operation.scope == "project" else project
 
@@ -257,7 +257,7 @@ def _listed(
     order: Order | None,
     given: dict[str, Any],
 ) -> tuple[list[Any], list[Any], int | None]:
-    """Return what a list shows, what else was read, and how many follow in all, if it is known."""
+    """Return the rows of a list, other values read with it, and how many follow, if known."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
         return sorting.sorted(call(), order), [], 0

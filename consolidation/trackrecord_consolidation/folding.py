@@ -33,7 +33,7 @@ class Folded:
 
 
 def unfold(rules: CompetenceRules, rows: Iterable[EpisodeRow]) -> Folded:
-    """Add up episodes that are to be taken back: what they add, below nothing."""
+    """Add up episodes to be subtracted: the sums, negative."""
     folded = Folded()
     for row in rows:
         episode = _episode(rules, row)

@@ -34,7 +34,7 @@ _TURN_S = 60.0
 
 @dataclass(frozen=True)
 class InStore:
-    """What is on record of a subject.
+    """The counts of a subject's rows in the store.
 
     Attributes:
         found: its outcomes, and what follows from them; of a project only its counts are known.
@@ -48,7 +48,7 @@ class InStore:
 
 
 def find_in_store(engine: Engine, subject: Subject) -> InStore:
-    """Return what is on record of a subject; nothing is changed."""
+    """Return the counts of a subject's records; changes nothing."""
     with reading(engine) as connection:
         return _find(connection, project_id_of(connection, subject.project), subject)
 
@@ -72,7 +72,7 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
 
 
 def check_turn(engine: Engine, project: str) -> None:
-    """Check that nobody consolidates a project.
+    """Check that no consolidation of the project is running.
 
     Raises:
         AlreadyRunning: somebody does.
@@ -144,7 +144,7 @@ def _forget_some(
 
 
 def finish(engine: Engine, subject: Subject, counts: dict[str, int], *, now: float) -> None:
-    """Note that nothing is left of a subject anywhere; the last act says how much there was."""
+    """Note that the subject is gone everywhere; the last record has the totals."""
     with writing(engine) as connection:
         begun = unfinished(connection, subject)
         for act in begun:

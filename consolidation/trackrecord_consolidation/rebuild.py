@@ -1,4 +1,4 @@
-"""Refolding: compute every sum of a project anew from the episodes that were read."""
+"""Refolding: recompute every sum of a project from the episodes that were read."""
 
 from collections.abc import Callable
 

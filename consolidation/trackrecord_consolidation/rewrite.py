@@ -46,7 +46,7 @@ _record = msgspec.json.Decoder(Competence)
 
 @dataclass(frozen=True)
 class _ByHand:
-    """A person's change of a record: what it was before and after it."""
+    """A person's change of a record, with its state before and after."""
 
     at: float
     actor: str

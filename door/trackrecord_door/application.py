@@ -36,7 +36,7 @@ _log = structlog.get_logger(__name__)
 
 
 class _AnyText(PathConvertor):
-    """The rest of a path, whatever an agent named its run: also with line ends, unlike `.*`."""
+    """The rest of a path, as agents name runs freely: also with line ends, unlike `.*`."""
 
     regex = r"(?s:.*)"
 
@@ -96,7 +96,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
 
 
 def _refusal(request: Request, refusal: RequestRefused) -> Response:
-    """Answer a browser with a page, and programs with what they can read."""
+    """Answer a browser with a page, and programs in their own format."""
     if "text/html" in request.headers.get("accept", ""):
         return error_answer(request, refusal)
     return refused(request, refusal)

@@ -1,4 +1,4 @@
-"""The floor that the reading surfaces stand on: the calls of `trackrecord`, asked beside the loop.
+"""The query service of the reading surfaces: runs calls of `trackrecord` beside the event loop.
 
 The HTTP API, MCP, the metrics and the page ask the same functions as Python and the command line.
 They wait for the database and for Redis, so that they run on threads of their own: neither hooks
@@ -69,7 +69,7 @@ class Floor:
         )
 
     def begin(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> Future[_R]:
-        """Run a function on a thread, and do not wait for it; see `ask`."""
+        """Start a function on a thread without waiting for it; see `ask`."""
         return self._threads.submit(partial(self._answer, call, *given, **named))
 
     def _answer(self, call: Callable[_P, _R], *given: _P.args, **named: _P.kwargs) -> _R:
@@ -84,7 +84,7 @@ class Floor:
 
     @property
     def store(self) -> ProjectStore:
-        """The store, migrated; opened when it is first wanted, and kept.
+        """Return the store, migrated; opened on first use, and kept open.
 
         Raises:
             StoreUnavailable: the database cannot be reached or used; the next question tries again.
@@ -130,6 +130,6 @@ class Floor:
         return ProjectStore(engine, self.settings, self.settings.project)
 
     def close(self) -> None:
-        """Finish the questions that were begun, then close what was opened."""
+        """Finish the questions in progress, then close all connections."""
         self._threads.shutdown()
         self._opened.close()

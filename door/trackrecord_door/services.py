@@ -1,4 +1,4 @@
-"""The parts that the front door hands requests on to, built once in its process."""
+"""The services that the front door passes requests on to, built once in its process."""
 
 import fcntl
 import socket
@@ -21,7 +21,7 @@ from .protocol.listening import LOCK, reached_at
 
 
 def create_intake(settings: DaemonSettings, listener: socket.socket) -> Intake:
-    """Build and start what takes requests; hooks are told where the front door is.
+    """Create and start the intake; hooks learn where the front door is.
 
     Raises:
         AlreadyRunning: another process serves HTTP in this home.

@@ -115,11 +115,11 @@ class Captured:
         self.dropped.append(f"{reason}: {detail}")
 
     def task(self, project: str | None, task_id: str) -> TaskInFlight:
-        """Return what was reported of a task in flight."""
+        """Return the record of a task in flight."""
         return self._tasks.get((project or DEFAULT_PROJECT, task_id), TaskInFlight())
 
     def tasks(self, project: str | None) -> Iterable[TaskInFlight]:
-        """Return what was reported of the tasks in flight of a project."""
+        """Return the records of the tasks in flight of a project."""
         owner = project or DEFAULT_PROJECT
         return [task for (name, _), task in self._tasks.items() if name == owner]
 

@@ -61,7 +61,7 @@ def only(ranked, entries):
 
 
 def counted(name, ranked, entries):
-    """What the rendered text of some entries counts for, counted anew."""
+    """Return the token count of some entries' rendered text, from a count of its own."""
     tokenizer = TOKENIZERS[name]
     everything = select(only(ranked, entries), None)
     if tokenizer is None:

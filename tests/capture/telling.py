@@ -117,6 +117,6 @@ def called(run: AgentRun) -> list[tuple[str, bool | None]]:
 
 
 def only_call(*told: Span | LogRecord) -> RunCall:
-    """Return the one call of the one run that is told of."""
+    """Return the one call of the one run."""
     (call,) = run_told(*told).calls
     return call

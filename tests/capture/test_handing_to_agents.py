@@ -224,7 +224,7 @@ def test_marks_of_old_sessions_are_removed(home):
 
 
 def recorded(*warnings, said=frozenset(), **parts):
-    """What is written of patterns that fail, and of others, as a record."""
+    """Return the record of patterns that fail, and of others."""
     document = RankingsDocument(
         project="p", revision=1, computed_at=0.0, anti_patterns=warnings, **parts
     )

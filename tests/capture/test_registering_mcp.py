@@ -40,7 +40,7 @@ _servers = st.dictionaries(
 
 @st.composite
 def _state(draw):
-    """What Claude Code keeps in that file, in any layout."""
+    """Return the state that Claude Code keeps in that file, in any layout."""
     document = draw(st.dictionaries(_texts, _values, max_size=3))
     document.pop("mcpServers", None)
     if draw(st.booleans()):

@@ -263,7 +263,7 @@ def test_without_a_door_and_behind_a_slow_one_the_output_is_left(home):
 
 @pytest.fixture
 def user(tmp_path, monkeypatch):
-    """A person who has all the agents, configured by nobody."""
+    """A person who has all the agents, without any configuration."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)

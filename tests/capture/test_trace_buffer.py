@@ -58,7 +58,7 @@ class Story:
         )
 
     def again(self):
-        """Open the same file anew, as after a restart."""
+        """Open the same file again, as after a restart."""
         self.buffer.close()
         self.buffer = self._open()
 

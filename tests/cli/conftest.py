@@ -24,7 +24,7 @@ _UP = pytest.StashKey[Path]()
 
 @dataclass(frozen=True)
 class Ran:
-    """How one command ended."""
+    """The result of one command."""
 
     status: int
     out: str

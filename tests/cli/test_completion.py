@@ -42,7 +42,7 @@ def _answered(out, err):
 
 
 def completed_by_a_process(*words, **environment):
-    """What bash is answered for the last of the words."""
+    """Return bash's completions of the last of the words."""
     ran = subprocess.run(
         [sys.executable, "-m", "trackrecord_cli"],
         env={**os.environ, **_asking(*words), **environment},
@@ -69,7 +69,7 @@ def completed(monkeypatch, capfd):
 
 @pytest.fixture
 def suggested(completed):
-    """What is suggested in the end: a machine that is too busy gives up on a suggestion."""
+    """Return the final suggestions: a machine that is too busy gives up on a suggestion."""
 
     def suggest(*words):
         deadline = time.monotonic() + PATIENCE_S

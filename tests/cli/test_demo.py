@@ -18,7 +18,7 @@ from trackrecord_cli.main import run
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    """What a small demo says, through the real servers; it is run once for all who only read."""
+    """Run a small demo through the real servers, once for all tests that only read its document."""
     out = StringIO()
     with redirect_stdout(out):
         assert run(["demo", "--outcomes", "4000", "--agents", "2", "--json"]) == 0

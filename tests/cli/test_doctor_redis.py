@@ -31,7 +31,7 @@ def port() -> int:
 
 
 def of_redis(trackrecord) -> tuple[dict, list[str]]:
-    """What it says of Redis, and what there is to do about it."""
+    """Return the lines about Redis, and their remedies."""
     document = trackrecord("doctor", "--json").json
     advice = [line for line in document["advice"] if "Redis" in line]
     assert not (advice and document["well"])

@@ -19,7 +19,7 @@ def publisher(up, monkeypatch):
 
 @pytest.fixture
 def handed(publisher, learnt, project, trackrecord):
-    """Tasks that were handed what is learnt, with a holdout, and how they ended."""
+    """Publish tasks with advice and a holdout, and their outcomes."""
 
     def work(tasks=60, *, with_advice=lambda n: True, without=lambda n: True):
         learnt({"task_id": "first", "success": True, "patterns": ["one"]})

@@ -15,7 +15,7 @@ KINDS = {
 
 
 def outcomes(tasks, *, seed=1):
-    """Two runs of each task; whoever uses the tools of its kind succeeds."""
+    """Two runs of each task; those with the tools of its kind succeed."""
     draw = random.Random(seed)
     for task in range(tasks):
         text, (right, wrong) = list(KINDS.items())[task % len(KINDS)]

@@ -201,7 +201,7 @@ def _values(client, key):
 
 
 def await_no_file(home: Path, text: str) -> None:
-    """Wait until no file of the home holds a text: Redis writes its own anew in the background."""
+    """Wait until no file of the home holds a text: Redis rewrites its own in the background."""
     deadline = time.monotonic() + 60
     while found := in_files(home, text):
         assert time.monotonic() < deadline, found

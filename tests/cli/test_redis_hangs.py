@@ -52,7 +52,7 @@ ASKS_NOTHING = {("notify", "test")}
 
 
 def uses_redis(path: tuple[str, ...], command: click.Command) -> bool:
-    """Whether the module of a command, or of its call, opens Redis, or what erases in Redis."""
+    """Return whether the module of a command, or of its call, opens Redis or erases in it."""
     assert command.callback is not None
     does_it = inspect.unwrap(CALLS.get(path, command.callback))
     text = Path(does_it.__globals__["__file__"]).read_text()

@@ -72,19 +72,19 @@ def home_with_tables(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def overviews_imported(tmp_path_factory):
-    """What the command line imports that runs no command."""
+    """Return the modules that the command line imports without a command."""
     return _imported(tmp_path_factory.mktemp("home"), OVERVIEWS)
 
 
 @pytest.fixture(scope="module")
 def helps_imported(tmp_path_factory):
-    """What the help of each group imports."""
+    """Return the modules that the help of each group imports."""
     return _imported(tmp_path_factory.mktemp("home"), [(group, "--help") for group in GROUPS])
 
 
 @pytest.fixture(scope="module")
 def reading_imported(home_with_tables):
-    """What commands import that read the store."""
+    """Return the modules that commands import that read the store."""
     return _imported(home_with_tables, READING)
 
 

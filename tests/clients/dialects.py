@@ -20,7 +20,7 @@ class Turn(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the model answers: a text, or a call of a tool.
+    """A model's answer: a text, or a call of a tool.
 
     Attributes:
         id: what its ids are made of; no two answers have the same.

@@ -1,4 +1,4 @@
-"""A stand-in for the models' APIs on loopback: it has an agent play a story, step by step.
+"""A stub of the models' APIs on loopback: it has an agent play a story, step by step.
 
 It keeps no state of a conversation: which step comes next follows from the request alone, by how
 many calls of tools stand behind the story's last prompt. So retries, sub-agents, resumed sessions

@@ -25,7 +25,7 @@ _PATH: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 
 
 class Workplace(NamedTuple):
-    """Where an agent works: nothing of the machine's user is in it.
+    """A folder for an agent: nothing of the machine's user is in it.
 
     Attributes:
         home: the home folder of the person.
@@ -276,7 +276,7 @@ def _aborted(agent: Agent, workplace: Workplace, prompt: str, interrupt_at: Path
 
 
 def _printed(workplace: Workplace) -> Path:
-    """Return where what an agent prints stands: beside its folder."""
+    """Return the file of an agent's output: beside its folder."""
     return workplace.folder.with_suffix(".log")
 
 
@@ -311,7 +311,7 @@ def _wait_for(happened: Callable[[], bool], process: subprocess.Popen[bytes]) ->
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
+    """Return a free port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

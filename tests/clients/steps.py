@@ -1,4 +1,4 @@
-"""What an agent of a story does, one step at a time, in words that every client can carry out."""
+"""Steps of a story's agent, in words that every client can carry out."""
 
 from pathlib import Path
 from typing import NamedTuple, TypeAlias

@@ -29,7 +29,7 @@ SECRETS: Final = (
 
 
 class Expected(NamedTuple):
-    """What must be on record of one run, from whichever source.
+    """The expected record of one run, from any source.
 
     Attributes:
         asked: the beginning of what was asked.

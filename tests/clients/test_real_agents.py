@@ -22,7 +22,7 @@ TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
 
 
 def play(agent: Agent, story: Story, place: Workplace) -> None:
-    """Have an agent play a story; what it prints stands beside its folder."""
+    """Have an agent play a story; its output is beside its folder."""
     for number, prompt in enumerate(story.asked):
         is_interrupted = story.interrupted and number == 0
         running = place.folder / RUNNING if is_interrupted else None

@@ -53,7 +53,7 @@ def start_over(fleet: Fleet) -> None:
 
 
 def without_rows(state: dict[str, list[object]]) -> dict[str, list[object]]:
-    """The state without the numbers of the outcomes' rows, which start anew with the fleet."""
+    """Return the state without the numbers of outcomes' rows, which differ from fleet to fleet."""
     episodes = [each[1:] for each in state["episodes"]]  # type: ignore[index]
     return {**state, "episodes": sorted(episodes)}  # type: ignore[type-var]
 
@@ -101,7 +101,7 @@ def test_an_error_rolls_its_transaction_back(fleet: Fleet) -> None:
 
 
 class _StruckError(Exception):
-    """What strikes a run in these tests."""
+    """Raised to interrupt a run in these tests."""
 
 
 def _fails_at(fleet: Fleet, number: int) -> bool:

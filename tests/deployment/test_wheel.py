@@ -152,7 +152,7 @@ def _headers(archive: zipfile.ZipFile) -> email.message.Message:
 
 
 def _declared(archive: zipfile.ZipFile) -> list[Requirement]:
-    """What the wheel says it needs when no extra is asked for."""
+    """Return the wheel's requirements without extras."""
     found = [Requirement(line) for line in _headers(archive).get_all("Requires-Dist")]
     return [each for each in found if each.marker is None or each.marker.evaluate({"extra": ""})]
 

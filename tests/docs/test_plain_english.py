@@ -2,6 +2,8 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -125,3 +127,60 @@ def test_the_overview_has_each_commands_own_help():
     ctx = click.Context(cli)
     own = {name: cli.get_command(ctx, name).help.split("\n\n")[0] for name in COMMANDS}
     assert {name: " ".join(text.split()) for name, text in own.items()} == COMMANDS
+
+
+# A first line says what a thing is for: "Return …", or a noun. These beginnings and words do not.
+_DIALECT = re.compile(
+    r"^(What|Whether|How|Who|Whose|Whom|Where|Which|When|Why|Those|Whoever|Whatever)\b"
+    r"|\b(anew|nobody|whoever|handed|lately|stands?|stood|to be told)\b"
+    r"|(?<!\bthere )\b(is|are) none\b|(?<!\bthere )\bis no (?!longer\b)"
+)
+# Texts of surfaces, which the tests above and golden files keep: help, and descriptions of HTTP.
+_TEXTS_OF_SURFACES = {
+    "How a count is spread over outcomes.",
+    "Why one entry is handed out, or is not.",
+    "Return whether advice helps: tasks that were handed advice beside tasks without.",
+} | {" ".join(text.split("\n\n")[0].split()) for _, text in HELP_TEXTS if text}
+_RESOURCES = ROOT / "trackrecord" / "resources"
+
+
+def _first_lines() -> Iterator[tuple[str, str]]:
+    """Yield the place and the first line of each docstring, but not of those of single tests."""
+    for folder in [*PACKAGE_FOLDERS, ROOT / "benchmarks", ROOT / "docs", ROOT / "tests"]:
+        for path in sorted(folder.rglob("*.py")):
+            if not path.is_relative_to(_RESOURCES):
+                yield from _first_lines_in(path)
+
+
+def _first_lines_in(path: Path) -> Iterator[tuple[str, str]]:
+    is_test = path.name.startswith("test_")
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if not isinstance(node, documented):
+            continue
+        name = getattr(node, "name", "")
+        text = ast.get_docstring(node)
+        if text and not (is_test and (name.startswith("test_") or not name)):
+            place = f"{path.relative_to(ROOT)}:{node.body[0].lineno}"
+            yield place, " ".join(text.split("\n\n")[0].split())
+
+
+def test_first_lines_of_docstrings_are_plain():
+    """No first line of a docstring, in the product or a helper of tests, has a forbidden form."""
+    lines = list(_first_lines())
+    assert len(lines) > 5_000
+    found = {place: text for place, text in lines if _DIALECT.search(text)}
+    assert {place: text for place, text in found.items() if text not in _TEXTS_OF_SURFACES} == {}
+
+
+def test_forbidden_forms_are_found():
+    """The search finds the forms that it is for, and leaves plain English alone."""
+    bad = ("Whether it ran.", "Count all anew.", "Where it stands now.", "Calls, which is none.")
+    good = (
+        "Return whether it ran.",
+        "Recount.",
+        '""  if there is none.',
+        "A run that is no longer.",
+    )
+    assert [text for text in bad if not _DIALECT.search(text)] == []
+    assert [text for text in good if _DIALECT.search(text)] == []

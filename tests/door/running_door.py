@@ -77,7 +77,7 @@ class Door:
         return self.log_file.read_text(errors="replace")
 
     def taken(self, kind: str) -> list:
-        """What its receiver took: of the kind "span", "log", "hook" or "closed"."""
+        """Return what the receiver took: of the kind "span", "log", "hook" or "closed"."""
         if not self.taken_file.exists():
             return []
         lines = [json.loads(line) for line in self.taken_file.read_text().splitlines()]

@@ -17,7 +17,7 @@ from opentelemetry.trace import Status, StatusCode
 
 
 class Watched(OTLPSpanExporter):
-    """The exporter, and whether it was content; a busy machine is no reason to give up."""
+    """The exporter, and whether it succeeded; a busy machine is not a reason to give up."""
 
     def __init__(self, **given) -> None:
         super().__init__(timeout=120, **given)

@@ -42,7 +42,7 @@ def impatient_door(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _still_well(lasting_door):
-    """Whatever a test has sent, the server is alive, answers, and has not grown."""
+    """Check that the server is alive, answers, and has not grown."""
     yield
     assert lasting_door.process.poll() is None, lasting_door.log
     answer = httpx.get(f"{lasting_door.url}/health", timeout=60, verify=NO_TLS)

@@ -106,7 +106,7 @@ def _filled(path: str) -> str:
 
 
 def hook(home: Path, event: object) -> bytes:
-    """What the hook of an agent prints."""
+    """Return the output of an agent's hook."""
     done = subprocess.run(
         ["/bin/sh", "-c", hook_command(home, "tester")],
         input=json.dumps(event).encode(),

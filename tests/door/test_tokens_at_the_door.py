@@ -36,7 +36,7 @@ REPORTING = ("/v1/traces", "/v1/logs", "/v1/metrics", "/api/public/scores", "/ho
 
 @pytest.fixture
 def store_of(migrated_home):
-    """Opens the stores of homes; where there is none yet, it is one that is migrated."""
+    """Opens the stores of homes, migrated on first use."""
     opened: list[Engine] = []
 
     def store(home) -> Engine:
@@ -75,7 +75,7 @@ def loop():
 
 
 def asked(loop, tokens: Tokens, *given: str) -> list[Caller | None]:
-    """Who the tokens stand for, all asked at the same time."""
+    """Return the callers of tokens, all looked up at the same time."""
 
     async def ask() -> list[Caller | None]:
         return await asyncio.gather(*(tokens.caller_of(token) for token in given))

@@ -57,7 +57,7 @@ def _body(*spans):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a front door as `up` does; without Redis, what is published stands in the spool."""
+    """Start a front door as `up` does; without Redis, outcomes go to the spool."""
     started = []
 
     def begin():

@@ -37,7 +37,7 @@ def test_outcomes_of_a_loop_are_learnt_and_read_back(up):
     assert set(counts()) == {"split-by-component", "anti-split-by-file-type"}
 
     def prompt():
-        """What the cache in Redis has follows within a second or so."""
+        """Return the prompt, once the cache in Redis has caught up."""
         text = up.example(sys.executable, "ask_before_a_task.py", project="loop")
         assert text.endswith("## Your task\n\nMend the nightly build\n")
         return text if "AVOID: Split by file type" in text else None

@@ -1,4 +1,4 @@
-"""A trackrecord that is up, as whoever tries an example has it, and what is asked of it."""
+"""A trackrecord that is up for trying an example, and queries on it."""
 
 import contextlib
 import io
@@ -70,7 +70,7 @@ class Up:
         return ran.stdout
 
     def asked(self, *arguments: str, project: str) -> Any:
-        """What a command answers; None while nothing is on record of the project."""
+        """Return a command's answer; None while nothing is on record of the project."""
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             status = run([*arguments, "--project", project, "--json"])

@@ -56,7 +56,7 @@ def waits(client: redis.Redis, settings: Settings, project: str) -> None:
 
 
 def holds(client: redis.Redis, settings: Settings, project: str) -> bool:
-    """Whether anything outside the store still holds what bob said."""
+    """Return whether anything outside the store still holds bob's words."""
     entries = [*client.xrange(settings.keys.outcomes), *client.xrange(settings.keys.dead)]
     lines = [each.read_bytes() for each in settings.spool_dir.glob("*.jsonl")]
     texts = [fields[b"body"] for _, fields in entries] + lines
@@ -99,12 +99,12 @@ def test_killed_anywhere_the_same_again_finishes(
 
 
 def mentions(rows: dict[str, list[tuple[object, ...]]], name: str) -> bool:
-    """Whether a name stands anywhere in rows."""
+    """Return whether a name occurs anywhere in rows."""
     return name in json.dumps(rows, default=repr)
 
 
 def unfinished_acts(engine: Engine) -> int:
-    """How many acts are on record as not finished."""
+    """Return how many acts are on record as not finished."""
     with reading(engine) as connection:
         query = select(forgettings).where(forgettings.c.finished_at.is_(None))
         return len(connection.execute(query).all())

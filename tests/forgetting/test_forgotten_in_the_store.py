@@ -98,7 +98,7 @@ steps = st.one_of(
 
 @dataclass
 class Rest:
-    """Which part of a history remains."""
+    """The part of a history that remains."""
 
     what: str
     name: str
@@ -150,7 +150,7 @@ def with_task(fields: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Both:
-    """A store that is told everything, and one that is told the rest."""
+    """A store with a whole history, and one with the rest of it."""
 
     store: Told
     rest: Told
@@ -250,7 +250,7 @@ def postgres_engine(migrated_postgres_url: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def others(memory_store: Callable[[], Engine]) -> Iterator[tuple[Engine, Engine]]:
-    """A store that is told the rest, and one to try things on."""
+    """A store with the rest of a history, and one to try things on."""
     rest, scratch = memory_store(), memory_store()
     yield rest, scratch
     rest.dispose()

@@ -1,4 +1,4 @@
-"""A store that is told a history, as agents, people and the nightly job tell it."""
+"""A store with a history from agents, people and the nightly job."""
 
 import json
 from contextlib import suppress
@@ -36,7 +36,7 @@ RULES = Rules(competence=CompetenceRules(min_successes=2))
 
 @dataclass
 class Told:
-    """A store that is told a history."""
+    """A store with a history."""
 
     engine: Engine
     rules: Rules
@@ -85,7 +85,7 @@ class Told:
             take_in_feedback(connection, project_id, [given], self.rules, now=given.received_at)
 
     def expose(self, exposure_id: str, task: str, now: float) -> None:
-        """Record that a task was handed something."""
+        """Record an exposure of a task."""
         body = ExposureBody(task_id=task, entries=("p",), project=self.project)
         with writing(self.engine) as connection:
             received = ReceivedExposure(body, exposure_id, now)
@@ -124,7 +124,7 @@ class Told:
         return forget_in_store(self.engine, self.rules, subject, (), actor="test", now=now)
 
     def answers(self, now: float) -> dict[str, Any]:
-        """What searches find."""
+        """Return the results of searches."""
         with reading(self.engine) as connection:
             project_id = project_id_of(connection, self.project)
             if project_id is None:

@@ -1,4 +1,4 @@
-"""What all tests of this folder ask: one trackrecord that has learnt the whole corpus."""
+"""The question of all tests of this folder: one trackrecord that has learnt the whole corpus."""
 
 from pathlib import Path
 

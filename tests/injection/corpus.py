@@ -266,7 +266,7 @@ def letters(text: str) -> str:
 
 
 def can_be_read(order: str, text: str) -> bool:
-    """Return whether an order stands in a text word for word, whatever stands between letters."""
+    """Return whether a text contains an order word for word, with anything between letters."""
     wanted = letters(order)
     assert wanted
     return wanted in letters(text)

@@ -33,7 +33,7 @@ _PLACES = ("door", "roof", "wall")
 
 
 def markers(number: int) -> str:
-    """Return four words that stand for one string, as no other task has them."""
+    """Return four words that identify one string; no other task has them."""
     code = "".join(_DIGITS[int(digit)] for digit in f"{number:03}")
     return " ".join(f"{stem}{code}" for stem in _STEMS)
 

@@ -151,7 +151,7 @@ def _teach(settings: Settings, url: str, home: Path) -> dict[int, tuple[str, str
 
 
 def _decide_by_hand(worker: Services) -> dict[int, tuple[str, str, str]]:
-    """Have each string be the tag, the name and the reason of whoever decides, and a record's."""
+    """Have each string be the tag, the name and the reason of a decision, and a record's name."""
     decided = {}
     for project in projects_of("hand"):
         with writing(worker.engine) as connection:

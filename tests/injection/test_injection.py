@@ -62,7 +62,7 @@ NUMBERS = range(len(CORPUS))
 
 
 def tell(figure: str) -> None:
-    """Show a figure to whoever runs the tests with `-s`."""
+    """Print a figure when the tests run with `-s`."""
     sys.stdout.write(f"{figure}\n")
 
 
@@ -308,7 +308,7 @@ def test_what_a_task_is_told_of_transcripts_gives_no_orders(learnt, reader):
 
 
 def naming(path: str, number: int) -> str:
-    """Return a task for which a string is told: lessons are told of the tools that it names."""
+    """Return a task whose prompt shows a string: lessons are shown for the tools that it names."""
     return {"error": f"use tool_{number}", "tool": f"use {CORPUS[number].text}: not found"}.get(
         path, "the task"
     )

@@ -86,7 +86,7 @@ OPENED = 4
 
 
 class Visitor:
-    """Somebody who looks at pages, and notes what is none of ours."""
+    """A visitor who looks at pages, and notes foreign content."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._http = http

@@ -83,7 +83,7 @@ class Served(NamedTuple):
             engine.dispose()
 
     def exposures(self, task_id: str) -> int:
-        """Return how many answers are on record as handed to a task."""
+        """Return how many answers are on record as exposures of a task."""
         question = "SELECT count(*) FROM exposures WHERE task_id = ?"
         path = self.home / "trackrecord.db"
         with closing(sqlite3.connect(path, timeout=_PATIENCE_S)) as database:

@@ -25,7 +25,7 @@ GOOD, FAILED, UNKNOWN = 5, 2, 1
 
 @dataclass(frozen=True)
 class Loop:
-    """What runs."""
+    """The processes of a running loop."""
 
     settings: Settings
     redis: redis.Redis
@@ -38,7 +38,7 @@ class Loop:
             app.send_task(f"trackrecord.{task}")
 
     def scrape(self, accept: str = "") -> str:
-        """What a scraper gets."""
+        """Return a scrape."""
         answer = self.http.get("/metrics", headers={"Accept": accept} if accept else {})
         assert answer.status_code == 200, answer.text
         return answer.text

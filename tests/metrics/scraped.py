@@ -1,4 +1,4 @@
-"""What a scrape says, sample by sample."""
+"""A scrape, sample by sample."""
 
 import re
 from dataclasses import dataclass

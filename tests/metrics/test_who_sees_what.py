@@ -67,7 +67,7 @@ async def get(app: Starlette, accept: str = "*/*", *, path: str = "/metrics") ->
 
 
 def scrape_of(settings: DaemonSettings, caller: Caller = OWNER) -> Scrape:
-    """What a caller's scrape says."""
+    """Return a caller's scrape."""
     with surface(settings, caller) as app:
         answer = asyncio.run(get(app))
     assert answer.status_code == 200

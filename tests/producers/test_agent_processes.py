@@ -9,7 +9,7 @@ pytestmark = pytest.mark.faults
 
 
 def _tasks(client, home):
-    """How many outcomes of each task are kept: with Redis, or in the spool if time ran out."""
+    """Return how many outcomes of each task are kept: in Redis, or in the spool after a timeout."""
     return collections.Counter(kept(client, home).values())
 
 

@@ -37,7 +37,7 @@ from trackrecord_producers.delivery.retry_count import RetryCounts
 
 @pytest.fixture
 def published(monkeypatch):
-    """What attempts hand to the publisher."""
+    """Return the attempts' outcomes at the publisher."""
     outcomes = []
 
     def take(fields, *, adopts_since):
@@ -82,7 +82,7 @@ def redis_up(agent_of, agent_settings, client):
 
 @pytest.fixture
 def store(redis_up, agent_settings):
-    """What another process would read."""
+    """Return the store as another process reads it."""
     return InFlightStore(redis_up, agent_settings.keys, "default", agent_settings.errors)
 
 

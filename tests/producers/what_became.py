@@ -1,4 +1,4 @@
-"""What became of outcomes: in Redis, in the spool, or not yet anywhere."""
+"""The places of outcomes: in Redis, in the spool, or not yet anywhere."""
 
 import json
 import time

@@ -122,7 +122,7 @@ def test_only_the_newest_runs_count(store):
 
 
 def told(store, task, **more):
-    """What an agent is told of a task."""
+    """Return a task's prompt."""
     with reading(store) as connection:
         document = build_document(connection, "default", RULES, most=100, now=NOW)
     return answer_from(

@@ -33,7 +33,7 @@ OUTCOMES = [
 
 @pytest.fixture
 def statements():
-    """What changes a store with something of everything that resources ask about."""
+    """Change a store such that it has something of everything that resources ask about."""
     with store_of(memories=["flights to Rome leave at noon"], outcomes=OUTCOMES):
         give_feedback("helpful", memory="memory-1")
         add_competence(["search", "pay"], triggers=["a flight"])

@@ -97,7 +97,7 @@ def taught(store, project, patterns):
 
 
 def asked_of(store, project):
-    """What is on record, and how often the database was asked for it."""
+    """Return the status, and how often the database was queried for it."""
     statements = []
     sqlalchemy.event.listen(
         store, "before_cursor_execute", note := lambda *given: statements.append(given[2])

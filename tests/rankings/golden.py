@@ -1,4 +1,4 @@
-"""The cases of the golden prompts, and how their files are written anew.
+"""The cases of the golden prompts, and rewriting their files.
 
 After an intended change of the text: `python tests/rankings/golden.py`, and read the difference.
 """
@@ -190,7 +190,7 @@ def golden() -> dict[str, str]:
 
 
 def written(prompts: Iterator[tuple[str, str]]) -> str:
-    """The prompts as they stand on file."""
+    """Return the prompts on file."""
     return "".join(f"======== {name}\n{prompt}\n" for name, prompt in prompts)
 
 

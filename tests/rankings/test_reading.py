@@ -213,7 +213,7 @@ def test_a_redis_that_hangs_holds_an_agent_up_once_and_not_for_long(home):
 
 
 def _connections(listening: socket.socket) -> int:
-    """How many have connected since this was last asked."""
+    """Return how many clients have connected since the last call."""
     accepted = 0
     with contextlib.suppress(BlockingIOError):
         while True:

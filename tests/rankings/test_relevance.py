@@ -116,7 +116,7 @@ def test_what_is_no_better_than_what_such_tasks_do_otherwise_is_not_recommended(
 
 
 def in_kind(rate, runs=10, *, worth=True):
-    """What is expected at one kind of task, surely better or worse than such tasks go otherwise."""
+    """Return an expectation at one kind of task, surely above or below the usual rate."""
     effect = 0.3 if worth else -0.3
     a, b = rate * (runs + 3), (1 - rate) * (runs + 3)
     return ExpectedInKind(

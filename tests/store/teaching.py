@@ -41,7 +41,7 @@ def outcome(
 
 
 def unjudged(number: int | str, *, received: float = NOW, **fields: object) -> ScoredOutcome:
-    """One outcome of which nobody knows whether its task reached its goal."""
+    """Return an outcome without a known result."""
     return outcome(number, received=received, **{**fields, "success": None})
 
 
@@ -59,7 +59,7 @@ def teach(
 
 @dataclass(frozen=True)
 class Known:
-    """What a store knows of a project, in a form that can be compared."""
+    """The content of a store about a project, in a form that can be compared."""
 
     outcomes: int
     successes: int
@@ -70,7 +70,7 @@ class Known:
 def standings(
     store: Engine, project: str = "default", *, now: float = NOW, at: float | None = None
 ) -> dict[str, Standing]:
-    """Where the project's patterns stand, by slug."""
+    """Return the project's patterns with their states, by slug."""
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:

@@ -132,7 +132,7 @@ def _rows(connection, query):
 
 
 def alike(left, right):
-    """Whether two answers are the same, floats to nine digits."""
+    """Return whether two answers are the same, floats to nine digits."""
     if isinstance(left, float) and isinstance(right, float):
         return left == pytest.approx(right, rel=1e-9, abs=1e-9)
     if isinstance(left, dict):

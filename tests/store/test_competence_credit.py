@@ -27,7 +27,7 @@ COMPETENCE = CompetenceRules()
 
 
 def performance(store, some_id="a", at=None):
-    """What is known of a record."""
+    """Return a record's performance."""
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         return read_competence(connection, project_id, some_id, at=at).performance

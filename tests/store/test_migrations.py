@@ -43,7 +43,7 @@ def test_the_table_of_vectors_is_one_that_only_one_database_has(store):
 
 
 def differences(store):
-    """What the schema has and the tables of the metadata do not say, and the other way round."""
+    """Return the differences between the schema and the tables of the metadata, both ways."""
     dialect = dialect_of(store)
 
     def is_described(name, kind, _parents):

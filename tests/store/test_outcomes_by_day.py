@@ -26,7 +26,7 @@ def counted(store, at=None):
 
 
 def recounted(store):
-    """The same, counted anew; the store is left as it was."""
+    """Return the days after a recount; the store is left as it was."""
     before = counted(store)
     with writing(store) as connection:
         recount_days(connection, project_id_of(connection, "default"))

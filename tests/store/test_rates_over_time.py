@@ -66,7 +66,7 @@ def assert_as_of_each_moment(store, moments):
 
 
 def _assert_same(then, expected):
-    """What has no verdict yet has no rate."""
+    """Check that the rates are equal; without a verdict there is none."""
     assert {name for name, rate in then.items() if rate.rate is not None} == {
         name for name, evidence in expected.items() if evidence.helpful + evidence.harmful
     }

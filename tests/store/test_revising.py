@@ -46,7 +46,7 @@ def everything(store):
 
 
 def history(store, project_id, some_id):
-    """What was done to a record, by whom, why."""
+    """Return the changes of a record: their kind, author and reason."""
     with reading(store) as connection:
         return [
             (each.action, each.actor, each.rationale)

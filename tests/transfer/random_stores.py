@@ -91,7 +91,7 @@ class History:
                 self._random.choice(things)()
 
     def tell_and_consolidate(self) -> None:
-        """Do what comes to the same in any copy of the store, and compute everything anew."""
+        """Do work with equal results in any copy of the store, and recompute everything."""
         for thing in (self._tell, self._tell, self._consolidate, self._tell, self._recompute):
             self._now += DAY
             thing()
@@ -293,7 +293,7 @@ def _single(
 
 
 def asked_for(url: str, *arguments: str) -> str:
-    """Return what a command prints, at a time when the clock stands still."""
+    """Return a command's output, at a time when the clock stops."""
     home = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite") else Path("/")
     out, err = io.StringIO(), io.StringIO()
     settings = {"TRACKRECORD_DATABASE_URL": url, "TRACKRECORD_HOME": str(home / "no-home")}

@@ -59,7 +59,7 @@ def test_every_list_of_the_import_is_the_same(store, target, imported):
 
 
 def _words(store):
-    """What selection compares of the project's records."""
+    """Return the words that selection compares of the project's records."""
     with reading(store) as connection:
         project_id = project_id_of(connection, "default")
         return [
@@ -87,7 +87,7 @@ def test_the_import_goes_on_as_the_original_does(new_store, imported):
 
 
 def approximately(document):
-    """Floats to nine digits: what is computed anew adds in an order of its own."""
+    """Return floats to nine digits: a recomputation adds in an order of its own."""
     if isinstance(document, float):
         return pytest.approx(document, rel=1e-9)
     if isinstance(document, dict):
@@ -125,7 +125,7 @@ def test_under_another_name_it_is_a_project_of_its_own(store, imported):
 
 
 def _told(store, command, project):
-    """What a command says of a project."""
+    """Return a command's output about a project."""
     return asked_for(_url(store), *command, "--project", project, "--json")
 
 

@@ -62,5 +62,5 @@ def drain_until(point: str, settings: Settings) -> None:
 
 
 def _die(*_args: object) -> None:
-    """What a power cut does."""
+    """Die as at a power cut."""
     os.kill(os.getpid(), signal.SIGKILL)

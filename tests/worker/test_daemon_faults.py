@@ -41,14 +41,14 @@ pytestmark = pytest.mark.faults
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[IO[bytes]]:
-    """Where the children of the test's daemons say what they do."""
+    """The log of the children of the test's daemons."""
     with (tmp_path / "worker.log").open("ab") as file:
         yield file
 
 
 @pytest.fixture
 def quick(home: Path) -> Settings:
-    """Settings of a home in which nobody waits long."""
+    """Settings of a home with short waits."""
     return load_settings(
         home=home,
         claim_idle_s=1.0,

@@ -34,7 +34,7 @@ def drain(worker: Services) -> None:
 
 
 def held_bytes(client: redis.Redis, settings: Settings) -> int:
-    """How many bytes the dead letters hold."""
+    """Return how many bytes the dead letters hold."""
     return sum(len(each.body) for each in read_letters(client, settings.keys))
 
 

@@ -86,7 +86,7 @@ def as_nobody(home: Path) -> Iterator[list[str]]:
 
 
 def replies(as_nobody: list[str], place: object, *commands: str) -> list[str]:
-    """What Redis replies to another user, or the kind of error with which it lets nobody in."""
+    """Return Redis' reply to another user, or the kind of error that keeps them out."""
     done = subprocess.run(
         [*as_nobody, "-c", ATTACK, str(place), *commands],
         capture_output=True,

@@ -30,7 +30,7 @@ def in_flight(client, settings, project="default"):
 
 
 def retry_of(client, task_id, project="default"):
-    """What an agent in another language reads: nothing of ours is needed for it."""
+    """Return the text for an agent in another language, read without our code."""
     digest = sha256(task_id.encode()).hexdigest()
     return {
         name.decode(): value.decode()

@@ -128,7 +128,7 @@ def a_spooled_outcome_reaches_the_stream(worker: Wakened) -> Callable[[], bool]:
 
 
 def lost_rankings_are_cached_again(worker: Wakened) -> Callable[[], bool]:
-    """The cache lost a project's rankings; they are computed anew."""
+    """Check that rankings lost from the cache are computed again."""
     worker.learn(body(3, project="uncached"))
 
     def cached() -> bool:

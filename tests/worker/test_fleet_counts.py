@@ -16,7 +16,7 @@ from trackrecord_worker.services import Services
 
 @pytest.fixture
 def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]:
-    """What is counted now."""
+    """Return the current counts."""
     return lambda: counts_of(client.hmget(settings.keys.counters, all_fields()))
 
 

@@ -46,7 +46,7 @@ def client(small: EmbeddedRedis) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    """Settings of a home in which nobody waits long."""
+    """Settings of a home with short waits."""
     return load_settings(home=home, retry_after_s=0.1, batch_size=20, worker_concurrency=1)
 
 
@@ -86,7 +86,7 @@ def fill(client: redis.Redis, settings: Settings) -> set[str]:
 
 
 def status(client: redis.Redis, engine: Engine, settings: Settings) -> tuple[str, bool | None]:
-    """What the status says of Redis."""
+    """Return the status of Redis."""
     with reading(engine) as connection:
         found = read_status(client, connection, settings)
     return found.verdict, found.memory_full

@@ -51,13 +51,13 @@ def users() -> list[str]:
 
 
 def lacked(client: redis.Redis, role: str) -> set[str]:
-    """What Redis refused to a user, but how a client names its library."""
+    """Return what Redis refused to a user, except for naming a client's library."""
     log = [entry for entry in client.acl_log() if entry["username"] == role]
     return {entry["object"] for entry in log} - {"client|setinfo", "client"}
 
 
 def run(settings: Settings, program: str) -> str:
-    """What a program of an agent prints."""
+    """Return the output of an agent's program."""
     done = subprocess.run(
         [sys.executable, "-P", "-c", program],
         env={**os.environ, **settings.as_environment()},
@@ -196,7 +196,7 @@ def test_the_command_line_works_as_a_worker(as_role: AsRole, client: redis.Redis
 
 
 def aof_rewrites(client: redis.Redis) -> int:
-    """How often Redis began to write its file anew."""
+    """Return how often Redis began to rewrite its file."""
     return int(client.info("commandstats").get("cmdstat_bgrewriteaof", {"calls": 0})["calls"])
 
 
@@ -279,7 +279,7 @@ def test_a_user_without_transactions_is_not_tried(as_role: AsRole, client: redis
 
 
 def refusal_of(settings: Settings) -> Exception:
-    """How the check of a worker refuses its user."""
+    """Return the error by which the check of a worker refuses its user."""
     with pytest.raises(Exception, match="permission") as said:
         check_redis(settings)
     return said.value

@@ -99,7 +99,7 @@ class Up:
 
 @pytest.fixture
 def settings(home: Path) -> Settings:
-    """Settings of a fresh home, in which nobody waits long for a dead worker's outcomes."""
+    """Settings of a fresh home, with short waits for a dead worker's outcomes."""
     return load_settings(home=home, claim_idle_s=1.0)
 
 

@@ -1,4 +1,4 @@
-"""A real webhook: what it was told, and how it behaves meanwhile."""
+"""A real webhook: the messages that it received, and its behaviour meanwhile."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +11,7 @@ SECRET = "whsec_" + "c2VjcmV0IG9mIHRoZXNlIHRlc3RzIGFsb25lIQ=="
 
 
 class ToldWebhook:
-    """A server on loopback that notes what it is told; its path holds a secret, as many do.
+    """A server on loopback that notes its messages; its path holds a secret, as many do.
 
     Args:
         port: to listen on again; 0 for any.
@@ -60,7 +60,7 @@ class ToldWebhook:
 
     @property
     def types(self) -> list[str]:
-        """The types of what it was told, in order."""
+        """Return the types of the messages, in order."""
         return [document["type"] for _, document in self.told]
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What tests of the worker share: entries, a look into the store, patience, and real processes."""
+"""Shared by the worker's tests: entries, a look into the store, patience, and real processes."""
 
 import contextlib
 import os
@@ -56,7 +56,7 @@ def recorded_ids(engine: Engine) -> set[str]:
 
 
 def learnt_counts(engine: Engine) -> dict[str, int]:
-    """How often outcomes were counted, in each place where they are counted."""
+    """Return how often outcomes were counted, in each place where they are counted."""
     with reading(engine) as connection:
 
         def one(query: Any) -> int:
@@ -73,7 +73,7 @@ def learnt_counts(engine: Engine) -> dict[str, int]:
 
 
 def all_counted(number: int) -> dict[str, int]:
-    """What `learnt_counts` says when that many were learnt once each."""
+    """Return the value of `learnt_counts` when that many were learnt once each."""
     return dict.fromkeys(("rows", "counted", "in patterns", "observed"), number)
 
 

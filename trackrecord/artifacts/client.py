@@ -94,7 +94,7 @@ def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStor
 
 
 def open_outputs(settings: AgentSettings, project: str | None) -> KeptOutputs:
-    """Return the artifacts of a project with what is known about them."""
+    """Open the artifacts of a project, with their notes."""
     return KeptOutputs(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
     )
@@ -166,7 +166,7 @@ def _summarised(
 
 
 def _task_here(project: str, usual: str) -> str | None:
-    """Return the task of the attempt that is going on here, if it belongs to the project."""
+    """Return the task of the current attempt, if it belongs to the project."""
     here = ongoing.get()
     return here.task_id if here is not None and (here.project or usual) == project else None
 

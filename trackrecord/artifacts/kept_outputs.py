@@ -1,4 +1,4 @@
-"""Stored outputs with what is known about them: listed, found by task, and forgotten."""
+"""Stored outputs with their notes: listed, found by task, and forgotten."""
 
 import fcntl
 import os
@@ -74,7 +74,7 @@ class KeptOutputs:
         self._clock = clock
 
     def note(self, artifact_id: str, note: ArtifactNote) -> None:
-        """Keep what is known about an artifact that is stored.
+        """Store a note about a stored artifact.
 
         Raises:
             OSError: it cannot be kept.
@@ -123,7 +123,7 @@ class KeptOutputs:
         return outputs
 
     def forget_task(self, task_id: str) -> int:
-        """Delete what is kept of a task; return how many artifacts are gone.
+        """Delete the outputs of a task; return how many artifacts are gone.
 
         An artifact that another task stored, too, stays.
 

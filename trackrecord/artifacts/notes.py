@@ -33,7 +33,7 @@ _NAME: Final = re.compile(r"([0-9a-f]{64})\.[0-9a-f]{24}")
 
 
 class ArtifactNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is kept about an artifact.
+    """The facts that are stored about an artifact.
 
     Attributes:
         task_id: the task that it came up in; "" if nobody said.
@@ -67,7 +67,7 @@ _IsStored = Callable[[str], bool]
 
 
 def note_of(task_id: object, tool: object, kind: str, summary: str) -> ArtifactNote:
-    """Return a note on an output; what is not usable as a task or a tool is left out.
+    """Return a note on an output; invalid names of a task or a tool are left out.
 
     Its texts come from agents: secrets in them are replaced, and they are cut to length.
     """
@@ -80,7 +80,7 @@ def note_of(task_id: object, tool: object, kind: str, summary: str) -> ArtifactN
 
 
 def usable_task(task_id: object) -> str:
-    """Return the id of a task as outcomes have it; "" for what cannot be one."""
+    """Return the id of a task as outcomes have it; "" for an invalid one."""
     text = _text(task_id)
     return text if len(text) <= LONGEST_TASK_ID and "\0" not in text else ""
 
@@ -94,7 +94,7 @@ def _text(value: object) -> str:
 
 
 def folder_of(task_id: str) -> str:
-    """Return the name of a task's folder: of letters and digits, whatever the task is called."""
+    """Return the name of a task's folder: letters and digits only."""
     return _digest(task_id)
 
 

@@ -116,14 +116,14 @@ class ArtifactStore:
         return data
 
     def note_retrieved(self, data: bytes) -> None:
-        """Remember for a while that these bytes were handed out; never raises OSError."""
+        """Remember for a while that these bytes were retrieved; never raises OSError."""
         with suppress(OSError), self._opened(make=False) as folder:
             os.close(open_file(_retrieved(data), folder, os.O_WRONLY | os.O_CREAT))
             now = self._clock()
             os.utime(_retrieved(data), (now, now), dir_fd=folder, follow_symlinks=False)
 
     def take_retrieved(self, data: bytes) -> bool:
-        """Return whether these bytes were handed out in the last hour, ignoring outer space.
+        """Return whether these bytes were retrieved in the last hour, ignoring outer space.
 
         Each time counts once: the same content made anew is a new output.
         """
@@ -165,7 +165,7 @@ class ArtifactStore:
             return file.read()
 
     def _renew(self, folder: int, artifact_id: str, data: bytes) -> bool:
-        """Return whether this content is stored already, and start its retention time anew."""
+        """Return whether this content is stored already, and restart its retention time."""
         try:
             fd = open_file(artifact_id, folder)
         except OSError:  # missing, or something else in its place
@@ -206,7 +206,7 @@ def entry_in(folder: int, artifact_id: str) -> ArtifactEntry | None:
 
 
 def _retrieved(data: bytes) -> str:
-    """Return the name of the note on bytes that were handed out.
+    """Return the name of the note that marks bytes as retrieved.
 
     A checksum is enough: at worst, another output with the same checksum is passed on whole.
     """

@@ -51,7 +51,7 @@ def summarised(
 
 
 class _Origin(NamedTuple):
-    """Where outputs come from."""
+    """The origin of outputs."""
 
     project: str | None
     task_id: str | None

@@ -45,7 +45,7 @@ def signs_of(packed: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A packed vector, with what each comparison needs of it.
+    """A packed vector, prepared for comparisons.
 
     Attributes:
         packed: the vector.
@@ -74,7 +74,7 @@ def cosine(one: bytes, other: bytes) -> float:
 
 
 def _dot(one: bytes, total: int, other: bytes, other_total: int) -> int:
-    """Return Σ (a - 128)·(b - 128), multiplied out: what is in the bytes needs no conversion."""
+    """Return Σ (a - 128)·(b - 128), multiplied out, so that the bytes need no conversion."""
     product = _sum_of_products(one, other)
     return product - _ZERO * (total + other_total) + len(one) * _ZERO * _ZERO
 
@@ -105,7 +105,7 @@ class PackedVectors(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
 
     @cached_property
     def by_digest(self) -> Mapping[bytes, bytes]:
-        """The vectors by what stands for their texts."""
+        """Return the vectors by the digests of their texts."""
         return {
             self.digests[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES]: self._vector(place)
             for place in range(len(self.ids))

@@ -71,7 +71,7 @@ class TaskInFlight:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is on record of the task."""
+        """Return whether anything is on record of the task."""
         return bool(self.task_id or self.strikes or self.stats.total)
 
     @property

@@ -1,4 +1,4 @@
-"""The words by which a text says how an attempt failed, in English and in Chinese."""
+"""The words of texts that report how an attempt failed, in English and in Chinese."""
 
 import re
 from typing import Final, Literal

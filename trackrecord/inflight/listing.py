@@ -8,7 +8,7 @@ from .errors import ErrorType, TaskError, TaskInFlight
 
 @dataclass(frozen=True)
 class ErrorFilter:
-    """Which errors are asked for; what is not given does not matter.
+    """The filter of a list of errors; fields that are not set match everything.
 
     Attributes:
         task_id: only those of this task.
@@ -21,7 +21,7 @@ class ErrorFilter:
     unresolved: bool = False
 
     def admits(self, error: TaskError) -> bool:
-        """Whether an error is asked for."""
+        """Return whether an error matches."""
         return (
             self.task_id in (None, error.task_id)
             and self.category in (None, error.type)
@@ -33,6 +33,6 @@ EVERY = ErrorFilter()
 
 
 def newest_errors(tasks: Iterable[TaskInFlight], wanted: ErrorFilter = EVERY) -> list[TaskError]:
-    """Return the errors of tasks that are asked for, those that happened last first."""
+    """Return the matching errors of tasks, those that happened last first."""
     found = [error for task in tasks for error in task.errors if wanted.admits(error)]
     return sorted(found, key=lambda error: (-error.at, error.id))

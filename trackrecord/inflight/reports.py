@@ -135,19 +135,19 @@ def checked_task_id(task_id: object) -> str:
 
 
 def checked_project(project: object) -> str | None:
-    """Return the project whose task is asked for, None for the settings' own.
+    """Return the project of the task, None for the settings' own.
 
     Raises:
         InvalidErrorReport: it is not a text.
     """
     if project is None or isinstance(project, str):
         return project
-    reason = f"a project is a text, not of type {type(project).__name__}"
+    reason = f"a project must be a string, not {type(project).__name__}"
     raise InvalidErrorReport(reason)
 
 
 def task_digest(task_id: str) -> str:
-    """Return a task's digest for keys and ids: letters and digits only, whatever its name."""
+    """Return a task's digest for keys and ids: letters and digits only."""
     return blake2b(task_id.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 

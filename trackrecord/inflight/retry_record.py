@@ -1,4 +1,4 @@
-"""Write what a retry reads into Redis, ready made, so that an agent in any language can read it.
+"""Write the retry record to Redis, ready made, so that agents in any language can read it.
 
 Whoever changes a task notes it in a set, in the same step. The text is written afterwards, and the
 task leaves the set only if it has not changed meanwhile: a writer that dies leaves it there for the
@@ -89,7 +89,7 @@ class RetryTexts:
 
 
 def retry_record(task: TaskInFlight, rules: ErrorRules) -> dict[str, bytes | str]:
-    """Return what a retry reads: the text in each language, and what it was made from."""
+    """Return the retry record: the text in each language, and its sources."""
     newest = task.errors[-rules.max_in_context :]
     document = {
         "task_id": task.task_id,

@@ -176,7 +176,7 @@ def _details(
 
 
 def _message(error: TaskError, rules: ErrorRules, language: Language) -> str:
-    """Return what an error's message tells; its first words where it tells of no failure."""
+    """Return the part of an error's message that describes the failure; else its first words."""
     said = error_summary(error.message, most_phrases=_MOST_PHRASES, keeps_quoted=True)
     said = said or opening(error.message)
     return bounded(said, rules.max_message_in_context) if said else _NO_MESSAGE[language]

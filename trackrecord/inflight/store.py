@@ -41,7 +41,7 @@ _NO_ROOM: Final = -1
 
 
 class _Kept(msgspec.Struct, omit_defaults=True):
-    """An error as it stands in Redis; its id and the time of receipt stand before it."""
+    """An error as Redis stores it, after its id and its time of receipt."""
 
     type: str
     message: str
@@ -99,7 +99,7 @@ class InFlightStore:
             yield name.removeprefix(_NUMBER_OF).decode()
 
     def _may_hold(self, error_id: str) -> Iterator[str]:
-        """Yield the digests of the tasks that an error may be of; an id of our own says which."""
+        """Yield the digests of tasks that may have an error; an id of our own names its task."""
         digest = digest_in(error_id)
         if digest is not None:
             yield digest
@@ -119,7 +119,7 @@ class InFlightStore:
             raise unavailable(error) from error
 
     def find(self, wanted: ErrorFilter, *, at: float | None = None) -> list[TaskError]:
-        """Return the kept errors that are asked for, those that happened last first.
+        """Return the matching stored errors, those that happened last first.
 
         Args:
             wanted: which ones.
@@ -146,7 +146,7 @@ class InFlightStore:
             yield task_of(fields) if at is None else _task_at(fields, at * 1000)
 
     def _tasks(self, ask: Callable[[Any, str], object]) -> Iterator[tuple[str, Any]]:
-        """Yield the digest of each task, and the answer to what is asked of it."""
+        """Yield the digest of each task, and the answer to its query."""
         try:
             digests: Any = self._client.zrevrange(self._keys.tasks_in_flight(self._project), 0, -1)
             remaining = iter(digests)

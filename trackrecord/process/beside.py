@@ -1,4 +1,4 @@
-"""Calls that may wait, awaited on an event loop: each runs in a thread beside the loop.
+"""Async twins of blocking calls: each runs in a thread beside the event loop.
 
 There are few such threads, and they are apart from the loop's own: while a server hangs, neither do
 these calls keep the agent's other work waiting, nor the other way round. A caller that stops

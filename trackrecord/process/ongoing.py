@@ -1,4 +1,4 @@
-"""The attempt that is going on here, for what wants to know its task and nothing else of it."""
+"""The current attempt, for code that only needs its task id."""
 
 from contextvars import ContextVar
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""How trackrecord starts Python: whatever lies in the working folder, nothing of it is imported."""
+"""Start Python for trackrecord such that nothing is imported from the working folder."""
 
 import sys
 from typing import Final

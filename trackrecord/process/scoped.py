@@ -24,7 +24,7 @@ class Scoped(Generic[T]):
         self._here: ContextVar[T | None] = ContextVar(name, default=None)
 
     def get(self) -> T | None:
-        """Return the value that holds here; None outside of any block."""
+        """Return the current value; None outside of any block."""
         if not self._open:
             return None
         here = self._here.get()

@@ -1,4 +1,4 @@
-"""Whether Redis is open to strangers, and whether our user has an agent's rights and no more."""
+"""A check-up of Redis: whether it is open to strangers, and the rights of our user."""
 
 import stat
 from pathlib import Path
@@ -20,7 +20,7 @@ _SHIPPED = "deploy/redis/users.acl has one for each role; see docs/running.md"
 
 
 class RedisCheckup(NamedTuple):
-    """What a look at Redis found.
+    """The result of a check-up of Redis.
 
     Attributes:
         address: the URL of the server, without a password.
@@ -40,7 +40,7 @@ class RedisCheckup(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know without there being anything to do at once."""
+        """Return remarks that need no action at once."""
         if self.version is None or not self.version.is_vulnerable:
             return ()
         line = (

@@ -30,7 +30,7 @@ _PASSWORD_FILES: Final = {DEFAULT_USER: "password", ADMIN_USER: "admin-password"
 
 
 def _identity() -> dict[str, Any]:
-    """Return the arguments by which redis-py tells the server its version.
+    """Return the arguments by which redis-py reports its version to the server.
 
     Left to itself it reads the metadata of its own package, for which much is imported.
     """
@@ -48,7 +48,7 @@ def password_file(folder: Path, user: str) -> Path:
 
 
 class EmbeddedCredentials(redis.CredentialProvider):
-    """The user and the password for the embedded server, read anew for each connection.
+    """The user and the password for the embedded server, read again for each connection.
 
     `trackrecord up` may make the password when agents run already.
 
@@ -62,7 +62,7 @@ class EmbeddedCredentials(redis.CredentialProvider):
         self._file = password_file(folder, user)
 
     def get_credentials(self) -> tuple[str, str] | tuple[()]:  # type: ignore[override] # redis-py takes none as well
-        """Return both, or neither where there is no password yet."""
+        """Return both, or neither if there is no password yet."""
         with suppress(OSError, UnicodeDecodeError):
             if password := self._file.read_text(encoding="utf-8").strip():
                 return self._user, password
@@ -125,7 +125,7 @@ def _credentials(settings: AgentSettings, user: str) -> dict[str, Any]:
 
 
 def _reachable(url: str) -> str:
-    """Return the URL of a server, with what the look-up of its host's name needs imported."""
+    """Return the URL of a server, after importing the module that looks up its host's name."""
     if not url.startswith(_UNIX):
         with not_while_forking():
             import encodings.idna  # noqa: F401 - for host names

@@ -1,4 +1,4 @@
-"""The stream of dead letters as it is written: bounded, whatever is sent and however much of it.
+"""Writing to the stream of dead letters: its number of entries and its bytes are bounded.
 
 The oldest letters go first, and how many went is counted. An entry of a usual size stays whole, so
 that it can be replayed; of a larger one the beginning is kept.
@@ -115,7 +115,7 @@ def set_aside(
 
 
 def drop_excess(client: redis.Redis, keys: Keys) -> int:
-    """Drop the oldest dead letters beyond the bounds, whoever added them; return how many.
+    """Drop the oldest dead letters beyond the bounds; return how many.
 
     Raises:
         redis.RedisError: Redis cannot be reached.

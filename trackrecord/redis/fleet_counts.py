@@ -39,7 +39,7 @@ Counts = dict[str, int]
 
 
 def batch_counts(seconds: float, results: Mapping[str, int]) -> Counts:
-    """Return what is counted with a batch that was learnt.
+    """Return the increments for a learnt batch.
 
     Args:
         seconds: how long it took.
@@ -51,7 +51,7 @@ def batch_counts(seconds: float, results: Mapping[str, int]) -> Counts:
 
 
 def refused_count(reason: RefusedAs) -> str:
-    """Return the field that counts entries that became dead letters for a reason."""
+    """Return the counter of dead letters with a reason."""
     return f"refused:{reason}"
 
 
@@ -61,13 +61,13 @@ def outage_count(server: Server) -> str:
 
 
 def consolidation_counts(ending: Ending, seconds: float) -> Counts:
-    """Return what is counted with a consolidation of all projects."""
+    """Return the increments for a consolidation of all projects."""
     return {_ending(ending): 1, _CONSOLIDATION_US: round(seconds * _US)}
 
 
 @dataclass
 class Durations:
-    """How long something took, each time.
+    """The distribution of the durations of one kind of work, in buckets.
 
     Attributes:
         bounds_s: the upper bounds of the buckets, ascending, in seconds; the last bucket has none.
@@ -94,7 +94,7 @@ class Durations:
 
 @dataclass(frozen=True)
 class FleetCounts:
-    """What workers have counted, in all projects together.
+    """The counters of all workers and projects.
 
     Attributes:
         entries: what became of the entries that were learnt.
@@ -121,7 +121,7 @@ def all_fields() -> list[str]:
 
 
 def counts_of(values: list[bytes | None]) -> FleetCounts:
-    """Return what is counted, from the values of all fields; what is missing is 0."""
+    """Return the counts from the values of all fields; missing ones are 0."""
     found = {name: int(value or 0) for name, value in zip(_fields(), values, strict=True)}
     buckets = [found[_bucket(number)] for number in range(len(BATCH_BOUNDS_S) + 1)]
     return FleetCounts(

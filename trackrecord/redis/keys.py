@@ -28,7 +28,7 @@ class Keys:
 
     @property
     def dead_size(self) -> str:
-        """How many dead letters there are, and how many bytes they hold."""
+        """Return the key of the number of dead letters and of their bytes."""
         return f"{self.prefix}:dead:size"
 
     @property
@@ -42,25 +42,25 @@ class Keys:
         return f"{self.prefix}:outage:database"
 
     def notifications(self, channel: str) -> str:
-        """Return the stream of what is still to be told through "webhook" or "command"."""
+        """Return the stream of pending notifications for "webhook" or "command"."""
         return f"{self.prefix}:notifications:{channel}"
 
     def notification_lock(self, channel: str) -> str:
-        """Return the lock of whoever tells it."""
+        """Return the lock of the sender of notifications."""
         return f"{self.prefix}:notifications:lock:{channel}"
 
     @property
     def notifications_since(self) -> str:
-        """The moment from which on news are told."""
+        """Return the key of the moment from which news are sent."""
         return f"{self.prefix}:notifications:since"
 
     @property
     def announced_letters(self) -> str:
-        """The last dead letter that was told of, and when."""
+        """Return the key of the last announced dead letter, and its time."""
         return f"{self.prefix}:notifications:letters"
 
     def announced(self, project: str) -> str:
-        """Return the digests of the news of a project that were noted to be told."""
+        """Return the key of the digests of a project's announced news."""
         return f"{self.prefix}:notifications:announced:{project}"
 
     @property
@@ -75,7 +75,7 @@ class Keys:
 
     @property
     def counters(self) -> str:
-        """The hash of what workers count, of all projects together."""
+        """Return the hash of the workers' counters, of all projects together."""
         return f"{self.prefix}:counters"
 
     def rankings(self, project: str) -> str:
@@ -83,7 +83,7 @@ class Keys:
         return f"{self.prefix}:rankings:{project}"
 
     def task_vectors(self, project: str) -> str:
-        """Return the embeddings of a project's tasks, for those that are asked for again."""
+        """Return the key of the embeddings of a project's tasks."""
         return f"{self.prefix}:task-vectors:{project}"
 
     def known_lessons(self, project: str) -> str:
@@ -91,7 +91,7 @@ class Keys:
         return f"{self.prefix}:known-lessons:{project}"
 
     def task_in_flight(self, digest: str, project: str) -> str:
-        """Errors and failed attempts of one task; the digest stands for the task's own name."""
+        """Return the key of one task's errors and failed attempts, by the digest of its name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
 
     def tasks_in_flight(self, project: str) -> str:
@@ -121,5 +121,5 @@ class Keys:
         )
 
     def indexes(self, project: str) -> tuple[str, ...]:
-        """Return the keys that say which tasks of a project are in flight, and what was told."""
+        """Return the keys that list a project's tasks in flight, and its announced news."""
         return (self.tasks_in_flight(project), self.task_sizes(project), self.announced(project))

@@ -1,4 +1,4 @@
-"""Messages for a Redis that is not usable: one line each, with what to do."""
+"""Messages about a Redis that is not usable: one line each, with a remedy."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -60,7 +60,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def memory_is_full(client: redis.Redis) -> bool:
-    """Return whether Redis takes nothing more; a user who may not know it is told no.
+    """Return whether Redis is full; False for a user who may not see it.
 
     Raises:
         redis.RedisError: it cannot be reached.
@@ -78,7 +78,7 @@ def cluster_problem() -> ServerUnfit:
 
 
 def _password_problem(reason: str, settings: AgentSettings) -> str:
-    """Return what is wrong with the password: there is none, or another one."""
+    """Return the problem with the password: missing or wrong."""
     if settings.redis_url is None:
         return (
             f"the embedded Redis refuses the password in {settings.embedded_redis_folder}: "

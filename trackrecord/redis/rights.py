@@ -1,4 +1,4 @@
-"""What the current Redis user may do, found out without doing it."""
+"""The rights of the current Redis user, found out without using them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -99,7 +99,7 @@ _DANGEROUS: Final[dict[str, Command]] = {
 
 
 class Role(NamedTuple):
-    """What a Redis user may do.
+    """The rights of a Redis user.
 
     Attributes:
         commands: the names of the commands, as ACL rules name them.

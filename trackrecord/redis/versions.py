@@ -1,4 +1,4 @@
-"""Which versions of Redis and Valkey have a known vulnerability.
+"""Versions of Redis and Valkey with a known vulnerability.
 
 Before these patch releases whoever may run a script can run code in the server's process
 (CVE-2025-49844), and some of them can be exhausted by a client without a password.
@@ -34,7 +34,7 @@ class ServerVersion(NamedTuple):
 
     @property
     def is_vulnerable(self) -> bool:
-        """Whether its release is known to be vulnerable; a distribution may have mended a copy."""
+        """Return whether its release is vulnerable; a distribution may have patched its copy."""
         *branch, patch = self.number
         mended = _MENDED[self.product]
         if tuple(branch) > max(mended):
@@ -52,7 +52,7 @@ def read_version(text: str) -> ServerVersion | None:
 
 
 def version_of_info(info: dict[str, object]) -> ServerVersion | None:
-    """Return the version in a server's reply to INFO; None if it does not tell."""
+    """Return the version in a server's reply to INFO; None if it is missing."""
     for product in ("Valkey", "Redis"):
         if number := info.get(f"{product.lower()}_version"):
             return read_version(f"{product} server v={number}")

@@ -48,7 +48,7 @@ def _absolute_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSettings:
-    """The settings of an agent's process; read once and handed down."""
+    """The settings of an agent's process; read once and passed on."""
 
     home: Annotated[
         Path,
@@ -197,7 +197,7 @@ def load_agent_settings(**given: Any) -> AgentSettings:  # noqa: ANN401 - each s
 
 
 def configured() -> dict[str, Any]:
-    """Return the settings from the environment and the files; log once what was ignored.
+    """Return the settings from the environment and the files; log ignored ones once.
 
     Raises:
         SettingsError: the setting is unknown, or the user's own file cannot be read.

@@ -1,4 +1,4 @@
-"""The rules of what is captured from agents: what is kept, and where it belongs."""
+"""The rules of capturing agents: the parts of a run that are stored, and its project."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .setting_values import SettingCheck
 
 
 def mapped_project(folder: str, mapping: Mapping[str, str]) -> str:
-    """Return the project that a person's map gives to a folder; "" if it says nothing of it.
+    """Return the project that a person's map gives to a folder; "" without a match.
 
     Args:
         folder: an absolute path.
@@ -49,7 +49,7 @@ class FolderProject:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureRules:
-    """The rules of what is kept of an agent's run.
+    """The rules for storing an agent's run.
 
     Attributes:
         prompts: whether the text of a person's prompts is kept, with secrets replaced.

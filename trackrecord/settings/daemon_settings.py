@@ -179,7 +179,7 @@ class DaemonSettings(AgentSettings):
 
     @property
     def rules(self) -> Rules:
-        """All rules that outcomes are learnt by and that what is learnt is read by."""
+        """Return all rules of learning, and of reading what was learnt."""
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
 
     @property

@@ -1,4 +1,4 @@
-"""Whether the user of a home agreed to measure what advice does: asked for once, kept in a file.
+"""The user's consent to measure the effect of advice: asked for once, kept in a file.
 
 Measuring costs something: a share of the tasks gets no advice. Without a word from the user nothing
 is withheld.
@@ -14,7 +14,7 @@ _NO = "no"
 
 
 def effect_consent(home: Path) -> bool | None:
-    """Return whether the user agreed; None where nobody was asked.
+    """Return whether the user agreed; None if never asked.
 
     Args:
         home: TRACKRECORD_HOME.
@@ -27,7 +27,7 @@ def effect_consent(home: Path) -> bool | None:
 
 
 def note_effect_consent(home: Path, *, is_given: bool) -> None:
-    """Keep what the user said.
+    """Store the user's answer.
 
     Raises:
         OSError: the home cannot be written.
@@ -37,7 +37,7 @@ def note_effect_consent(home: Path, *, is_given: bool) -> None:
 
 
 def forget_effect_consent(home: Path) -> None:
-    """Remove what the user said, so that they are asked again.
+    """Remove the user's answer, so that the question is asked again.
 
     Raises:
         OSError: the home cannot be written.

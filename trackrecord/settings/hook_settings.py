@@ -1,4 +1,4 @@
-"""The settings of what coding agents report through hooks, and of what they are handed."""
+"""The settings of coding agents' hooks: reports, and answers."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ _DAY_S: Final = 86_400.0
 
 @dataclass(frozen=True)
 class HookSettings:
-    """What coding agents are handed, and when their sessions are read.
+    """The settings of hook answers, and of reading sessions.
 
     Attributes:
         inject: whether coding agents are handed what earlier runs taught.

@@ -1,4 +1,4 @@
-"""The settings of notifications: who is told what changed."""
+"""The settings of notifications: the receivers, and the news for them."""
 
 import base64
 import binascii
@@ -25,7 +25,7 @@ _SECRET_BYTES: Final = (24, 64)
 
 @dataclass(frozen=True)
 class NotifySettings:
-    """Who is told when something changed, and of what.
+    """The receivers of notifications, and the news that they get.
 
     Attributes:
         url: webhook to which each piece of news is posted as JSON, signed as Standard Webhooks

@@ -121,7 +121,7 @@ def _users_file(is_known: Callable[[str, str], bool]) -> dict[str, Any]:
 def _local_file(
     users: Mapping[str, Any], environment: Mapping[str, Any], is_known: Callable[[str, str], bool]
 ) -> tuple[dict[str, Any], str | None]:
-    """Return the settings that are taken from the working directory, and what is ignored."""
+    """Return the settings from the working directory, and the ignored ones."""
     own = merged(users, environment)
     try:
         folder = Path.cwd()
@@ -181,7 +181,7 @@ def _own_project(name: str, folder: Path, own: Mapping[str, Any]) -> str:
 
 
 def _mapping(own: Mapping[str, Any]) -> dict[str, str]:
-    """Return the projects of folders in the user's own settings, which nobody has checked yet."""
+    """Return the projects of folders in the user's own settings, unchecked."""
     section = decoded(own.get("capture"))
     listed = decoded(section.get("projects")) if isinstance(section, dict) else None
     with suppress(KeyError, TypeError, ValueError):
@@ -191,7 +191,7 @@ def _mapping(own: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _harmless(given: Mapping[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """Return the file's harmless settings as far as they are valid, and what became of the rest."""
+    """Return the file's harmless and valid settings, and the problems of the rest."""
     taken = {}
     for name, check in HARMLESS.items():
         with suppress(KeyError, ValueError):

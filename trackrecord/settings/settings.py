@@ -35,7 +35,7 @@ class _Configured(PydanticBaseSettingsSource):
 
 
 class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc] # BaseSettings is not frozen by itself, which pydantic allows
-    """The settings of one process; built once and handed down."""
+    """The settings of one process; built once and passed on."""
 
     model_config = SettingsConfigDict(extra="forbid")
 
@@ -84,7 +84,7 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each setting has a type of its own
-    """Build the settings, or say in one line which one is wrong.
+    """Build the settings, or raise an error with one line about the wrong one.
 
     Args:
         **given: settings that override the environment and the files.

@@ -8,7 +8,7 @@ from trackrecord.learning.numbers.checks import require, require_positive
 
 @dataclass(frozen=True)
 class SpanSettings:
-    """Where workers send spans of their own work.
+    """The destination of spans about workers' own work.
 
     Attributes:
         url: base URL of an OpenTelemetry collector that takes OTLP over HTTP, for example

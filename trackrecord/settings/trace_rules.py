@@ -1,4 +1,4 @@
-"""The rules of how long spans of a trace are waited for, and how much of them is kept."""
+"""The rules of how long a trace waits for spans, and how many of them are kept."""
 
 from dataclasses import dataclass
 

@@ -20,7 +20,7 @@ _SECRET_BYTES: Final = 24
 
 
 class Permission(IntEnum):
-    """How much a caller may do; each permission includes those before it."""
+    """The rights of a caller; each permission includes those before it."""
 
     READ = 1
     WRITE = 2
@@ -28,7 +28,7 @@ class Permission(IntEnum):
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token that cannot be guessed."""
     return token_of_secret(secrets.token_bytes(_ID_BYTES + _SECRET_BYTES))
 
 
@@ -45,7 +45,7 @@ def id_of_token(token: str) -> str | None:
 
 
 def digest_of_token(token: str) -> str:
-    """Return what the store keeps of a token."""
+    """Return the digest by which the store knows a token."""
     return sha256(token.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""An exposure on the wire: what was handed to which task, or withheld from it.
+"""An exposure on the wire: the entries that a task was given, or that were withheld.
 
 All input from outside is checked here, once, whichever way it came.
 """
@@ -21,7 +21,7 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class ExposureBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one task was handed, or would have been handed.
+    """The entries that one task was given, or would have been given.
 
     Attributes are those of the wire format.
     """

@@ -54,7 +54,7 @@ class FeedbackBody(msgspec.Struct, frozen=True, kw_only=True):
         return min(epoch_seconds(self.timestamp), received_at)
 
     def subject(self, slug_of: Callable[[str], str | None]) -> tuple[Subject, str]:
-        """Return the kind of what it is about, and the name under which the store knows it.
+        """Return the kind of the subject, and its name in the store.
 
         Args:
             slug_of: returns the identity of a pattern's name, None if the name has none.

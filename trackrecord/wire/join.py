@@ -1,4 +1,4 @@
-"""Joining what several sources, or later evidence, say of one outcome into one record.
+"""Joining the entries of several sources, or later evidence, on one outcome into one record.
 
 Pure, and a function of the set of entries: neither their order nor how often each is given makes a
 difference. The outcome belongs to the speaker whose entry told of the run first. The verdict comes
@@ -109,13 +109,13 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
 
 
 def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
-    """Return the speaker whose run entries tell of; None while none of them tells of a run."""
+    """Return the speaker of a run's entries; None if none of them is about a run."""
     first = _first([_read(each) for each in _distinct(entries)])
     return first.speaker if _tells_of_run(first) else None
 
 
 def _first(read: Sequence[_Read]) -> _Read:
-    """Return the entry that says whose the outcome is: the first of a run, else the first."""
+    """Return the entry of the outcome's owner: the first of a run, else the first."""
     return min(
         read, key=lambda each: (not _tells_of_run(each), each.entry.received_at, each.digest)
     )
@@ -200,12 +200,12 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
 
 
 def _detail_of_calls(best: Outcome) -> int:
-    """Return how much is known of the calls of a run, by the entry that tells most of it."""
+    """Return how much detail the calls of a run have, by its most detailed entry."""
     return _DETAIL[best.captured_from] if best.tool_graph else 0
 
 
 def _detail(each: _Read) -> tuple[bool, int, bool, int, float, bytes]:
-    """Return what entries are ranked by for how much they tell of the run.
+    """Return the rank of an entry by how much detail of the run it has.
 
     What was captured is read again and again while the run goes on, so that the later one is the
     better one; of all others the earlier one is: what came later amends it.

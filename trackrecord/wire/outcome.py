@@ -157,7 +157,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     @property
     def reported_by(self) -> str:
-        """The speaker of what the run tells of itself, see `speaker`."""
+        """Return the speaker of the run's own report, see `speaker`."""
         if self.reporter == LOCAL or (self.captured_from is not None and not self.reporter):
             return LOCAL
         if self.reporter:
@@ -176,14 +176,14 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     @property
     def is_claim(self) -> bool:
-        """Whether only the agent's own word, or a guess, says how it went: no test, no person."""
+        """Return whether the verdict is only the agent's word, or a guess: no test, no person."""
         if self.outcome_source == "explicit":
             return self.captured_from is None and self.judged_by is None
         return self.outcome_source == "heuristic"
 
     @property
     def deciding_calls(self) -> frozenset[int]:
-        """The positions in `tool_graph` of the checks that the verdict rests on; mostly none.
+        """Return the positions in `tool_graph` of the checks behind the verdict; mostly none.
 
         What decided stands first among the grounds: behind an evaluation, checks decided nothing.
         """
@@ -204,7 +204,7 @@ class Outcome(msgspec.Struct, kw_only=True):
 
     @property
     def decided_by(self) -> frozenset[str]:
-        """The tools that do not explain the verdict, because it rests on what they found.
+        """Return the tools that do not explain the verdict, because it rests on their results.
 
         These are the tools of the deciding calls, and with them all checks of the run: whether one
         ran again after the last edit depends on what it had found before.
@@ -306,7 +306,7 @@ def decode_outcome(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
 
 
 def decode_reported(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
-    """Decode and check a body that anybody may have written.
+    """Decode and check a body from an untrusted sender.
 
     Raises:
         InvalidOutcome: as `decode_outcome`; or it claims a judgement that is made elsewhere.

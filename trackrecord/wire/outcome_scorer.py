@@ -173,7 +173,7 @@ class OutcomeScorer:
         )
 
     def score_of(self, outcome: Outcome) -> Score | None:
-        """Return the score of an outcome's signals; None where nobody knows how the task ended."""
+        """Return the score of an outcome's signals; None if it is unknown how the task ended."""
         if outcome.success is None:
             return None
         return score_outcome(

@@ -1,4 +1,4 @@
-"""A recall on the wire: memories that were handed out outside of any task.
+"""A recall on the wire: memories that were recalled outside of any task.
 
 All input from outside is checked here, once, whichever way it came.
 """
@@ -19,7 +19,7 @@ MemoryId = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 
 
 class RecallBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The memories that were handed out.
+    """The recalled memories.
 
     Attributes are those of the wire format.
     """

@@ -175,7 +175,7 @@ def _launcher(program: str, arguments: bytes) -> str:
 # The same few errors come again and again; no more than 4 MB of them are remembered.
 @lru_cache(maxsize=1024)
 def _read(error: str) -> tuple[str, str]:
-    """Return the template of an error, and the line that tells of it, redacted and inert."""
+    """Return the template of an error, and its significant line, redacted and inert."""
     if len(error) > _LONGEST_ERROR:
         error = f"{error[: _LONGEST_ERROR // 2]}\n{error[-_LONGEST_ERROR // 2 :]}"
     line = error_line(redacted(error))
@@ -194,7 +194,7 @@ def _error(call: ToolCall) -> str | None:
 
 
 def _text(error: msgspec.Raw) -> str:
-    """Return an error as text: its message if it has one, else all that it says."""
+    """Return an error as text: its message if it has one, else the whole error."""
     said = bytes(error)
     if said in (b"", b"null"):
         return ""

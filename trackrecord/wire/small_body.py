@@ -36,7 +36,7 @@ def decoded(
     max_bytes: int,
     refusal: type[Exception],
 ) -> _Body:
-    """Return what a body holds.
+    """Return the decoded body.
 
     Args:
         decoder: of its type.

@@ -1,4 +1,4 @@
-"""What is to be forgotten: a source, a task, or a whole project; and which bodies speak of it."""
+"""The subject of forgetting: a source, a task, or a whole project; and the bodies about it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAX_NAME: Final = 256
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be forgotten.
+    """The subject of forgetting.
 
     Attributes:
         what: what kind of thing it is.
@@ -28,7 +28,7 @@ class Subject:
     name: str
 
     def concerns(self, told: "BodySubject") -> bool:
-        """Return whether what a body says belongs to the subject."""
+        """Return whether a body belongs to the subject."""
         if told.project != self.project:
             return False
         if self.what == "project":
@@ -36,12 +36,12 @@ class Subject:
         return self.name in (told.tasks if self.what == "task" else told.sources)
 
     def may_be_in(self, body: bytes) -> bool:
-        """Return whether the name stands in a body that cannot be read."""
+        """Return whether the name occurs in a body that cannot be read."""
         return any(spelling in body for spelling in _spellings(self.name))
 
 
 class BodySubject(msgspec.Struct, frozen=True):
-    """Whose a body is.
+    """The source and the task of a body.
 
     Attributes:
         project: its project; None where it names something that is not a project.
@@ -57,7 +57,7 @@ class BodySubject(msgspec.Struct, frozen=True):
 
 
 class _Fields(msgspec.Struct):
-    """The fields that say it, of any type: what was refused is looked at, too."""
+    """The source and the task of a body, of any type: refused bodies are looked at, too."""
 
     project: Any = None
     source: Any = None
@@ -74,7 +74,7 @@ _decoder = msgspec.json.Decoder(_Fields)
 
 
 def told_by(body: bytes) -> BodySubject | None:
-    """Return whose a body is, valid or not; None if it is not a JSON object."""
+    """Return the subject of a body, valid or not; None if it is not a JSON object."""
     try:
         fields = _decoder.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

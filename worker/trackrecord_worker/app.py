@@ -120,7 +120,7 @@ def _make_room(**_signal: object) -> None:
 
 @beat_init.connect
 def _tell_news(**_signal: object) -> None:
-    """Tell people what changed, from the process of beat: it learns nothing, and never forks."""
+    """Send news from the process of beat: it learns nothing, and never forks."""
     if not settings.notify.channels:
         return
     from .notify.sending import SenderThread

@@ -65,7 +65,7 @@ def embed_records(stages: Services) -> None:
 
 
 def look_for_news(stages: Services) -> None:
-    """Find what people are to be told, if anybody is; beat's process tells it."""
+    """Find news for the receivers, if there are any; beat's process sends them."""
     stages.news.detect()
 
 

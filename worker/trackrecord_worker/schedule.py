@@ -38,7 +38,7 @@ _LOOK_AT_CLOCK_EVERY_S = 30.0
 
 
 class SteadyCrontab(crontab):
-    """A crontab under a clock that may be set: no run comes twice, and none stays away for long.
+    """A crontab that survives changes of the clock: no run comes twice, and none is long overdue.
 
     After the clock was set back to before the last run, the next run is the one after the time that
     the clock then shows, once half an interval has really passed since the last run: a clock set

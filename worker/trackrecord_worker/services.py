@@ -103,7 +103,7 @@ class Services:
 
     @cached_property
     def retry_texts(self) -> RetryTexts:
-        """The writer of what the retries of tasks in flight read."""
+        """Return the writer of the texts for tasks that retry."""
         return RetryTexts(self.redis, self.settings.keys, self.settings.errors)
 
     @cached_property

@@ -67,7 +67,7 @@ class Spans:
         span.end(end)
 
     def close(self) -> None:
-        """Send what is left, for a few seconds at most."""
+        """Send remaining spans, for a few seconds at most."""
         if self._provider is not None:
             self._provider.force_flush(_LAST_SPANS_MS)
             self._provider.shutdown()

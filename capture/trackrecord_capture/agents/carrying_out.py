@@ -1,4 +1,4 @@
-"""Install and uninstall: plans are carried out, and what was done is put on record."""
+"""Install and uninstall: carry out plans, and record what was done."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ def plan_install(
     summarises: bool | None = None,
     mcp: bool | None = None,
 ) -> Plan:
-    """Return what an installation would change.
+    """Return the plan of an installation.
 
     Args:
         agent: the agent.
@@ -39,7 +39,7 @@ def plan_install(
 
 
 def plan_uninstall(agent: Agent, home: Path) -> Plan:
-    """Return what a removal would change.
+    """Return the plan of a removal.
 
     Raises:
         DraftRefused: a file is left alone.
@@ -48,7 +48,7 @@ def plan_uninstall(agent: Agent, home: Path) -> Plan:
 
 
 def install(agent: Agent, home: Path, plan: Plan) -> None:
-    """Carry out the plan of an installation; the hook stands before anything points to it.
+    """Carry out the plan of an installation; the hook's file is written before entries point to it.
 
     Raises:
         DraftRefused: a file was changed since the plan was made.

@@ -34,7 +34,7 @@ _REPLACED: Final = "Bash|mcp__.*"
 
 
 class ClaudeCodeAgent:
-    """How Claude Code is made to report its runs."""
+    """Installs the reporting of Claude Code."""
 
     name = NAME
     label = LABEL
@@ -54,7 +54,7 @@ class ClaudeCodeAgent:
         return (Path(own) if own else Path.home()) / ".claude.json"
 
     def _holds_server(self, home: Path) -> bool:
-        """Return whether that file may hold ours: else it is none of our business."""
+        """Return whether the file may hold our server; other files are left alone."""
         try:
             return str(mcp_path(home)) in (read_text(self.servers_path()) or "")
         except DraftRefused:
@@ -131,11 +131,11 @@ class ClaudeCodeAgent:
             return False
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
-        """Return None: it asks nobody."""
+        """Return None: Claude Code does not ask for trust."""
         return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
-        """Return what keeps its hooks from firing, with what to do."""
+        """Return the problems that keep its hooks from firing, with their remedies."""
         try:
             return list(_notes(opened(self.settings_path())))
         except DraftRefused as error:
@@ -165,7 +165,7 @@ def server_of(home: Path) -> dict[str, Any]:
 
 
 def _with_server(draft: Draft, home: Path, installed: Installed | None, *, mcp: bool) -> list[str]:
-    """Make the file of servers name ours or not; return what was made to hold it."""
+    """Add our server to the file of servers, or remove it; return the names of created entries."""
     if mcp:
         return add_server(draft, server_of(home))
     receipt = None if installed is None else installed.receipt(draft.path)

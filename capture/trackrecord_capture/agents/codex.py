@@ -35,7 +35,7 @@ TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
 class CodexAgent:
-    """How Codex is made to report its runs."""
+    """Installs the reporting of Codex."""
 
     name = NAME
     label = LABEL
@@ -134,7 +134,7 @@ class CodexAgent:
             return False
 
     def problems(self, home: Path) -> list[str]:
-        """Return what keeps its hooks from firing, with what to do."""
+        """Return the problems that keep its hooks from firing, with their remedies."""
         try:
             document(opened(self.config_path()))
         except DraftRefused as error:
@@ -164,7 +164,7 @@ class CodexAgent:
 
 
 def _add_to_config(config: Draft, home: Path, *, mcp: bool) -> list[str]:
-    """Add what config.toml lacks; return what a person should know of what it has."""
+    """Add the missing keys to config.toml; return notes on the existing ones."""
     is_ours = _pattern(home)
     lines = {"notify": _notify_line(home)}
     if mcp:

@@ -1,4 +1,4 @@
-"""Which agents report, when they did last, and what to do where one does not."""
+"""Check which agents report, when they last did, and what to do where one does not."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ _LONG_AGO_S: Final = 7 * 86_400.0
 
 
 class Checkup(msgspec.Struct, frozen=True, kw_only=True):
-    """How one agent's reports are.
+    """The state of one agent's reports.
 
     Attributes:
         agent: its name.
@@ -40,7 +40,7 @@ class Checkup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """How the reports of all agents are.
+    """The state of all agents' reports.
 
     Attributes:
         door: where the front door was opened last; "" if it was closed.
@@ -56,7 +56,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether there is nothing to do."""
+        """Return whether there is nothing to do."""
         return not self.advice and not any(each.advice for each in self.agents)
 
 

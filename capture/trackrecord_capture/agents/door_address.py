@@ -1,4 +1,4 @@
-"""Where the front door is, for programs of the same user: its socket and a file, both in the home.
+"""The address of the front door for programs of the same user: a socket and a file in the home.
 
 Nobody else can listen on the socket. On the port anybody can, after the front door was killed.
 """
@@ -24,7 +24,7 @@ _MOST_ANSWER: Final = 64 * 1024
 
 
 class DoorAddress(msgspec.Struct, frozen=True):
-    """Where the front door listens over TCP, as a process on this machine reaches it.
+    """The TCP address at which a process on this machine reaches the front door.
 
     Attributes:
         host: name or address.
@@ -49,7 +49,7 @@ def socket_path(home: Path) -> Path:
 
 
 def write_door(home: Path, address: DoorAddress, most_characters: int = 0) -> None:
-    """Say where the front door is, to the owner of the home alone.
+    """Write the front door's address, readable for the owner of the home alone.
 
     Args:
         home: trackrecord's home.
@@ -67,7 +67,7 @@ def write_door(home: Path, address: DoorAddress, most_characters: int = 0) -> No
 
 
 def remove_door(home: Path, address: DoorAddress) -> None:
-    """Say that it is closed, unless another one is open by now."""
+    """Note that the front door is closed, unless another one is open by now."""
     if read_door(home) == address:
         (runtime_folder(home) / _NAME).unlink(missing_ok=True)
 
@@ -83,7 +83,7 @@ def read_door(home: Path) -> DoorAddress | None:
 
 
 def find_door(home: Path) -> DoorAddress | None:
-    """Return where the front door of a home is; None if it does not answer on its socket."""
+    """Return the front door's address of a home; None if it does not answer on its socket."""
     try:
         status, _ = ask_door(home, "GET", "/health")
     except (OSError, http.client.HTTPException):
@@ -119,7 +119,7 @@ class _OverSocket(http.client.HTTPConnection):
 
 
 def health_status(address: DoorAddress, timeout_s: float) -> int:
-    """Ask the front door over TCP how it is; return the HTTP status of the answer.
+    """Ask for the front door's health over TCP; return the HTTP status of the answer.
 
     Raises:
         OSError: it does not answer.

@@ -1,4 +1,4 @@
-"""A file of somebody else's while it is being changed, with what takes every change back."""
+"""A file of another program while it is changed, with the edits that undo every change."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,11 +14,11 @@ _LARGEST: Final = 16 * 1024 * 1024
 
 
 class DraftRefused(Exception):
-    """Raised where a file is left alone; the message is one line that says why."""
+    """Raised where a file is left alone; the message is one line with the reason."""
 
 
 class Draft:
-    """The text of a file, and the edits that lead back to what it was.
+    """The text of a file, and the edits that restore its original.
 
     Attributes:
         path: where the file is.
@@ -45,12 +45,12 @@ class Draft:
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything would be written."""
+        """Return whether anything would be written."""
         return self.text != self.before
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was done to one file.
+    """A record of the changes to one file.
 
     Attributes:
         path: the file.
@@ -70,7 +70,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def digest_of(text: str | None) -> str:
-    """Return what a text is recognised by."""
+    """Return the digest that identifies a text."""
     return "" if text is None else hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
@@ -82,7 +82,7 @@ def undone(text: str, undo: Sequence[Edit]) -> str:
 
 
 def receipt_of(draft: Draft, earlier: Receipt | None, made: Sequence[str] = ()) -> Receipt:
-    """Return what was done to a file, now and earlier.
+    """Return the record of changes to a file, now and earlier.
 
     Where it held something of ours whose edits are not on record, or was changed since, this
     time's edits alone would bring older entries of ours back: then they are looked for instead.
@@ -119,7 +119,7 @@ def missing_folders(path: Path) -> tuple[str, ...]:
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file; None if there is none.
+    """Return the text of a file; None if it does not exist.
 
     Raises:
         DraftRefused: it cannot be read, or is not a text.

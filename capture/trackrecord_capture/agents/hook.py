@@ -1,4 +1,4 @@
-"""What a coding agent's hook runs: a note of an end, or a question to the front door.
+"""The program of a coding agent's hook: notes an end, or asks the front door.
 
 Questions are what is known of the project, and whether an oversized output has a summary.
 
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _input() -> bytes:
-    """Return what the agent writes, and read the rest of it, too: no agent gets a broken pipe."""
+    """Return the agent's input, and read the rest of it, too: no agent gets a broken pipe."""
     read, parts = 0, []
     while part := os.read(0, 65_536):
         read += len(part)
@@ -54,13 +54,13 @@ def _input() -> bytes:
 
 
 def _word(text: object) -> str:
-    """Return a text that can stand in a file's name; "" for any other."""
+    """Return a text that is safe in a file name; "" for any other."""
     kept = text if isinstance(text, str) else ""
     return kept if len(kept) <= 128 and kept.replace("-", "").replace("_", "").isalnum() else ""
 
 
 def _note(agent: str, event: str, given: dict[str, object]) -> None:
-    """Leave a file that says what ended; what happened is read from the agent's own log."""
+    """Leave a file that names what ended; the details are read from the agent's own log."""
     folder = f"{HOME}/hooks"
     os.makedirs(folder, 0o700, exist_ok=True)
     if len(os.listdir(folder)) >= MOST_WAITING:
@@ -84,7 +84,7 @@ def _note(agent: str, event: str, given: dict[str, object]) -> None:
 
 
 def _ask(agent: str, event: str, given: dict[str, object]) -> None:
-    """Print what is known, once for a session and an event; nothing if nobody answers."""
+    """Print the front door's answer, once for a session and an event; nothing without an answer."""
     session = _word(given.get("session_id"))
     if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
         return

@@ -43,7 +43,7 @@ def add_entries(draft: Draft, wanted: Groups, prefix: str) -> list[str]:
 
 
 def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
-    """Take our hooks out, and what was made to hold them if nothing else is in it now.
+    """Remove our hooks, and the groups made for them if these are empty now.
 
     Raises:
         DraftRefused: the file is not what it should be.
@@ -65,7 +65,7 @@ def remove_entries(draft: Draft, prefix: str, made: Sequence[str]) -> None:
 
 
 def restore(draft: Draft, receipt: Receipt | None, prefix: str) -> bool:
-    """Undo an installation; return whether the file is to be removed, for it is ours and empty.
+    """Undo an installation; return True if the file is ours and now empty, so it can be deleted.
 
     Raises:
         DraftRefused: the file is not what it should be.
@@ -93,7 +93,7 @@ def has_entries(draft: Draft, wanted: Groups, prefix: str) -> bool:
 
 
 def our_places(draft: Draft, prefix: str) -> list[tuple[str, int, int]]:
-    """Return where our hooks stand: the event, the place of the group, and the place in it.
+    """Return the places of our hooks: event, index of the group, and index in the group.
 
     Raises:
         DraftRefused: the file is not what it should be.
@@ -118,7 +118,7 @@ def opened(path: Any) -> Draft:  # noqa: ANN401 - a path
 
 
 def settings_in(draft: Draft) -> Mapping[str, Any]:
-    """Return what a file of settings holds; nothing if it is missing or blank.
+    """Return the settings of a file; none if it is missing or blank.
 
     Raises:
         DraftRefused: it is not valid JSON, or does not hold an object.

@@ -1,4 +1,4 @@
-"""What the hooks leave behind in trackrecord's home: when each one fired, and what went wrong."""
+"""Files of the hooks in trackrecord's home: when each hook fired, and the last error."""
 
 import time
 from contextlib import suppress
@@ -18,7 +18,7 @@ _LONGEST: Final = 300
 
 
 class LastError(msgspec.Struct, frozen=True):
-    """What went wrong last with an agent's reports.
+    """The last error of an agent's reports.
 
     Attributes:
         at: when, seconds since the epoch.
@@ -50,7 +50,7 @@ def note_error(home: Path, agent: str, says: str) -> None:
 
 
 def last_error(home: Path, agent: str) -> LastError | None:
-    """Return what went wrong last; None if nothing did."""
+    """Return the last error; None if there was none."""
     try:
         text = (runtime_folder(home) / _ERRORS / agent).read_text(encoding="utf-8")
         at, _, says = text.strip().partition("\n")

@@ -1,4 +1,4 @@
-"""What is installed, on record in trackrecord's home, so that exactly that can be removed."""
+"""A record of installed entries in trackrecord's home, so that exactly these can be removed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ _NAME: Final = "installed.json"
 
 
 class Installed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is installed for one agent.
+    """A record of what is installed for one agent.
 
     Attributes:
         at: when it was installed, seconds since the epoch.
@@ -31,12 +31,12 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     mcp: bool = False
 
     def receipt(self, path: Path) -> Receipt | None:
-        """Return what was done to a file; None if nothing was."""
+        """Return the changes to a file; None if there were none."""
         return next((each for each in self.files if each.path == str(path)), None)
 
 
 def read_installed(home: Path) -> dict[str, Installed]:
-    """Return what is installed, by agent; a record that cannot be read is an empty one."""
+    """Return the installed agents by name; a damaged record is an empty one."""
     try:
         data = (runtime_folder(home) / _NAME).read_bytes()
         return msgspec.json.decode(data, type=dict[str, Installed])
@@ -57,7 +57,7 @@ def has_mcp(home: Path, agent: str) -> bool:
 
 
 def write_installed(home: Path, installed: Mapping[str, Installed]) -> None:
-    """Put on record what is installed.
+    """Record what is installed.
 
     Raises:
         OSError: it cannot be written.

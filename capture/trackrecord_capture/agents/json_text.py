@@ -1,4 +1,4 @@
-"""JSON as its author wrote it: where each value stands, so that one can be added and taken out.
+"""JSON with the position of each value, so that values can be added and removed in place.
 
 Everything else keeps its characters: order, indentation, line ends and numbers.
 """
@@ -22,7 +22,7 @@ class NotJson(Exception):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A value and where it stands.
+    """A value and its position.
 
     Attributes:
         start: the place of its first character.
@@ -162,7 +162,7 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _space_before(text: str, at: int) -> int:
-    """Return how many white characters stand before a place."""
+    """Return the number of white characters before a place."""
     return at - len(text[:at].rstrip(" \t\r\n"))
 
 

@@ -1,4 +1,4 @@
-"""The coding agents that can be made to report, and what they have in common."""
+"""The coding agents that can report, and their common interface."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,11 +63,11 @@ class Agent(Protocol):
         ...
 
     def is_trusted(self, home: Path) -> bool | None:
-        """Return whether it runs our hooks; None where it asks nobody."""
+        """Return whether the agent runs our hooks; None if it does not ask for trust."""
         ...
 
     def problems(self, home: Path) -> list[str]:
-        """Return what keeps it from reporting, with what to do."""
+        """Return the problems that keep the agent from reporting, with their remedies."""
         ...
 
 

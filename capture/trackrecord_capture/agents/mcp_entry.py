@@ -15,7 +15,7 @@ _COMMAND: Final = "command"
 
 
 def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
-    """Make a file name our server, once; return the names of what was made to hold it.
+    """Add our server to a file, once; return the names of the entries that were created.
 
     Raises:
         DraftRefused: the file is not what it should be, or names a server of somebody else so.
@@ -43,7 +43,7 @@ def add_server(draft: Draft, server: Mapping[str, Any]) -> list[str]:
 
 
 def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) -> None:
-    """Take our server out, and what was made to hold it if nothing else is in it now.
+    """Remove our server, and the entries made for it if these are empty now.
 
     Raises:
         DraftRefused: the file is not what it should be.
@@ -61,7 +61,7 @@ def remove_server(draft: Draft, server: Mapping[str, Any], made: Sequence[str]) 
 
 
 def restore_servers(draft: Draft, server: Mapping[str, Any], receipt: Receipt | None) -> bool:
-    """Undo a registration; return whether the file is to be removed, for it is ours and empty.
+    """Undo a registration; return True if the file is ours and now empty, so it can be deleted.
 
     Raises:
         DraftRefused: the file is not what it should be.

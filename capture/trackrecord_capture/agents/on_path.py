@@ -1,4 +1,4 @@
-"""Which programs a user can start."""
+"""Find the programs that a user can start."""
 
 import shutil
 

@@ -19,7 +19,7 @@ _FIRST_WORDS: Final = "// trackrecord: "
 
 
 class Opencode:
-    """How opencode is made to report its runs."""
+    """Installs the reporting of opencode."""
 
     name = NAME
     label = LABEL
@@ -108,11 +108,11 @@ class Opencode:
         return has_mcp(home, NAME) and self.is_installed(home)
 
     def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
-        """Return None: it asks nobody."""
+        """Return None: opencode does not ask for trust."""
         return None
 
     def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
-        """Return what keeps the plugin from working, with what to do."""
+        """Return the problems that keep the plugin from working, with their remedies."""
         return []
 
 

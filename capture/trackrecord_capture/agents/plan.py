@@ -1,4 +1,4 @@
-"""What an installation would change, as a value: shown for a dry run, carried out otherwise."""
+"""The changes of an installation as a value: shown for a dry run, or carried out."""
 
 import difflib
 import os
@@ -26,14 +26,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None
 
     def lines(self) -> Iterator[str]:
-        """Show what is added and removed, without what stands around it."""
+        """Show the lines that are added and removed, without their context."""
         before, after = (self.before or "").splitlines(), (self.after or "").splitlines()
         found = difflib.unified_diff(before, after, n=0, lineterm="")
         yield from (line for line in found if not line.startswith(("---", "+++")))
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What an installation or its removal does for one agent.
+    """The changes of an installation or a removal for one agent.
 
     Attributes:
         agent: the agent's name.

@@ -1,4 +1,4 @@
-"""Replace a file as a whole: whoever reads it sees the old content or the new one, never a part."""
+"""Replace a file as a whole: a reader sees the old content or the new one, never a mixture."""
 
 import os
 import stat

@@ -36,7 +36,7 @@ exec {python} -P -m trackrecord_cli mcp --by-folder --tool recall --tool remembe
 
 
 def runtime_folder(home: Path) -> Path:
-    """Return the folder of the hook and of what it remembers."""
+    """Return the folder of the hook and its state."""
     return home / "agents"
 
 
@@ -51,12 +51,12 @@ def mcp_path(home: Path) -> Path:
 
 
 def hook_command(home: Path, agent: str) -> str:
-    """Return the command of a hook: a line for a shell, which succeeds whatever happens."""
+    """Return the command of a hook: a shell line that always succeeds."""
     return f"{hook_prefix(home)}{agent} 2>/dev/null || true"
 
 
 def hook_prefix(home: Path) -> str:
-    """Return what the commands of all hooks of this home begin with."""
+    """Return the beginning that all hook commands of this home share."""
     return f"{shlex.quote(str(wrapper_path(home)))} "
 
 
@@ -77,7 +77,7 @@ def write_runtime(home: Path) -> None:
 
 
 def remove_runtime(home: Path) -> None:
-    """Remove what `write_runtime` wrote, and what the hook remembers.
+    """Remove the files that `write_runtime` wrote, and the state of the hook.
 
     Raises:
         OSError: something cannot be removed.

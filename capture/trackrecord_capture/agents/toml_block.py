@@ -1,4 +1,4 @@
-"""Our lines in somebody else's TOML: one block at the top, where top-level keys may stand.
+"""Our lines in another program's TOML: one block at the top, where top-level keys belong.
 
 Comments, order and layout of the rest keep their characters.
 """
@@ -18,7 +18,7 @@ _DIRECTIVE: Final = re.compile(r"#:[^\n]*\n")
 
 
 def document(draft: Draft) -> Mapping[str, Any]:
-    """Return what a file holds.
+    """Return the parsed document of a file.
 
     Raises:
         DraftRefused: it is not valid TOML.
@@ -47,7 +47,7 @@ def add_lines(draft: Draft, lines: Sequence[str]) -> None:
 
 
 def remove_lines(draft: Draft, is_ours: re.Pattern[str]) -> None:
-    """Take out the marks, and the lines that are ours, wherever they stand by now.
+    """Remove the marks and our lines, even if they were moved.
 
     Raises:
         DraftRefused: the file is not valid TOML, before or afterwards.

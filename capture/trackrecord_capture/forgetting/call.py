@@ -56,7 +56,7 @@ def forget(
 def subject_of(
     *, source: str | None, task: str | None, project: str | None, default: str
 ) -> Subject:
-    """Return what is meant.
+    """Return the subject.
 
     Raises:
         InvalidRequest: nothing is named, or both a source and a task.

@@ -1,4 +1,4 @@
-"""What the capture keeps of a subject: commits of its runs, the traces that became its outcomes.
+"""Data of the capture about a subject: commits of its runs, and traces of its outcomes.
 
 Where each log has been read up to is kept: else it would be read again. Its outcomes would be
 recognised as forgotten then, too.
@@ -28,7 +28,7 @@ _told = msgspec.json.Decoder(SessionTold)
 
 
 class CapturedPlace:
-    """Find and forget what was captured.
+    """Finds and forgets captured data.
 
     Args:
         home: trackrecord's home.
@@ -63,7 +63,7 @@ class CapturedPlace:
         return subject.what == "task" and known.task_id == subject.name
 
     def forget(self, traces: Collection[str]) -> None:
-        """Delete traces, commits of runs, what sessions were told, and folders of a project.
+        """Delete a project's traces, commits of runs, texts of sessions, and folders.
 
         Raises:
             StoreUnfit: a file cannot be used.
@@ -95,7 +95,7 @@ class CapturedPlace:
                     database.executemany(f"{delete} AND outcome_id = ?", ids)
 
     def _forget_told(self) -> None:
-        """Delete the texts that sessions were told; that they were told stays known."""
+        """Delete the texts that sessions were given, but keep the marks that they were."""
         folder = runtime_folder(self._home) / TOLD
         if not folder.is_dir():
             return
@@ -110,7 +110,7 @@ class CapturedPlace:
 
 @contextmanager
 def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    """Open a file; what is deleted in it is written over."""
+    """Open a file; deleted content is overwritten."""
     try:
         uri = f"{path.as_uri()}?mode={mode}"
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as database:

@@ -1,4 +1,4 @@
-"""Forgetting, from the outside in: what may still arrive, the store, and what was computed from it.
+"""Forgetting, from the outside in: unlearnt bodies, the store, and the caches.
 
 Whatever kills it in between, the same again finishes: it goes by what is there. The store forgets
 in one transaction, together with marks of all ids that were found, so that nothing comes back.
@@ -38,7 +38,7 @@ _PAUSE_S: Final = 0.1
 
 @dataclass(frozen=True)
 class Forgetting:
-    """What is forgotten, or would be.
+    """The result of forgetting, or of its dry run.
 
     Attributes:
         what: "source", "task" or "project".
@@ -103,7 +103,7 @@ class Forgetter:
 
     @property
     def found_nothing(self) -> bool:
-        """Whether there is nothing of it anywhere, and no act about it that was interrupted."""
+        """Return whether nothing was found, and no earlier forgetting was interrupted."""
         return not (any(self._counts().values()) or self._store.is_begun)
 
     def rehearse(self) -> Forgetting:
@@ -188,7 +188,7 @@ class Forgetter:
             raise StoreUnavailable(message) from error
 
     def _are_erased(self, deadline: float) -> bool:
-        """Write the database's files anew; return False if others are at them for a moment."""
+        """Rewrite the database's files; return False while others are using them."""
         try:
             with explained():
                 dialect_of(self._engine).erase_remains(self._engine)

@@ -1,4 +1,4 @@
-"""What Redis holds of a subject: entries not learnt yet, dead letters, errors in flight, the cache.
+"""Data in Redis about a subject: unlearnt entries, dead letters, errors in flight, the cache.
 
 Entries are looked through page by page, so that no more than a page of them is in memory.
 """
@@ -41,7 +41,7 @@ Fields = Mapping[bytes, bytes]
 
 @dataclass
 class InRedis:
-    """What Redis holds of a subject.
+    """Data in Redis about a subject.
 
     Attributes:
         entries: the ids of the entries that are not learnt yet.
@@ -72,7 +72,7 @@ class RedisPlace:
         self._goes = goes
 
     def find(self) -> InRedis:
-        """Return what is there; nothing is changed."""
+        """Return the counts; changes nothing."""
         found = InRedis()
         for entry_id, fields in self._pages(self._keys.outcomes):
             if self._holds(fields):
@@ -135,7 +135,7 @@ class RedisPlace:
             self._client.delete(*self._keys.indexes(project))
 
     def _forget_notifications(self, project: str) -> None:
-        """Delete what is still to be told of the project: it may be about what is forgotten."""
+        """Delete pending notifications of the project: they may mention what is forgotten."""
         for channel in CHANNELS:
             outbox = self._keys.notifications(channel)
             own = [
@@ -147,7 +147,7 @@ class RedisPlace:
                 self._client.xdel(outbox, *some)
 
     def renew_cache(self, engine: Engine, now: float) -> None:
-        """Put what the store says now in the place of what was computed from it before."""
+        """Replace cached results by results computed from the store as it is now."""
         project = self._goes.subject.project
         rankings, *others = self._keys.computed(project)
         self._client.unlink(*others)
@@ -173,7 +173,7 @@ class RedisPlace:
         write_advice(self._client, settings, advice, cost_s=0.0, force=True)
 
     def rewrite_files(self) -> None:
-        """Have Redis write its files anew, where it keeps any; log it where our user may not."""
+        """Have Redis rewrite its files, if it keeps any; log it if our user may not."""
         persistence: Mapping[str, Any] = {}
         with suppress(redis.ResponseError), _logged_refusal("BGREWRITEAOF"):
             persistence = self._client.info("persistence")

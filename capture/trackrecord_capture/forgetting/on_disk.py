@@ -1,4 +1,4 @@
-"""What the home holds of a subject in files: artifacts, and the history of the benchmark."""
+"""Files in the home about a subject: artifacts, and the history of the benchmark."""
 
 import os
 import shutil
@@ -85,7 +85,7 @@ class DiskPlace:
         return BenchmarkHistory(self._settings.home, project, warn=self._warn)
 
     def renew_benchmark(self, engine: Engine) -> None:
-        """Compute the runs of the benchmark anew from what remains, or delete all of them.
+        """Recompute the runs of the benchmark from the remaining data, or delete all of them.
 
         Raises:
             AlreadyRunning: another process has been at the history for too long.

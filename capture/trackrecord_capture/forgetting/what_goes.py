@@ -1,4 +1,4 @@
-"""Which bodies outside the store belong to what is forgotten, and how they are marked."""
+"""Match bodies outside the store with what is forgotten, and mark them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _OUTCOME: Final = "outcome"
 
 @dataclass(frozen=True)
 class WhatGoes:
-    """What is to be forgotten, as far as it shows in a body.
+    """The scope of forgetting, as far as it shows in a body.
 
     Attributes:
         subject: the source, the task or the project.
@@ -48,7 +48,7 @@ class WhatGoes:
         return subject.project == DEFAULT_PROJECT or of_project.may_be_in(body)
 
     def marks(self, kind: str, body: bytes, entry_id: str = "") -> Iterator[bytes]:
-        """Yield what stands for a body's id, so that it is recognised when it comes again.
+        """Yield the marks of a body's ids, so that it is recognised when it arrives again.
 
         Args:
             kind: the kind of report in it.

@@ -1,1 +1,1 @@
-"""Recorded sessions as outcomes: what is new in each log is read, published and remembered."""
+"""Recorded sessions as outcomes: the new part of each log is read, published and remembered."""

@@ -1,4 +1,4 @@
-"""Counts of what capture has published in this process, by where it came from."""
+"""Counts of the outcomes that capture has published in this process, by origin."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping

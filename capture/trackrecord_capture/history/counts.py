@@ -1,4 +1,4 @@
-"""What became of the logs that were read."""
+"""Counts of the logs that were read, by result."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Read what is new in a log, publish it, and only then remember it.
+"""Read the new part of a log, publish it, and only then remember it.
 
 A crash at any moment means that something is read again; the outcomes have the same ids then, and
 change nothing.
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 
 
 class LogReading(msgspec.Struct, frozen=True, kw_only=True):
-    """How logs are read.
+    """Parameters of reading logs.
 
     Attributes:
         outcome_of: makes the fields of an outcome of a run; None for a run that is none.
@@ -52,7 +52,7 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
 def read_and_publish(
     source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
 ) -> ReadingCounts:
-    """Publish what is new in a log, and remember how far it has been read.
+    """Publish the new part of a log, and remember how far it has been read.
 
     Args:
         source: the agent's adapter.
@@ -115,7 +115,7 @@ class _Reader:
         return self._counts
 
     def _found(self) -> Iterator[ReadRun | Unreadable]:
-        """Yield what the adapter finds; a log that it cannot cope with stops no other one."""
+        """Yield the runs that the adapter finds; an error in one log does not stop the others."""
         try:
             yield from self._source.read(self._log, self._resume_at)
         except OSError as error:
@@ -192,7 +192,7 @@ class _Reader:
 
 
 def _is_known(place: LogPlace, log: Log) -> bool:
-    """Whether there is nothing new, and no run in it has fallen silent meanwhile."""
+    """Return whether nothing is new, and no run in the log has fallen silent meanwhile."""
     since = place.goes_on_since
     has_fallen_silent = since is not None and _is_silent(since)
     return place.version == log.version and not has_fallen_silent
@@ -203,6 +203,6 @@ def _is_silent(since: float) -> bool:
 
 
 def _without_verdict(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the outcome of a run that goes on: nobody knows yet how it will end."""
+    """Return the outcome of a run that goes on, without a verdict."""
     kept = {name: each for name, each in fields.items() if name not in _VERDICT}
     return kept | {"success": None}

@@ -1,4 +1,4 @@
-"""What a reverted commit says of the run that made it."""
+"""Reports about runs whose commits were reverted."""
 
 from typing import Any
 

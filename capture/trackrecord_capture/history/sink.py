@@ -1,4 +1,4 @@
-"""Where the outcomes of a reading go: nothing is forgotten before it is safe there."""
+"""The destination of a reading's outcomes: nothing is forgotten before it is safe there."""
 
 from collections import Counter
 from typing import Any, Final, Protocol
@@ -59,7 +59,7 @@ class SpoolingSink:
             self._wait()
 
     def settle(self) -> int:
-        """Wait until everything is with Redis or in the spool; return what was dropped instead.
+        """Wait until everything is in Redis or in the spool; return the number of dropped outcomes.
 
         Raises:
             ServerUnavailable: neither Redis nor the spool took it in time.

@@ -1,4 +1,4 @@
-"""How far each log has been read, and which runs made and reverted which commits.
+"""The position up to which each log has been read, and the commits of runs.
 
 A small SQLite file in the home. Two processes may use it at once: every change is a transaction of
 its own, and each row stands for itself. Losing the file loses nothing but time: everything is read
@@ -58,7 +58,7 @@ _SCHEMA: Final = """
 
 
 class LogPlace(NamedTuple):
-    """How far a log has been read.
+    """The position up to which a log has been read.
 
     Attributes:
         version: the log's version when it was read.
@@ -115,7 +115,7 @@ class CaptureState:
             self._connection.executescript(_SCHEMA)
 
     def place_of(self, source: str, log: Log) -> LogPlace | None:
-        """Return how far a log has been read; None if it is new, or another one than it was.
+        """Return how far a log has been read; None if it is new or was replaced.
 
         Raises:
             OSError: the log cannot be read.
@@ -232,7 +232,7 @@ def _is_same(first: str, second: str) -> bool:
 
 
 def _identity(path: Path, length: int = _IDENTITY_BYTES) -> str:
-    """Return what tells a log from another one that takes its name later.
+    """Return what distinguishes a log from a later one of the same name.
 
     Args:
         path: the log.

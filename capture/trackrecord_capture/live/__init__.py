@@ -1,1 +1,1 @@
-"""Live reports of coding agents: what their hooks leave is read, and what they ask is answered."""
+"""Live reports of coding agents: read what their hooks leave, and answer their questions."""

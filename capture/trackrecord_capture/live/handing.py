@@ -1,4 +1,4 @@
-"""What an agent is handed when a session starts, and with its first prompt: once each."""
+"""Hook answers at the start of a session and with its first prompt, once each."""
 
 import threading
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _LONGEST_PROMPT: Final = 32_768
 
 
 class HookQuestion(msgspec.Struct, frozen=True):
-    """What a hook says when an agent starts a session or is given a prompt."""
+    """A hook's request when an agent starts a session or receives a prompt."""
 
     hook_event_name: str = ""
     session_id: str = ""
@@ -38,7 +38,7 @@ class HookQuestion(msgspec.Struct, frozen=True):
 
 
 class HookAnswers:
-    """Answers the hooks that ask.
+    """Answers hooks.
 
     Args:
         settings: where rankings are read from.
@@ -66,7 +66,7 @@ class HookAnswers:
         self._told.forget_old()
 
     def answer(self, agent: str, asked: HookQuestion) -> str:
-        """Return what the agent is told; "" for nothing.
+        """Return the text for the agent; "" for none.
 
         Raises:
             OSError: it cannot be remembered that the session was told.
@@ -90,7 +90,7 @@ class HookAnswers:
     def _ask(
         self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionTold
     ) -> Rankings:
-        """Ask for the session: all that it is handed belongs to one arm, drawn for the session."""
+        """Ask for the session: all its entries belong to one arm, drawn for the session."""
         question = replace(
             self._reader.usual,
             project=project,
@@ -111,7 +111,7 @@ class HookAnswers:
     def _report(
         self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionTold
     ) -> None:
-        """Report what the session's first run was handed, under the id that its task will have."""
+        """Report the exposure of the session's first run, under the id that its task will have."""
         run = AgentRun(
             agent=agent,
             session=asked.session_id,

@@ -40,7 +40,7 @@ class _Posted(msgspec.Struct, frozen=True):
 
 
 class Live:
-    """Reads what hooks tell of, and answers what they ask.
+    """Reads sessions after hooks fired, and answers the hooks' questions.
 
     Args:
         settings: the daemon's settings.
@@ -64,7 +64,7 @@ class Live:
         self._address: DoorAddress | None = None
 
     def start(self, address: DoorAddress | None = None) -> None:
-        """Begin; with an address, the hooks are told where the front door is.
+        """Start; with an address, the hooks learn where the front door is.
 
         Raises:
             OSError: they cannot be told.
@@ -79,18 +79,18 @@ class Live:
         self._watching.start()
 
     def stop(self) -> None:
-        """Finish what was begun, and end; hooks are told that the door is closed."""
+        """Finish pending work, and stop; hooks learn that the door is closed."""
         if self._address is not None:
             remove_door(self._home, self._address)
         self._watching.stop()
 
     @property
     def hooks(self) -> Mapping[str, Callable[[bytes], bytes | None]]:
-        """What takes the hooks that each agent posts."""
+        """The receiver of the hooks that each agent posts."""
         return {name: partial(self.hook, name) for name in AGENTS}
 
     def hook(self, agent: str, body: bytes) -> bytes | None:
-        """Take what a hook posts; return what the agent gets, None for nothing.
+        """Take a hook's body; return the answer for the agent, None for none.
 
         Raises:
             TooManyNotes: what ended cannot be noted now.

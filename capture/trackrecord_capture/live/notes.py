@@ -20,11 +20,11 @@ _ABANDONED_S: Final = 60.0
 
 
 class TooManyNotes(Exception):
-    """Raised when there is no room for another note until some have been read."""
+    """Raised when there is no room for another note until some were read."""
 
 
 class EndNote(msgspec.Struct, frozen=True):
-    """That something ended.
+    """A note that a session or a run ended.
 
     Attributes:
         agent: the agent's name.

@@ -21,7 +21,7 @@ from .watching import Read
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
-    """Return what is live, ready to be started.
+    """Build the live capture, ready to be started.
 
     Args:
         settings: the daemon's settings.
@@ -35,7 +35,7 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
 def _reading(
     settings: DaemonSettings, projects: RunProjects, captured: CountedSinks | None
 ) -> Iterator[Read]:
-    """Open what reads logs and publishes what is new; the thread that opens it uses it."""
+    """Open the reader of logs that publishes their new parts; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
         outcome_of=partial(outcome_of, rules=settings.capture, projects=projects),

@@ -34,7 +34,7 @@ _LONGEST_PROMPT: Final = 32_768
 
 
 class ToolOutput(msgspec.Struct, frozen=True):
-    """What a hook says when a tool has ended.
+    """A hook's message when a tool has ended.
 
     Attributes:
         agent: the agent's name.
@@ -83,7 +83,7 @@ class Outputs:
                 self._prompts.popitem(last=False)
 
     def summary_of(self, output: ToolOutput) -> str | None:
-        """Store an output and return the summary that takes its place; None to leave it.
+        """Store an output and return a summary to replace it; None to leave it.
 
         What was read back is left, and so is what could not be read back. A source file that a
         command shows is left, too: an agent reads it word by word.
@@ -119,7 +119,7 @@ class Outputs:
         )
 
     def _task_of(self, output: ToolOutput, project: str) -> str | None:
-        """Return the id that the task's outcome will have; None if nobody said what was asked."""
+        """Return the id that the task's outcome will have; None if the prompt is unknown."""
         asked = (output.agent, output.session, output.prompt_id)
         prompt = output.prompt or self._prompts.get(asked, "")
         if not prompt:

@@ -61,7 +61,7 @@ class Settling:
             known.tries, known.not_before = 0, 0.0
 
     def knows(self, note: Path) -> bool:
-        """Return whether a note has asked already."""
+        """Return whether a note for this log is queued already."""
         return any(note in each.notes for each in self._pending.values())
 
     def settled(self, now: float) -> Iterator[Pending]:

@@ -1,4 +1,4 @@
-"""What each session was told, so that it is told once and nothing is repeated."""
+"""Marks of what each session was given, so that nothing is repeated."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _MOST: Final = 5000
 
 
 class SessionTold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a session was told.
+    """The texts that a session was given.
 
     Attributes:
         text: the text.
@@ -44,7 +44,7 @@ class ToldSessions:
         self._folder = runtime_folder(home) / TOLD
 
     def begin(self, agent: str, session: str, kind: Kind) -> bool:
-        """Mark that a session is being told; return whether it is the first time.
+        """Mark that a session is being answered; return whether it is the first time.
 
         Raises:
             OSError: it cannot be marked.
@@ -62,7 +62,7 @@ class ToldSessions:
         return True
 
     def keep(self, agent: str, session: str, kind: Kind, told: SessionTold) -> None:
-        """Remember what a session was told.
+        """Store the texts that a session was given.
 
         Raises:
             OSError: it cannot be kept.
@@ -70,7 +70,7 @@ class ToldSessions:
         self._path(agent, session, kind).write_bytes(msgspec.json.encode(told))
 
     def of(self, agent: str, session: str, kind: Kind) -> SessionTold:
-        """Return what a session was told."""
+        """Return the texts that a session was given."""
         try:
             data = self._path(agent, session, kind).read_bytes()
             return msgspec.json.decode(data, type=SessionTold)

@@ -1,4 +1,4 @@
-"""A thread that reads what coding agents record, soon after their hooks said that something ended.
+"""A thread that reads agents' logs, soon after hooks noted that something ended.
 
 Notes are removed after what they told of was published, so a process that is killed goes on where
 it was. A session that ended without a hook, as an interrupted one does, is found by its log.
@@ -90,7 +90,7 @@ class Watching:
                 self._stopping.wait(_AFTER_TROUBLE_S)
 
     def _say_closed(self, error: Exception) -> None:
-        """Say that nothing can be read, as while the state cannot be opened."""
+        """Report that nothing can be read, as while the state cannot be opened."""
         _log.error("sessions cannot be read", error=type(error).__name__)
         for name in read_installed(self._home):
             note_error(self._home, name, f"its sessions cannot be read: {error}")
@@ -135,7 +135,7 @@ class Watching:
             self._take(told, paths, now)
 
     def _take(self, note: EndNote | None, paths: Sequence[Path], now: float) -> None:
-        """Ask for what notes of one session tell of, however many of them there are."""
+        """Read the session that notes point to, however many notes there are."""
         source = None if note is None else self._sources.get(note.agent)
         if note is None or source is None:
             _remove(paths)
@@ -166,7 +166,7 @@ class Watching:
         return list(dict.fromkeys((*source.homes(), *own)))
 
     def _search(self, now: float) -> None:
-        """Ask for the logs of installed agents that have changed since they were installed."""
+        """Find the logs of installed agents that have changed since the installation."""
         for name, installed in read_installed(self._home).items():
             source = self._sources.get(name)
             if source is None:
@@ -210,7 +210,7 @@ class Watching:
 
 
 def _changed_at(path: Path) -> float:
-    """Return when a log changed last: for a database also what is not merged into it yet."""
+    """Return when a log changed last; for a database also its write-ahead log."""
     changed = 0.0
     for each in (path, path.with_name(f"{path.name}-wal")):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""What stands around the records that a hook hands to an agent: where they come from."""
+"""The frame around records in a hook's answer: where they come from."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _ABOUT: Final = (
 
 
 def attributed(records: str, project: str) -> str:
-    """Return records with a line in front that says whose they are; "" for none.
+    """Return records with a line in front that names their origin; "" for none.
 
     Args:
         records: what is known, as text for a prompt.

@@ -1,1 +1,1 @@
-"""OpenTelemetry: from what an exporter posts to spans and log records, and on to agent runs."""
+"""OpenTelemetry: turns posted bodies into spans and log records, and these into agent runs."""

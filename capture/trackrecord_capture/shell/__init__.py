@@ -1,1 +1,1 @@
-"""Command lines: which command one is about, what it verifies, changes and commits."""
+"""Command lines: their names, and what they verify, change and commit."""

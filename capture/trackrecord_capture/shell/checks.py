@@ -1,4 +1,4 @@
-"""Which steps of a command line verify earlier work, on what, and how their results are known.
+"""Find the checks in a command line, their scope, and the way to read their results.
 
 Verifying are tests, builds, type checks and linters: by the words that recipes know checks by, and
 by the few names and options below that no word gives away. Of a runner of tasks, as make is, the
@@ -264,7 +264,7 @@ def _is_reproduction(step: ShellStep) -> bool:
 
 
 def _is_followed_by_and(steps: tuple[ShellStep, ...], place: int) -> bool:
-    """Whether the line can only end with 0 if this step did."""
+    """Return whether the line can only end with 0 if this step did."""
     if any(step.is_hidden for step in steps[place:] if _counts(step)):
         return False
     return all(step.joined == "&&" for step in steps[place:-1])
@@ -275,7 +275,7 @@ def _counts(step: ShellStep) -> bool:
 
 
 def _is_alone_to_fail(steps: tuple[ShellStep, ...], place: int) -> bool:
-    """Whether no other step could well have failed in its place."""
+    """Return whether this step alone is likely to have failed."""
     first = place
     while first > 0 and steps[first - 1].joined == "&&":
         first -= 1

@@ -52,7 +52,7 @@ class ShellCommand(msgspec.Struct, kw_only=True):
 
 
 def commands_of(line: str) -> tuple[ShellCommand, ...]:
-    """Take a command line apart; what is not closed ends with the line. The time is linear."""
+    """Split a command line into commands; open quotes end with the line. The time is linear."""
     return tuple(_Reader(line[:LONGEST]).read())
 
 

@@ -1,4 +1,4 @@
-"""Which steps of a command line change files of the work."""
+"""Find the steps of a command line that change files of the work."""
 
 import re
 from typing import Final
@@ -131,7 +131,7 @@ def _git_changes(rest: list[str]) -> bool:
 
 
 def git_command(rest: list[str]) -> tuple[str, list[str]]:
-    """Return what git is asked to do, and the words behind that."""
+    """Return the subcommand of git, and the words after it."""
     at = 0
     while at < len(rest) and rest[at].startswith("-"):
         at += 2 if rest[at] in _GIT_VALUED else 1

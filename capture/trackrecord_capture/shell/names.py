@@ -117,7 +117,7 @@ def _rank(name: str) -> int:
 
 
 def step_name(step: ShellStep) -> str:
-    """Return the name of one command; "" if it has none that can be told."""
+    """Return the name of one command; "" if it has none."""
     if not step.words or not _PROGRAM.match(step.words[0]):
         return ""
     name, rest = step.words[0], list(step.words[1:])

@@ -1,4 +1,4 @@
-"""What a check runs on, so that a narrower one never stands for a wider one.
+"""The scope of a check, so that a narrower check never replaces a wider one.
 
 A scope is a set of targets (folders, files, single tests, packages, or the tasks of a runner) and a
 set of filters, as `-k cart` is. Without targets a check runs on all of its folder. Only options
@@ -88,7 +88,7 @@ _BY_NAME: Final = frozenset({"cargo"})
 
 
 class CheckScope(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check runs on.
+    """The targets that a check runs on.
 
     Attributes:
         program: what verifies; scopes of different programs have nothing in common.

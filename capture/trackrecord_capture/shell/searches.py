@@ -42,7 +42,7 @@ _LONGEST: Final = 4096
 
 
 def with_answers(run: AgentRun) -> AgentRun:
-    """Return a run in which a search without a hit, and a comparison, is no failed call.
+    """Return a run in which searches without hits and comparisons are not failed calls.
 
     Where neither a status nor a word of an error is known, it is not known how the search ended.
     """

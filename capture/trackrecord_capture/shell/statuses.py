@@ -1,4 +1,4 @@
-"""What a command line shows of a step: its exit status, where it prints it, and how much output."""
+"""Evidence in a command line on a step: its exit status if printed, and how much output."""
 
 import re
 from itertools import pairwise
@@ -21,7 +21,7 @@ _PIPE_STATUS: Final = re.compile(r"\$\{(?:PIPESTATUS\[0\]|pipestatus\[1\])\}")
 
 
 class PrintedStatus(NamedTuple):
-    """Which exit status of a line can be a step's own.
+    """The exit status of a line that can belong to one step.
 
     Attributes:
         end: the position of the last step that it is the status of.
@@ -88,5 +88,5 @@ def shown_lines(steps: tuple[ShellStep, ...], place: int) -> int | None:
 
 
 def _reads(step: ShellStep) -> bool:
-    """Return whether a step reads what is piped to it, where the operator no longer tells."""
+    """Return whether a step reads its piped input; the operator itself is gone by now."""
     return step.words[:1] != () and step.words[0] in _READ

@@ -16,7 +16,7 @@ _ALIASES: Final = {
 
 
 class Wrapper(msgspec.Struct, frozen=True):
-    """How to look through a wrapper.
+    """The syntax of a wrapper, for looking through it.
 
     Attributes:
         valued: its options whose value is a word of its own.
@@ -162,7 +162,7 @@ def unwrapped(words: list[str]) -> list[str]:
 
 
 def _is_script(words: list[str], inner: list[str]) -> bool:
-    """Return whether what a project's runner runs is no program but a script of the project."""
+    """Return whether a runner's argument is a script of the project, not a program."""
     return words[1:2] == ["run"] and (inner[0] == "test" or ":" in inner[0])
 
 
@@ -197,7 +197,7 @@ def _inside(words: list[str]) -> list[str]:
 
 
 def _wrapper(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Find the longest wrapper that the words begin with; its options may stand between them."""
+    """Find the longest wrapper at the beginning of the words; options may come in between."""
     known = ((words[0],), words[1:]) if (words[0],) in WRAPPERS else ((), [])
     if words[0] not in _FIRST_WORDS:
         return known
@@ -225,7 +225,7 @@ def _behind(wrapper: Wrapper, rest: list[str]) -> list[str]:
 
 
 def _module(words: list[str]) -> list[str]:
-    """Return what "-m" runs, if options alone stand before it."""
+    """Return the module after "-m", if only options come before it."""
     at = 0
     while at < len(words) and words[at].startswith("-"):
         if words[at] == "-m":

@@ -1,1 +1,1 @@
-"""The adapters: one package for each source, each turning what it finds into `AgentRun`."""
+"""The adapters: one package for each source, each reading its logs as `AgentRun`."""

@@ -1,4 +1,4 @@
-"""Excerpts of long texts: what a run keeps of a tool's result, so that memory stays bounded."""
+"""Excerpts of long texts: a run keeps a bounded part of a tool's result."""
 
 from typing import Any, Final
 

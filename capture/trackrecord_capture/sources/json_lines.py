@@ -47,5 +47,5 @@ def read_lines(path: Path, start: int = 0, *, longest: int = LONGEST_LINE) -> It
 
 
 def place_of(line: LogLine) -> str:
-    """Return where a line stands, for people; its number is unknown after the first reading."""
+    """Return the position of a line, for people; its number is unknown after the first reading."""
     return f"the line at byte {line.start}"

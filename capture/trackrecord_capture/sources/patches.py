@@ -10,7 +10,7 @@ _PATCHED: Final = re.compile(
 
 
 def patched_files(text: str) -> tuple[str, ...]:
-    """Return the files that a patch in a text names; none if there is no patch."""
+    """Return the files that a patch in a text names; none without a patch."""
     if "*** Begin Patch" not in text:
         return ()
     return tuple(dict.fromkeys(_PATCHED.findall(text)))[:MOST_EDITS]

@@ -1,4 +1,4 @@
-"""What an adapter of recorded sessions offers: finding the logs, and reading runs from them."""
+"""The interface of adapters for recorded sessions: find the logs, and read runs from them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -41,7 +41,7 @@ class ReadRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a log that could not be read; the rest goes on.
+    """A part of a log that could not be read; reading continues after it.
 
     Attributes:
         place: where, as "line 3".
@@ -65,7 +65,7 @@ class Source(Protocol):
         ...
 
     def logs(self, places: Sequence[Path]) -> Iterator[Log]:
-        """Find the logs in folders or files, the oldest first; those that do not exist are none."""
+        """Find the logs in folders or files, the oldest first; missing ones are skipped."""
         ...
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:

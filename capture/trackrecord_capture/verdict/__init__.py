@@ -1,1 +1,1 @@
-"""The verdict on a run: whether it succeeded, by what was seen and by nothing else."""
+"""The verdict on a run: whether it succeeded, by evidence alone."""

@@ -33,7 +33,7 @@ Moment = tuple[int, int]
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check found.
+    """The result of one check.
 
     Attributes:
         check: what verified, and on what.
@@ -223,7 +223,7 @@ def _is_hidden(
 def _found(
     call: RunCall, check: ShellCheck, output: str, of_tests: bool | None
 ) -> tuple[bool | None, OutputSummary | None]:
-    """Return whether a check passed, and the words that tell it."""
+    """Return whether a check passed, and the words that show it."""
     code = _exit_code(call, check, output)
     summary = summary_of(output, _part(check, output), of_tests=of_tests)
     passed = _exit_says(code, check)
@@ -285,7 +285,7 @@ def _was_killed(call: RunCall) -> bool:
 def _first_to_fail(
     checks: tuple[ShellCheck, ...], found: list[tuple[bool | None, OutputSummary | None]]
 ) -> list[tuple[bool | None, OutputSummary | None]]:
-    """Tell which of several checks failed that are joined by "&&", as far as words tell it.
+    """Find which of several checks joined by "&&" failed, as far as their output shows.
 
     Those before it passed, and those behind it did not run.
     """

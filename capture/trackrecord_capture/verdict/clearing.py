@@ -1,4 +1,4 @@
-"""Which results of checks still stand: a failure until a check that is as wide has passed."""
+"""Find failures of checks that no later check of at least the same scope has cleared."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -57,7 +57,7 @@ def _is_cleared(failed: Result, later: Iterable[Result]) -> bool:
 
 
 def _is_repeated(result: Result, later: Iterable[Result]) -> bool:
-    """Return whether one later result, of whichever kind it is, says the same of as much."""
+    """Return whether one later result, of any kind, repeats the verdict with as wide a scope."""
     scope = result.check.scope
     return any(
         (result.passed or each.passed is False)

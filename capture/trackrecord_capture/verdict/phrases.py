@@ -1,4 +1,4 @@
-"""What a person's next prompt says of the run before it, by a short table of phrases.
+"""Read a verdict on the last run from a person's next prompt, by a short table of phrases.
 
 Only a prompt that *begins* with one of them counts, after fillers such as "no," or "hmm": what
 comes later in a prompt is more often about the next task. "No problem" and "that's not wrong" are
@@ -67,7 +67,7 @@ _GOES_ON: Final = re.compile(
 
 
 def says_wrong(prompt: str) -> str:
-    """Return the words with which a prompt says at once that the work before it is wrong; or ""."""
+    """Return the words at a prompt's beginning that call the work before it wrong; or ""."""
     text = prompt[:_LONGEST]
     filler = _FILLERS.match(text)
     found = _WRONG.match(text, filler.end() if filler else 0)
@@ -104,6 +104,6 @@ _CHANGE: Final = re.compile(
 
 
 def only_looks(instruction: str) -> bool:
-    """Return whether a person only wanted to know something: "do the tests pass?"."""
+    """Return whether a person only wanted information: "do the tests pass?"."""
     text = instruction[:_LONGEST]
     return bool(_LOOK.match(text)) and not _CHANGE.search(text)

@@ -1,4 +1,4 @@
-"""When sub-agents may have changed files for the last time: their own calls are not in the run."""
+"""The last moments at which sub-agents may have changed files: a run lacks their calls."""
 
 from collections.abc import Iterator
 from typing import Final

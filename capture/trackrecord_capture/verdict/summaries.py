@@ -1,4 +1,4 @@
-"""The words by which tests, builds and linters say how they ended.
+"""The words of tests, builds and linters that report how they ended.
 
 Words of success are worth less the less of an output is seen: `head` may cut off the failure behind
 them, `tail` the one in front of them. So each is known with the part of an output that it needs.
@@ -18,7 +18,7 @@ _CUT_OUT: Final = re.compile(r"^\[\.\.\.\]$", re.MULTILINE)
 
 
 class OutputPart(IntEnum):
-    """How much of an output is seen."""
+    """The available part of an output."""
 
     WHOLE = 0
     """All of it."""
@@ -189,7 +189,7 @@ _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
-    """What a tool's output says of how it ended.
+    """The evidence in a tool's output on how it ended.
 
     Attributes:
         passed: whether it passed; None if it did not run, or had nothing to check.
@@ -205,7 +205,7 @@ class OutputSummary(msgspec.Struct, frozen=True):
 def summary_of(
     output: str, part: OutputPart = OutputPart.WHOLE, *, of_tests: bool | None = None
 ) -> OutputSummary | None:
-    """Return what the end of an output says; None if there are no such words in it.
+    """Return the result at the end of an output; None if it contains no such words.
 
     Words of a failure win over words of a success: one output may hold both, as "3 failed, 9
     passed" does. Words of a success win over those of nothing to check: one of several packages may

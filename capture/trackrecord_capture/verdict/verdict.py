@@ -1,4 +1,4 @@
-"""The verdict on a run, by what was seen of it: one pure function.
+"""The verdict on a run from its evidence: one pure function.
 
 Evidence has a rank: an evaluation, a person's explicit word, tests, what looks like it (heuristic).
 The highest rank decides, and of several pieces of one rank the last. Without evidence there is no
@@ -21,7 +21,7 @@ MAX_GROUNDS: Final = 100
 
 
 class Rank(IntEnum):
-    """How much a piece of evidence weighs; the names are the wire's `outcome_source`."""
+    """The weight of a piece of evidence; the names are the wire's `outcome_source`."""
 
     NONE = 0
     HEURISTIC = 1
@@ -31,7 +31,7 @@ class Rank(IntEnum):
 
 
 class SeenEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was seen, and what it says of the run.
+    """One piece of evidence on a run, and its verdict.
 
     Attributes:
         kind: what was seen, as "check passed", "interrupted".
@@ -49,7 +49,7 @@ class SeenEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a run succeeded, and why it is thought so.
+    """A verdict on whether a run succeeded, with its reason.
 
     Attributes:
         success: whether it did; None if nothing says so.
@@ -92,7 +92,7 @@ def _without_blame(evidence: SeenEvidence) -> SeenEvidence:
 
 
 def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
-    """What the checks say together: failure if one failed after the last edit and still does.
+    """Combine the checks: failure if one failed after the last edit and still does.
 
     A check that failed before the last edit is no failure, but no success either until it has run
     again at least as widely.
@@ -143,7 +143,7 @@ def _of_result(kind: str, result: Result, *, success: bool | None = None) -> See
 
 
 def _only_looks(run: AgentRun) -> bool:
-    """Return whether nobody asked for a change; of a sub-agent nobody may know what it was told."""
+    """Return whether the task asked for no change. A sub-agent's instruction may be unknown."""
     return only_looks(run.instruction) or (bool(run.parent) and not run.instruction)
 
 
@@ -200,7 +200,7 @@ def _evidence(
 
 
 def _went_on(run: AgentRun, sign: Sign) -> bool:
-    """Whether the agent did something else after a refusal: it was led, and not stopped."""
+    """Return whether the agent did something else after a refusal: it was led, not stopped."""
     if sign.call is not None:
         return any(call.ok for call in run.calls[sign.call + 1 :])
     return _call_after(run, sign.at)
@@ -211,6 +211,6 @@ def _call_after(run: AgentRun, at: float | None) -> bool:
 
 
 def _api_ended(run: AgentRun) -> bool:
-    """Whether the model's API ended the run: it failed, and no call came after that."""
+    """Return whether the model's API ended the run: it failed, and no call came after that."""
     failures = [sign for sign in run.signs if sign.kind is Seen.API_FAILED]
     return bool(failures) and not _call_after(run, failures[-1].at)

@@ -33,7 +33,7 @@ def environment_of_run(
     folder: str,
     pid: int,
 ) -> dict[str, str]:
-    """Return the environment of a program that is to be traced; what is set in it already stays.
+    """Return the environment of a traced program; existing variables stay.
 
     Args:
         environment: the environment that the program would have.

@@ -1,1 +1,1 @@
-"""What commands take: options, arguments, texts and files, and how a shell completes them."""
+"""Input of commands: options, arguments, texts and files, and how a shell completes them."""

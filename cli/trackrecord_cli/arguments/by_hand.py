@@ -1,4 +1,4 @@
-"""What changes by hand share: who makes them and why."""
+"""The options that decisions by hand share: their author and the reason."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _PARTS = ("candidates", "config", "budget")
 
 @dataclass(frozen=True)
 class RankingQuestion:
-    """What is to be ranked.
+    """The question of a ranking of candidates.
 
     Attributes:
         candidates: as they were given.

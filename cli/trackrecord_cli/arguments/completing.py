@@ -1,4 +1,4 @@
-"""What the shell completes beside commands and options: projects, ids, tasks.
+"""Completion in the shell beyond commands and options: projects, ids, tasks.
 
 They are read from where they are kept. Nothing is made or migrated for it, and whatever goes wrong,
 the shell gets no suggestion instead of an error.
@@ -71,7 +71,7 @@ def _stored(settings: DaemonSettings, kind: str, project: str, typed: str) -> li
 
 @contextmanager
 def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
-    """Open a reading transaction; None where there is no store."""
+    """Open a reading transaction; None if there is no store."""
     from trackrecord.store.database.engine import connect_store, reading
 
     if not settings.database_url and not (settings.home / "trackrecord.db").exists():

@@ -19,7 +19,7 @@ _Value = TypeVar("_Value")
 
 
 class Read(click.ParamType[_Value]):
-    """What a function makes of the text that was typed.
+    """The value of a function that reads the typed text.
 
     Args:
         name: what stands for it in the help.
@@ -66,7 +66,7 @@ class OneOf(click.Choice[str]):
 
 
 def line_of(most: int) -> Callable[[str], str]:
-    """Reads a text of some characters at most that says something, without the spaces around."""
+    """Reads a non-blank text of bounded length, without the spaces around it."""
 
     def read(value: str) -> str:
         return _sound(value.strip(), text_problem(value.strip(), most))
@@ -222,7 +222,7 @@ def _section(name: str) -> str:
 
 
 def sections_options(command: Command) -> Command:
-    """`--include SECTION` and `--exclude SECTION`, each as often as wanted."""
+    """Add `--include SECTION` and `--exclude SECTION`, each repeatable."""
     section = Read("section", _section)
     for option in (
         click.option(

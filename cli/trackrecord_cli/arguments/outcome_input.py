@@ -1,4 +1,4 @@
-"""Outcomes as people hand them in: where a file ends, and what is said of bad lines."""
+"""Outcomes from people's files: splitting them into bodies, and reporting bad lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NAMED: Final = 10
 def up_to_damage(
     given: Iterable[GivenOutcome | BadLine], file: str
 ) -> Iterator[GivenOutcome | BadLine]:
-    """Return what a file holds; where it cannot be read on, that is its last bad line."""
+    """Return the content of a file; unreadable content becomes its last bad line."""
     try:
         yield from given
     except ImportFormatError as error:

@@ -133,7 +133,7 @@ def get_artifact(
 def _read(
     store: ArtifactStore, settings: DaemonSettings, project: str, given: str
 ) -> tuple[str, bytes]:
-    """Return the id of the artifact that an id, or the beginning of one, stands for; its bytes."""
+    """Return the full id of an artifact, from an id or its beginning, and its bytes."""
     from trackrecord.errors import InvalidArtifactId, UnknownId
     from trackrecord.resources.access.short_ids import matching, only_match
 
@@ -219,7 +219,7 @@ def list_all(
 
 
 def _say_unknown_task(task_id: str, project: str, outputs: list[Artifact]) -> None:
-    """Say that nothing is stored for a task, which is normal, and which one may be meant."""
+    """Report that nothing is stored for a task, which is normal, and suggest a similar task."""
     from trackrecord.learning.text.spelling import closest
 
     nearest = closest(task_id, {output.task_id for output in outputs if output.task_id})

@@ -1,4 +1,4 @@
-"""`trackrecord completion`: what a shell needs to complete commands, options, ids and projects."""
+"""`trackrecord completion`: scripts for shells to complete commands, options, ids, projects."""
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete

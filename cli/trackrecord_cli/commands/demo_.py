@@ -64,7 +64,7 @@ def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
 
 
 class _Steps:
-    """Shows one bar, for what is happening now."""
+    """Shows one progress bar, for the current step."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

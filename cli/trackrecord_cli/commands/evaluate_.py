@@ -93,7 +93,7 @@ def _learn(
 def _given(
     form: str, paths: Sequence[Path], settings: DaemonSettings, bad: list[BadLine]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the ids and bodies of what is in order, and collect the rest."""
+    """Yield the ids and bodies of valid outcomes, and collect the rest."""
     from trackrecord.resources.figures.evaluation import EVALUATED
     from trackrecord_producers.importers.records import Imported
     from trackrecord_producers.importers.register import read_recorded

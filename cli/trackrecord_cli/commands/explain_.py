@@ -1,4 +1,4 @@
-"""`trackrecord explain`: why something stands where it stands."""
+"""`trackrecord explain`: the reasons for a standing."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def command(file: str, project: str | None) -> None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[BinaryIO]:
-    """Open a file that is there as a whole or not at all; nobody else may read it."""
+    """Open a file that appears as a whole or not at all; only the user may read it."""
     if file == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

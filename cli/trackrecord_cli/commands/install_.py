@@ -95,7 +95,7 @@ def command(
 
 
 def _settle_measuring(home: Path, measures: bool | None) -> None:
-    """Keep whether the effect of advice is measured; ask once, where someone can answer."""
+    """Store whether the effect of advice is measured; ask once, if the user can answer."""
     from trackrecord.settings.effect_consent import effect_consent, note_effect_consent
 
     if measures is None:

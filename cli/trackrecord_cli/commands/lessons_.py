@@ -1,4 +1,4 @@
-"""`trackrecord lessons`: what the calls of tools teach."""
+"""`trackrecord lessons`: lessons from the calls of tools."""
 
 from __future__ import annotations
 

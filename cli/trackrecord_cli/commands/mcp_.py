@@ -53,7 +53,7 @@ def command(project: str | None, tools: tuple[str, ...], *, by_folder: bool) -> 
 
 
 def _project_of(project: str | None, *, by_folder: bool) -> Callable[[], str]:
-    """Return what names the project, once it is wanted: reading the settings takes its time."""
+    """Return a function that names the project when needed: reading the settings takes time."""
     if project is not None:
         return lambda: project
 

@@ -174,7 +174,7 @@ def _target(settings: DaemonSettings, url: str) -> Iterator[StorePlace]:
 
 
 def _check_answers(engine: Engine) -> None:
-    """Check that the target can be reached; what is wrong there is no matter of the settings."""
+    """Check that the target can be reached; problems there are not problems of the settings."""
     from trackrecord.errors import StoreUnavailable
     from trackrecord.store.database.engine import reading
 

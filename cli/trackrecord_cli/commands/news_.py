@@ -1,4 +1,4 @@
-"""`trackrecord news`: what changed lately."""
+"""`trackrecord news`: list recent changes."""
 
 from __future__ import annotations
 

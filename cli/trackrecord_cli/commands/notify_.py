@@ -1,4 +1,4 @@
-"""`trackrecord notify`: whether the webhook and the command are told what changed."""
+"""`trackrecord notify`: the messages of the webhook and the command."""
 
 from __future__ import annotations
 

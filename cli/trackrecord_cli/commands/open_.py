@@ -49,6 +49,6 @@ def command() -> None:
 
 
 def _has_browser() -> bool:
-    """Return whether a window can be opened: where there is no screen, a link is of more use."""
+    """Return whether a window can be opened: without a screen, a link is of more use."""
     known = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
     return sys.platform != "linux" or any(os.environ.get(name) for name in known)

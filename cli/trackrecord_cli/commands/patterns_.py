@@ -1,4 +1,4 @@
-"""`trackrecord patterns`: where patterns stand."""
+"""`trackrecord patterns`: the standing of patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trackrecord rankings`: what an agent would get."""
+"""`trackrecord rankings`: preview an agent's prompt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trackrecord rebuild`: compute every statistic anew."""
+"""`trackrecord rebuild`: compute every statistic again from its records."""
 
 from __future__ import annotations
 

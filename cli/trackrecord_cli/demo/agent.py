@@ -1,4 +1,4 @@
-"""One agent of the demo, a process of its own: asks and publishes as any agent would."""
+"""One agent of the demo, in a process of its own: asks and publishes as any agent would."""
 
 import argparse
 import time

@@ -1,4 +1,4 @@
-"""Agents of the demo that follow what they are handed, and those of the holdout, which guess."""
+"""Agents of the demo that follow their recommendations, and those of the holdout, which guess."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ _BY_SLUG = {strategy.slug: strategy for strategy in STRATEGIES}
 def followed_reports(
     ask: Callable[..., Rankings], *, seed: int, agent: int, tasks: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield what one agent reports that asks before each task and follows the first pattern.
+    """Yield the reports of one agent that asks before each task and follows the first pattern.
 
     Args:
         ask: `trackrecord.rankings`.

@@ -65,7 +65,7 @@ PROCEDURES = (
 
 
 def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dict[str, Any]]:
-    """What one agent reports; the same for the same seed, but for the time.
+    """Return the reports of one agent; the same for the same seed, apart from the time.
 
     Args:
         seed: of the whole demo.
@@ -95,7 +95,7 @@ def reports(*, seed: int, agent: int, outcomes: int, now: float) -> Iterator[dic
 
 
 def signals(chance: random.Random, *, success: bool) -> dict[str, Any]:
-    """Return what a task measures: a good one is quick and clean, a failed one full of errors."""
+    """Return the signals of a task: a good one is quick and clean, a failed one full of errors."""
     if success:
         return {
             "success": True,

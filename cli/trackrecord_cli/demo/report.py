@@ -1,4 +1,4 @@
-"""The demo's report: what was learnt beside what was planted."""
+"""The demo's report: learnt effects compared with planted ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from .run import DemoResult
 
 
 def comparison(result: DemoResult) -> dict[str, Any]:
-    """Learnt beside planted, as one JSON object; rates are 0..1."""
+    """Return learnt and planted effects as one JSON object; rates are 0..1."""
     return {
         "outcomes": result.outcomes,
         "agents": result.agents,

@@ -48,7 +48,7 @@ _HOLDOUT = 0.3
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo found out.
+    """The result of the demo.
 
     Attributes:
         outcomes: how many were published and learnt.
@@ -176,7 +176,7 @@ def _follow(
     seed: int,
     step: Callable[[str, int, int], None],
 ) -> tuple[EffectAnswer, float]:
-    """Let a fleet follow what was learnt; return the measured effect and the true one."""
+    """Let a fleet follow its recommendations; return the measured effect and the true one."""
     tasks = max(_FEWEST_TASKS, outcomes // 10)
     with reading(engine) as connection:
         project_id = project_id_of(connection, PROJECT)

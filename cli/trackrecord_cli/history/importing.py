@@ -1,4 +1,4 @@
-"""`trackrecord import AGENT`: finding the sessions, publishing what is new, learning from it."""
+"""`trackrecord import AGENT`: find the sessions, publish the new ones, and learn from them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Found = list[tuple["Source", "Log"]]
 
 @dataclass(frozen=True)
 class WantedImport:
-    """What is to be imported.
+    """The parameters of an import.
 
     Attributes:
         agents: the name of an agent, or "all".

@@ -1,4 +1,4 @@
-"""The page that an import of sessions ends with: what is true of a person's own agents.
+"""The closing page of an import of sessions: facts about a person's own agents.
 
 Each fact has its counts, and below it the command that shows the runs behind it.
 """
@@ -44,7 +44,7 @@ class PageFact(NamedTuple):
 
 
 def print_page(works: Sequence[ProjectWork]) -> None:
-    """Print what is known of the agents' work; nothing if nothing is."""
+    """Print the facts about the agents' work; nothing without any."""
     if not works:
         return
     out = console()

@@ -46,7 +46,7 @@ class PublicationSink:
             self.settle()
 
     def settle(self) -> int:
-        """Send everything that was taken; none of it is dropped.
+        """Send everything that was accepted, without dropping any of it.
 
         Raises:
             ServerUnavailable: Redis went away.

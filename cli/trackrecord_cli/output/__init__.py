@@ -1,1 +1,1 @@
-"""What commands print: screens, tables, drawings, and a status that is watched."""
+"""Output of commands: screens, tables, drawings, and a status that is watched."""

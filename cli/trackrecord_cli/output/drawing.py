@@ -20,7 +20,7 @@ _ASCII_NOTHING: Final = "."
 
 
 def bar(share: float | None, width: int = BAR_WIDTH) -> str:
-    """Return a share of 0..1 as a bar; "" where there is none, or nobody looks."""
+    """Return a share of 0..1 as a bar; "" without one, or outside a terminal."""
     if share is None or not on_terminal():
         return ""
     eighths = round(min(max(share, 0.0), 1.0) * width * 8)
@@ -33,7 +33,7 @@ def bar(share: float | None, width: int = BAR_WIDTH) -> str:
 def sparkline(
     values: Sequence[float | None], *, low: float | None = 0.0, high: float | None = None
 ) -> str:
-    """Return numbers as heights, a dot for each that is None; "" where nobody looks.
+    """Return numbers as heights, a dot for each None; "" outside a terminal.
 
     Args:
         values: the oldest first.

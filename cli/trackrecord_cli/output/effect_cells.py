@@ -1,4 +1,4 @@
-"""How a comparison of tasks with and without advice stands in a table."""
+"""The cells of a table that compares tasks with and without advice."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _METHODS = {
 
 
 def print_evaluation(found: Evaluation) -> None:
-    """Print every figure beside its baselines, each with its spread."""
+    """Print every figure with its baselines and its spread."""
     from trackrecord.resources.operation.status import counted
 
     click.echo(

@@ -1,8 +1,8 @@
-"""What is said where a package is missing that the command line needs."""
+"""The message about a missing package that the command line needs."""
 
 
 def is_ours(error: ModuleNotFoundError) -> bool:
-    """Whether a module of trackrecord itself is missing, which is a defect."""
+    """Return whether a module of trackrecord itself is missing, which is a defect."""
     return error.name is None or error.name.startswith("trackrecord")
 
 

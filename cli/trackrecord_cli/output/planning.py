@@ -1,4 +1,4 @@
-"""What an installation changes, as people read it: files and lines."""
+"""Print the changes of an installation for people: files and lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def show_plan(
     verb: Literal["install", "uninstall"],
     with_lines: bool,
 ) -> None:
-    """Print the files that are changed, or would be, and which lines of theirs if wanted."""
+    """Print the files that are changed, or would be, with their changed lines on request."""
     if not plan.changes:
         state = "is installed already" if verb == "install" else "is not installed"
         click.echo(f"{label}: {state}; nothing to change")
@@ -33,5 +33,5 @@ def show_plan(
 
 
 def show_note(label: str, note: str) -> None:
-    """Print what a person has to know."""
+    """Print a note for the user."""
     click.echo(f"trackrecord: {label}: {note}", err=True)

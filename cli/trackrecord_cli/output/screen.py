@@ -1,4 +1,4 @@
-"""What commands print: JSON for scripts, tables and colour on a terminal, plain text in a pipe."""
+"""Output of commands: JSON for scripts, tables and colour on a terminal, plain text in a pipe."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
 
 @contextmanager
 def working(what: str, *, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal that something goes on; yields what is told how far it has come.
+    """Show progress on a terminal; yields the function that takes the progress so far.
 
     Args:
         what: is being done.
@@ -218,7 +218,7 @@ def working(what: str, *, total: int | None = None) -> Iterator[Callable[[int], 
 
 @contextmanager
 def telling_what_was_done(message: Callable[[], str]) -> Iterator[None]:
-    """Say at Ctrl-C what was done and what was not.
+    """Print at Ctrl-C what was done and what was not.
 
     Args:
         message: returns that, and how to go on.
@@ -249,7 +249,7 @@ def _flat(value: object, most: int) -> str:
 
 
 def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
-    """Say on standard error that a list has more than was shown.
+    """Print on standard error that a list has more rows than were shown.
 
     Args:
         beyond: how many more.
@@ -262,7 +262,7 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
 
 
 def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
-    """Print lines of a name, a value and what is drawn beside it, in columns."""
+    """Print lines of a name, a value and its drawing, in columns."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""What `status` shows to people: a line for each number, and the verdict last."""
+"""The lines of `status` for people: one for each number, and the verdict last."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class StatusLine(NamedTuple):
-    """One line: what is counted, the count, and its history or share."""
+    """One line: a label, a count, and its history or share."""
 
     name: str
     value: str

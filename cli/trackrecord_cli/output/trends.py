@@ -1,4 +1,4 @@
-"""How numbers went lately, drawn beside them on a terminal; nothing is asked where nobody looks."""
+"""Recent trends of numbers, drawn next to them on a terminal; no queries outside a terminal."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def day_trends(
 
 
 def trend(drawn: str | None) -> dict[str, str]:
-    """Return the field of a page about one thing that shows its trend; none where none is drawn."""
+    """Return the field that shows the trend on a page about one thing; none if not drawn."""
     return {f"last {DAYS} days": drawn} if drawn else {}
 
 

@@ -37,7 +37,7 @@ Check = Callable[[], None]
 
 @dataclass
 class _Seen:
-    """What was read so far.
+    """The readings so far.
 
     Attributes:
         rates: those between the newest readings, the oldest first.
@@ -150,7 +150,7 @@ def _draw(live: Live, seen: _Seen, title: str, interval_s: float) -> None:
 
 
 def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
-    """Return what the screen shows: what does not fit is left out before the verdict is."""
+    """Return the screen's content: lines that do not fit are left out before the verdict is."""
     from rich.table import Table
     from rich.text import Text
 
@@ -178,7 +178,7 @@ def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
 
 @contextmanager
 def _ending() -> Iterator[Callable[[], None]]:
-    """End at Ctrl-C and SIGTERM with what restores the terminal.
+    """End at Ctrl-C and SIGTERM by way of the code that restores the terminal.
 
     Yields what is called between two readings: an exception that a signal raises while Python runs
     a finaliser is dropped there, and is raised again by this.

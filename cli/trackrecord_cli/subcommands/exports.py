@@ -1,4 +1,4 @@
-"""`trackrecord import jsonl` of what `trackrecord export` wrote."""
+"""`trackrecord import jsonl` for files of `trackrecord export`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def import_exports(paths: Sequence[Path], project: str | None, *, as_json: bool)
 
 
 def _left(done: Sequence[ImportedProject], files: int) -> str:
-    """Return what an import that is interrupted has done."""
+    """Return the results so far of an interrupted import."""
     return (
         f"{len(done)} of {files} files imported; of the next one nothing was kept: run the same "
         "command again"

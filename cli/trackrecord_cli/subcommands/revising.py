@@ -263,7 +263,7 @@ _Whole = Callable[[str], str]
 def _revising(
     *, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
-    """Open one transaction; what was said of it is printed once it is committed."""
+    """Open one transaction; its messages are printed once it is committed."""
     from trackrecord.resources.experience.competences import revising
     from trackrecord.store.competences.revise import Signed
 

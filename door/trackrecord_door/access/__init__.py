@@ -1,1 +1,1 @@
-"""Who may use the front door: tokens, sessions of browsers, and the check of each request."""
+"""Access to the front door: tokens, sessions of browsers, and the check of each request."""

@@ -1,4 +1,4 @@
-"""Who may use the front door: its own user, and the bearers of tokens; no web page.
+"""Access to the front door: for its own user, and bearers of tokens; never for other web pages.
 
 Requests over the Unix socket are of the same user, who alone can connect to it. Everything else
 needs a credential: the server's own token, the one derived from it that may only report, a token of
@@ -83,7 +83,7 @@ class Access:
         await self._app(scope, receive, send)
 
     async def _check(self, request: Request) -> None:
-        """Say whose a request is.
+        """Find the caller of a request.
 
         Raises:
             RequestRefused: it is nobody's who may send it.
@@ -154,7 +154,7 @@ class Access:
         return RequestRefused(401, message, {"WWW-Authenticate": challenge})
 
     async def _bearer(self, request: Request, token: str) -> Caller:
-        """Return the caller that a token of the store stands for, on whichever address."""
+        """Return the caller of a token of the store, on any address."""
         try:
             caller = await self._tokens.caller_of(token)
         except TrackrecordError:
@@ -170,7 +170,7 @@ class Access:
 
 
 def _callers_of(token: str | None) -> tuple[tuple[bytes, Caller], ...]:
-    """Return the callers whom the server's own token and the one derived from it stand for."""
+    """Return the callers of the server's own token and of the one derived from it."""
     if token is None:
         return ()
     return (token.encode(), OWNER), (reporting_token(token).encode(), REPORTER)
@@ -181,7 +181,7 @@ def _wants_page(request: Request) -> bool:
 
 
 def _challenge(request: Request) -> dict[str, str]:
-    """Return the header that says how to send a token; a browser then asks the person for it."""
+    """Return the header that describes how to send a token; a browser then asks for it."""
     return {"WWW-Authenticate": _ASK_THE_PERSON if _wants_page(request) else "Bearer"}
 
 
@@ -198,7 +198,7 @@ def _is_same(origin: str, host: str) -> bool:
 
 
 def _credential(request: Request) -> str:
-    """Return the token that a request carries: a bearer's, or a password; "" for none."""
+    """Return the token of a request: a bearer's, or a password; "" for none."""
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     given = given.strip()
     if scheme.lower() == "basic":

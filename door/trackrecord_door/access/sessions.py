@@ -60,12 +60,12 @@ class Sessions:
         return self._added(self._codes, _CODE_S)
 
     def begin(self, code: str) -> str | None:
-        """Begin a session; return the value of its cookie, None if the code is not valid."""
+        """Start a session; return the value of its cookie, None if the code is not valid."""
         expires_at = self._codes.pop(_digest(code), 0.0)
         return self._added(self._sessions, _SESSION_S) if self._clock() < expires_at else None
 
     def is_open(self, cookie: str) -> bool:
-        """Return whether a cookie's session goes on; it then does for twelve more hours."""
+        """Return whether a cookie's session is open, and extend it by twelve hours."""
         digest = _digest(cookie)
         if self._clock() >= self._sessions.get(digest, 0.0):
             return False

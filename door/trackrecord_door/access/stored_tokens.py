@@ -33,7 +33,7 @@ def has_tokens(settings: DaemonSettings) -> bool:
 
 
 def with_own_token(settings: DaemonSettings) -> DaemonSettings:
-    """Return the settings with the token of this home, unless one is set or none is needed.
+    """Return the settings with the token of this home, unless one is set or unnecessary.
 
     It is in a file that only the owner of the home can read, and stays the same, because programs
     that were started with it run on.

@@ -41,7 +41,7 @@ class _Read:
 
 
 class Tokens:
-    """Finds the callers that tokens stand for.
+    """Finds the caller of a token.
 
     Args:
         floor: has the store.
@@ -60,7 +60,7 @@ class Tokens:
         self._notes: set[asyncio.Task[None]] = set()
 
     async def caller_of(self, token: str) -> Caller | None:
-        """Return the caller that a token stands for; None if it is unknown or revoked.
+        """Return the caller of a token; None if it is unknown or revoked.
 
         Raises:
             StoreUnavailable: the database cannot be asked.
@@ -86,11 +86,11 @@ class Tokens:
         await asyncio.gather(*self._notes)
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Finish pending reads and writes."""
         self._thread.shutdown()
 
     async def _read_again(self, asked_at: float) -> None:
-        """Read the tokens, unless that was begun, or failed, since they were asked for."""
+        """Read the tokens again, unless a reading began after they were requested."""
         async with self._reading:
             if self._read.begun_at >= asked_at:
                 return
@@ -115,7 +115,7 @@ class Tokens:
         return _Read(begun_at, {token.id: token for token in known if token.is_valid})
 
     def _note_used(self, known: "KnownToken") -> None:
-        """Note on the list that a token is used, now and then, and beside the request."""
+        """Note on the list, from time to time and in the background, that a token is used."""
         now = time.time()
         noted_at = max(known.last_used_at or 0, self._noted.get(known.id, 0))
         if believed_age(now - noted_at) < _BETWEEN_NOTES_S:

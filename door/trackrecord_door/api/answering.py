@@ -1,4 +1,4 @@
-"""Answers a request by an endpoint: who may, what is given, the call, and the answer as JSON."""
+"""Answers a request by an endpoint: permission, arguments, the call, and the answer as JSON."""
 
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -75,7 +75,7 @@ class Answerer:
         return Response(body, self._endpoint.status, headers, JSON)
 
     def _project(self, request: Request, caller: Caller) -> str | None:
-        """Return whose data are asked for; None for those of all projects."""
+        """Return the project of a request; None for all of them."""
         named = request.query_params.get("project")
         if named is not None:
             return checked_project_of(named)
@@ -106,7 +106,7 @@ class Answerer:
         return own
 
     def _answer(self, arguments: Mapping[str, Any], asked: AskedPage) -> tuple[bytes, str]:
-        """Make the call; return the answer, and its tag. Runs beside the event loop."""
+        """Make the call on a thread beside the event loop; return the answer and its tag."""
         with redis_explained(self._floor.settings):
             return _encoded(self._document(arguments, asked), self._endpoint.volatile)
 
@@ -122,7 +122,7 @@ class Answerer:
 
 
 def _encoded(document: Mapping[str, Any], volatile: tuple[str, ...]) -> tuple[bytes, str]:
-    """Return a document as JSON, and a tag that does not depend on what is volatile."""
+    """Return a document as JSON, and a tag that ignores volatile parts."""
     if not volatile:
         body = msgspec.json.encode(document)
         return body, _tag(body)

@@ -1,4 +1,4 @@
-"""What a call returned, as JSON."""
+"""JSON documents of the values that calls return."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ MOST_AT_ONCE: Final = 1000
 
 @dataclass(frozen=True)
 class Paging:
-    """How a list is answered in pages.
+    """Parameters of answering a list in pages.
 
     Attributes:
         sorting: the keys that its entries can be sorted by.
@@ -77,12 +77,12 @@ class Endpoint:
 
     @property
     def tag(self) -> str:
-        """What it is about."""
+        """The subject of an endpoint in the documentation."""
         return self.path.split("/")[1]
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
-        """What may be given, by name; the project apart, which every endpoint has."""
+        """The parameters by name, without the project, which every endpoint has."""
         found = parameters_of(self.call, self.path, self.method)
         left_out = self.leaves_out | {"floor", "project", "caller"}
         if self.paging is not None:

@@ -1,4 +1,4 @@
-"""The table of endpoints: all that HTTP offers, beside the outcomes that are posted.
+"""The table of endpoints: all of HTTP, apart from posted outcomes.
 
 A resource of `trackrecord/resources` notes its own endpoints. What needs more than a caller's
 arguments - the prompt, which has an engine of its own, and the status, which tells callers of one

@@ -26,7 +26,7 @@ _fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Taken(NamedTuple):
-    """What became of what was posted.
+    """The result of posting outcomes.
 
     Attributes:
         outcome_ids: of the outcomes that are with Redis or in the spool, in order.
@@ -136,7 +136,7 @@ class OutcomesTaken:
 
 
 def _signed(body: bytes, caller: Caller) -> bytes:
-    """Return a body that says which token brought it, whatever it said itself.
+    """Return a body with the token that brought it, overriding its own claim.
 
     The user of the server may bring what others reported.
     """
@@ -147,7 +147,7 @@ def _signed(body: bytes, caller: Caller) -> bytes:
 
 
 def _not_of(project: str, only: str | None) -> str | None:
-    """Return why an outcome of a project is refused; None if it is not."""
+    """Return the reason for refusing an outcome of a project; None to accept it."""
     if only is None or project == only:
         return None
     return f"this token is for the project {only!r} alone"

@@ -18,7 +18,7 @@ _OTHER_LIST: Final = (
 
 
 class _Place(NamedTuple):
-    """Where a page ended.
+    """The position where a page ended.
 
     Attributes:
         question: stands for the list.
@@ -32,7 +32,7 @@ class _Place(NamedTuple):
 
 
 class AskedPage(NamedTuple):
-    """Which page of a list is asked for.
+    """The requested page of a list.
 
     Attributes:
         limit: the maximum number of entries.
@@ -46,7 +46,7 @@ class AskedPage(NamedTuple):
 
 
 def page_asked_for(given: Mapping[str, str]) -> AskedPage:
-    """Return which page is asked for.
+    """Return the requested page.
 
     Raises:
         InvalidRequest: the limit is not a whole number within bounds.

@@ -1,4 +1,4 @@
-"""What an endpoint takes, from the signature of its call: names, types, bounds, descriptions."""
+"""Parameters of an endpoint, from the signature of its call: names, types, bounds, descriptions."""
 
 import collections.abc
 import inspect
@@ -96,12 +96,12 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be given."""
+        """Return whether the parameter is required."""
         return self.default is inspect.Parameter.empty
 
     @property
     def is_repeated(self) -> bool:
-        """Whether a query string may have it several times."""
+        """Return whether a query string may have it several times."""
         return typing.get_origin(_bare(self.kind)) is list
 
 
@@ -119,7 +119,7 @@ def parameters_of(call: Callable[..., Any], path: str, method: str) -> dict[str,
 
 
 def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.Struct]:
-    """Return a type that holds what is given for parameters; what is not given is unset."""
+    """Return a type for the values of parameters; missing ones are unset."""
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for each in parameters.values():
         said: Any = Annotated[each.kind, Meta(description=each.description)]
@@ -133,7 +133,7 @@ def question_of(name: str, parameters: Mapping[str, Parameter]) -> type[msgspec.
 
 
 def _hints(call: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of arguments; what is imported for type checkers alone is any object."""
+    """Return the types of arguments; those imported for type checkers alone are any object."""
     call = inspect.unwrap(call)
     names = {**vars(collections.abc), **vars(typing), **getattr(call, "__globals__", {})}
     found: dict[str, Any] = {}

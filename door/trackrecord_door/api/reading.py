@@ -1,4 +1,4 @@
-"""What a request gives an endpoint: read from its query string and its body, each mistake named."""
+"""Read an endpoint's arguments from query string and body; each mistake is named."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -157,7 +157,7 @@ def _as_given(question: msgspec.Struct) -> dict[str, Any]:
 
 
 def _said(error: msgspec.ValidationError) -> str:
-    """Return what is wrong, with the name of the argument in front."""
+    """Return the error, with the name of the argument in front."""
     message, _, place = str(error).partition(" - at `$.")
     message = message[:1].lower() + message[1:]
     return f"{place.removesuffix('`')}: {message}" if place else message

@@ -47,7 +47,7 @@ def routes(floor: Floor, bodies: Bodies) -> list[BaseRoute]:
 
 
 class _Later:
-    """An application that is built when it is first wanted: many only report.
+    """An application that is built on first use: many servers never need it.
 
     Args:
         build: builds it.
@@ -71,7 +71,7 @@ class _Later:
 
 
 class _Path:
-    """Answers the requests to one path, whatever their method.
+    """Answers the requests to one path, of every method.
 
     Args:
         answers: by method.

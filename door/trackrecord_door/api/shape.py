@@ -38,7 +38,7 @@ def name_of(answer: type) -> str:
 
 @cache
 def shape_of(answer: type) -> type[msgspec.Struct]:
-    """Return the shape of a class of answers: its fields, with what the docstring says of them."""
+    """Return the shape of a class of answers: its fields, described by its docstring."""
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for name, hint, is_always_there in _fields_of(answer):
         kind = hint if is_always_there else Union[hint, UnsetType]  # noqa: UP007 - of a value
@@ -87,7 +87,7 @@ def _hints(answer: type) -> Mapping[str, Any]:
 
 
 def _may_be_omitted(answer: type, name: str) -> bool:
-    """Whether JSON leaves a field out while it is its default."""
+    """Return whether JSON leaves a field out while it is its default."""
     config = getattr(answer, "__struct_config__", None)
     if config is None or not config.omit_defaults:
         return False
@@ -107,7 +107,7 @@ def _json_type(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
 
 
 def _is_answered_otherwise(kind: type) -> bool:
-    """Whether the JSON of a class is not what msgspec makes of it."""
+    """Return whether the JSON of a class is not what msgspec makes of it."""
     config = getattr(kind, "__struct_config__", None)
     if issubclass(kind, Answer) or kind in _NAMES or (config is not None and config.array_like):
         return True

@@ -1,1 +1,1 @@
-"""What is posted to the front door to be recorded: traces, scores and hooks."""
+"""Routes that take what is to be recorded: traces, scores and hooks."""

@@ -1,4 +1,4 @@
-"""What agents' hooks post: handed on, and answered at once."""
+"""Routes for agents' hooks: requests are queued and answered at once."""
 
 from starlette.requests import Request
 from starlette.responses import Response

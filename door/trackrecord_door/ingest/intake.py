@@ -1,4 +1,4 @@
-"""What the front door hands requests on to, on threads of their own.
+"""The intake of the front door: work on requests, on threads of its own.
 
 Decoding takes processor time; beside it the event loop goes on answering, and hooks have threads
 of their own, because an agent waits for them.
@@ -24,7 +24,7 @@ _HOOKS_AT_ONCE: Final = 4
 
 
 class Intake:
-    """Hands on what was posted.
+    """Passes posted requests on to their receivers.
 
     Args:
         receiver: takes spans and log records.
@@ -48,7 +48,7 @@ class Intake:
         self._hooking = ThreadPoolExecutor(_HOOKS_AT_ONCE, "hook")
 
     async def decode(self, work: Callable[[Receiver], _Result]) -> _Result:
-        """Run work that decodes a request and hands it to the receiver; one at a time."""
+        """Decode a request and pass it to the receiver; one at a time."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._decoding, work, self._receiver)
 
@@ -57,12 +57,12 @@ class Intake:
         return agent in self._hooks
 
     async def hook(self, agent: str, body: bytes) -> bytes | None:
-        """Hand on the body of an agent's hook; return what the agent gets."""
+        """Take the body of an agent's hook; return the answer for the agent."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._hooking, self._hooks[agent], body)
 
     def close(self) -> None:
-        """Finish what was begun, then close everything behind it."""
+        """Finish pending work, then close all receivers."""
         self._hooking.shutdown()
         self._decoding.shutdown()
         self._at_the_end()

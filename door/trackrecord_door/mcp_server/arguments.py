@@ -1,4 +1,4 @@
-"""What the tools take and return: one definition for the check, the schema and the type.
+"""Arguments and results of the tools: one definition for check, schema and type.
 
 What a tool returns says all that its text says: Claude Code and Codex hand models the structure
 alone, other clients the text.
@@ -111,7 +111,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `recall` returns."""
+    """The result of `recall`."""
 
     project: str
     context: str
@@ -122,7 +122,7 @@ class Recalled(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `remember` returns."""
+    """The result of `remember`."""
 
     project: str
     memory_id: str
@@ -130,7 +130,7 @@ class Remembered(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Reported(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What `report_outcome` returns."""
+    """The result of `report_outcome`."""
 
     project: str
     outcome_id: str
@@ -139,7 +139,7 @@ class Reported(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_arguments(given: Mapping[str, object] | None, kind: type[_Arguments]) -> _Arguments:
-    """Return the arguments of a call; null stands for an argument that is not given.
+    """Return the arguments of a call; null counts as a missing argument.
 
     Raises:
         InvalidRequest: they are not what the tool takes; the message is one line.
@@ -152,7 +152,7 @@ def read_arguments(given: Mapping[str, object] | None, kind: type[_Arguments]) -
 
 
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a structure, without what a model need not read."""
+    """Return the JSON Schema of a structure, without parts that a model need not read."""
     _, components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     schema = _terse(components.pop(kind.__name__))
     if components:

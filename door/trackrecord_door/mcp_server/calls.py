@@ -1,4 +1,4 @@
-"""What the tools do: each is one of the calls that Python code makes, with an answer in words."""
+"""The tools' work: each is a call of the Python API, with an answer in words."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def in_one_line(error: TrackrecordError) -> str:
 
 
 def _problem(answer: Rankings) -> str | None:
-    """Return why the answer may be out of date, None if it is not.
+    """Return why the answer may be out of date; None if it is current.
 
     Raises:
         ServerUnavailable: there is no answer at all.
@@ -169,14 +169,14 @@ def _nothing(answer: Rankings) -> str:
 
 
 def _named(project: str) -> str:
-    """Return a project's name for a model: whoever names a repository chooses its words."""
+    """Return a project's name for a model: its words come from the author of a repository."""
     from trackrecord.learning.text.inert import identifier
 
     return repr(identifier(project))
 
 
 def _entries(answer: Rankings) -> list[Entry]:
-    """Return what stands in the answer; an id that agents chose has the form of a name.
+    """Return the entries of the answer; ids that agents chose have the form of names.
 
     The id that trackrecord gives a memory stays whole: outcomes name the memory by it.
     """
@@ -206,7 +206,7 @@ def _new_task_id() -> str:
 
 
 def _delivery_problem() -> str | None:
-    """Wait until what was reported is safe; return what keeps it from Redis, None if nothing."""
+    """Wait until the report is safe; return the problem of its delivery, None if there is none."""
     before = trackrecord.stats().spooled
     if not trackrecord.flush(_PATIENCE_S):
         return "it waits to be delivered"

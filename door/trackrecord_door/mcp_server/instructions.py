@@ -1,4 +1,4 @@
-"""What the server tells an agent about itself, which is often all that its model reads at first."""
+"""The server's description of itself for agents: often all that a model reads at first."""
 
 from collections.abc import Collection
 from typing import Final

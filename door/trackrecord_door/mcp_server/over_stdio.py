@@ -61,7 +61,7 @@ def _ended_by_signals(scope: anyio.CancelScope) -> Iterator[None]:
 
 @contextmanager
 def _own_stdin() -> Iterator[int]:
-    """Take stdin away from whatever else this process starts; return where it is read."""
+    """Take stdin away from child processes; return the stream to read it from."""
     descriptor, nothing = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

@@ -49,7 +49,7 @@ class _Mcp:
         await serve(seat, scope, receive, send)
 
     def _seat(self, request: Request) -> Seat:
-        """Return what the request is about.
+        """Return the project and the task of the request.
 
         Raises:
             RequestRefused: it names no project or no tools that there can be, or may not use them.

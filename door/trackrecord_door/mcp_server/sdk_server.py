@@ -60,7 +60,7 @@ def create_server(seat: Seat) -> Server[Any]:
 
 @lru_cache(maxsize=8)
 def _offered(names: tuple[str, ...]) -> tuple[Mapping[str, Tool], types.ListToolsResult]:
-    """Return tools by name, and as clients list them; over HTTP each request asks for them."""
+    """Return tools by name, and in the form for clients; over HTTP each request reads them."""
     offered = {tool.name: tool for tool in tools_of(names)}
     described = [_described(tool) for tool in offered.values()]
     return offered, types.ListToolsResult(tools=described)
@@ -116,7 +116,7 @@ def _failed(message: str) -> types.CallToolResult:
 
 
 def _client_name(context: Context) -> str | None:
-    """Return what the client calls itself, if it says so on this connection."""
+    """Return the client's own name, if it sent one on this connection."""
     client = context.session.client_params
     if client is None:
         return None

@@ -1,4 +1,4 @@
-"""The seat of an agent at the server: whose experience it gets, and what it may do."""
+"""The scope of an agent's connection: project, task and permitted tools."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ READING: tuple[str, ...] = (RECALL,)
 
 @dataclass(frozen=True)
 class Seat:
-    """What one connection is about.
+    """The project and the task of one connection.
 
     Attributes:
         project: returns its project; asked beside the event loop, with the first call of a tool.
@@ -30,7 +30,7 @@ class Seat:
 
 
 def chosen_tools(names: Collection[str]) -> tuple[str, ...]:
-    """Return these tools in their order; all of them if none is named.
+    """Return these tools in their order; all of them by default.
 
     Raises:
         InvalidRequest: there is no tool of such a name; the message is one line.

@@ -1,4 +1,4 @@
-"""The tools: what each is called, what it takes and returns, and how it may be used."""
+"""The tools: their names, arguments, results and hints for use."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace

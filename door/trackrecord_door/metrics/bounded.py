@@ -1,4 +1,4 @@
-"""Questions to a server that may be away: asked one at a time, and waited for only so long."""
+"""Queries to a server that may be away: one at a time, with a limit on waiting."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _R = TypeVar("_R")
 
 
 class Bounded:
-    """Asks a server on a thread of its own, and gives up soon.
+    """Asks a server on a thread of its own, with a short limit on waiting.
 
     A question that hangs keeps the thread; until it ends, all later ones are given up, too.
 
@@ -29,7 +29,7 @@ class Bounded:
         self._is_away = False
 
     async def ask(self, question: Callable[[], _R]) -> _R | None:
-        """Return the answer to a question; None if there is none in time."""
+        """Return the answer to a question; None if it does not come in time."""
         asked = asyncio.get_running_loop().run_in_executor(self._thread, question)
         try:
             # Cancelled if it has not begun; if it has, it goes on alone.

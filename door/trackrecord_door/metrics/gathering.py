@@ -59,7 +59,7 @@ class OfFleet:
 
 @dataclass(frozen=True)
 class Figures:
-    """What one scrape shows.
+    """The figures of one scrape.
 
     Attributes:
         version: of trackrecord.
@@ -156,7 +156,7 @@ def _with_own_drops(captured: CapturedCounts) -> CapturedCounts:
 
 
 def _resident(pids: list[int]) -> int | None:
-    """Return the memory of processes of this host, in bytes; None where it cannot be seen."""
+    """Return the memory of processes of this host, in bytes; None if it is not visible."""
     sizes = [size for pid in pids if (size := _resident_of(pid)) is not None]
     return sum(sizes) if sizes else None
 

@@ -1,4 +1,4 @@
-"""Whether the front door answers."""
+"""The route that shows that the front door is up."""
 
 from starlette.requests import Request
 from starlette.responses import Response

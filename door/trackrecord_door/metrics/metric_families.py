@@ -35,7 +35,7 @@ class FigureCollector(Collector):
         self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all families; what is not known is left out."""
+        """Yield all families; unknown values are left out."""
         figures = self._figures
         yield InfoMetricFamily(
             "trackrecord_build", "The version of trackrecord.", {"version": figures.version}

@@ -52,7 +52,7 @@ class Requests:
         self._durations[surface].note(seconds)
 
     def answered(self) -> Answered:
-        """Return what was counted until now."""
+        """Return the counts so far."""
         durations = {name: each.copy() for name, each in self._durations.items()}
         return Answered(dict(self._by_status), durations)
 

@@ -67,7 +67,7 @@ class _Metrics:
 
 
 def _written(figures: Figures, accept: str) -> tuple[bytes, str]:
-    """Return figures in the format that a scraper asks for, and the name of the format."""
+    """Return figures in the format of the scraper's choice, and the name of the format."""
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import choose_encoder
 

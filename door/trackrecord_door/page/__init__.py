@@ -1,1 +1,1 @@
-"""The page: what a person sees in a browser, rendered on the server."""
+"""The page: a browser's view of the store, rendered on the server."""

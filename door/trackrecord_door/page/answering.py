@@ -1,4 +1,4 @@
-"""What the functions of the pages return: something to show, or something to do."""
+"""Results of page functions: something to show, or something to do."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page shows.
+    """The content of a page.
 
     Attributes:
         template: in `templates`.
@@ -24,7 +24,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Deed:
-    """Something to do, which is asked about first.
+    """An action to carry out after it was confirmed.
 
     Attributes:
         question: asks, in a sentence or two, whether it shall be done, and says what follows.

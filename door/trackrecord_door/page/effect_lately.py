@@ -1,4 +1,4 @@
-"""The effect of advice as it was measured lately: of many tasks that takes longer than a glance.
+"""Recent measures of the effect of advice: with many tasks, measuring takes long.
 
 The overview shows it beside the rest. It is measured on a thread of the floor; whoever comes
 meanwhile is shown what was measured before, and when.
@@ -50,7 +50,7 @@ class Lately:
 
 
 class _Kept:
-    """What is known of one project, and what is being measured."""
+    """The last measure of one project, and the one in progress."""
 
     def __init__(self) -> None:
         self.known: Lately | None = None
@@ -58,7 +58,7 @@ class _Kept:
         self._began = 0.0
 
     def is_due(self) -> bool:
-        """Whether it may be measured anew."""
+        """Return whether it may be measured again."""
         return self.running is None and time.monotonic() - self._began >= _EVERY_S
 
     def begin(self, running: Future[Lately]) -> None:
@@ -85,7 +85,7 @@ class EffectsLately:
         self._lock = Lock()
 
     def of(self, project: str) -> Lately | None:
-        """Return the effect that was measured last; None while it is measured for the first time.
+        """Return the last measured effect; None during the first measurement.
 
         Raises:
             UnknownProject: nothing is on record for the project.

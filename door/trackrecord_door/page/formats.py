@@ -1,4 +1,4 @@
-"""How numbers, moments and states are written on the pages."""
+"""Format numbers, moments and states for the pages."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -90,7 +90,7 @@ def day(at: float) -> str:
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence of ours, in which commands stand between backticks, as HTML."""
+    """Return a sentence of ours as HTML; commands in it are between backticks."""
     parts = text.split("`")
     shown = [
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part)

@@ -71,7 +71,7 @@ class Pages:
 
 
 def error_answer(request: Request, error: RequestRefused | TrackrecordError) -> Response:
-    """Return a page that says what is wrong, and what to do."""
+    """Return a page with the error and its remedy."""
     from .rendering import render_error
 
     return render_error(request, error)

@@ -51,7 +51,7 @@ _ANSWERS: Final = ("confirmed", "reason", "by")
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Return the templates, with what they may use."""
+    """Return the templates' environment, with their functions."""
     made = Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
@@ -92,7 +92,7 @@ def render_nothing_yet(request: Request, asked: PageRequest) -> Response:
 
 
 def render_error(request: Request, error: RequestRefused | TrackrecordError) -> Response:
-    """Return a page that says what is wrong, in a sentence, and what to do."""
+    """Return a page with the error in a sentence, and its remedy."""
     status = error.status if isinstance(error, RequestRefused) else status_of(error)
     message = error.message if isinstance(error, RequestRefused) else str(error)
     values = {"message": message, "status": status}
@@ -111,7 +111,7 @@ def render_question(
     problem: str | None = None,
     status: int = 200,
 ) -> Response:
-    """Return the page that asks whether something shall be done, and why it could not be."""
+    """Return a page that asks for confirmation, with the problem of the last try."""
     fields = {name: each for name, each in form.fields.items() if name not in _ANSWERS}
     values: dict[str, Any] = {
         "deed": deed,
@@ -127,7 +127,7 @@ def render_question(
 
 
 def redirect(link: str, said: str | None = None) -> Response:
-    """Return the way to the page that follows; it says what was done."""
+    """Return the redirection to the next page, with a message about what was done."""
     answer = RedirectResponse(link, 303, HEADERS)
     if said is not None:
         value = base64.urlsafe_b64encode(said[:_LONGEST_SAID].encode()).decode()
@@ -136,7 +136,7 @@ def redirect(link: str, said: str | None = None) -> Response:
 
 
 def _said(request: Request) -> str | None:
-    """Return what the form before this page did, None if there was none."""
+    """Return the message of the last form, None without one."""
     try:
         return base64.urlsafe_b64decode(request.cookies.get(_SAID, "")).decode() or None
     except (binascii.Error, ValueError):

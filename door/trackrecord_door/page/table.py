@@ -1,4 +1,4 @@
-"""The pages: under which path each is found, and who may see it or do what it offers."""
+"""The pages: their paths, and the permissions for seeing and changing them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +24,7 @@ class View:
 
 @dataclass(frozen=True)
 class Action:
-    """Something that a page can change: asked about once more, then done.
+    """A change that a page offers: confirmed first, then done.
 
     Attributes:
         path: where its form is posted to.
@@ -103,5 +103,5 @@ _PERMISSIONS: Final = {action.path: action.permission for action in ACTIONS}
 
 
 def permission_of(path: str) -> Permission:
-    """Return what a caller must be permitted for the action that is posted to a path."""
+    """Return the permission that the action posted to a path requires."""
     return _PERMISSIONS[path]

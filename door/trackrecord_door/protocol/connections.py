@@ -52,7 +52,7 @@ class Connections:
                 del self._unproven[connection.address]
 
     def excess(self, most: int, most_unproven: int) -> "BoundedProtocol | None":
-        """Return the one that has to go after one was added; None if there are not too many.
+        """Return the one to close after one was added; None if there are not too many.
 
         Args:
             most: of all.
@@ -152,7 +152,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_proven(self) -> bool:
-        """Whether a request on this connection has shown a credential."""
+        """Return whether a request on this connection has shown a credential."""
         self._note_proof()
         return self._was_proven
 
@@ -162,7 +162,7 @@ class BoundedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no request is being answered here."""
+        """Return whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def _stay(self) -> None:
@@ -212,7 +212,7 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, with the headers that every answer has."""
+        """Answer a request that is not HTTP, with the headers of every answer."""
         body = msg.encode()
         headers: list[tuple[Any, Any]] = [
             *self.server_state.default_headers,

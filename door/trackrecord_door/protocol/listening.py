@@ -110,7 +110,7 @@ def listen_in_home(home: Path) -> socket.socket:
 
 
 def _bound(path: Path) -> socket.socket:
-    """Take the place of a socket that nobody listens on any more.
+    """Bind, after removing a dead server's socket.
 
     Raises:
         BlockingIOError: somebody does.
@@ -145,7 +145,7 @@ def is_loopback(host: str) -> bool:
 
 
 def describe(listener: socket.socket, settings: HttpSettings) -> str:
-    """Return the lines that tell the user where the server is, and how the page is opened."""
+    """Return the lines that tell the user where the server is, and how to open the page."""
     lines = f"HTTP: {url_of(listener)}\nthe page: run `trackrecord open`"
     if settings.open_to_local_users:
         return f"{lines}\nevery user of this machine may read and decide: http.open_to_local_users"

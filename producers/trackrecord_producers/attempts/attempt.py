@@ -1,4 +1,4 @@
-"""An attempt at a task, observed from its start to its end, whatever that is."""
+"""An attempt at a task, observed from its start to any kind of end."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class Attempt:
         self._account.note(given)
 
     def start(self) -> None:
-        """Begin anew; `with` and the decorator call this."""
+        """Start again; `with` and the decorator call this."""
         if self.task_id is None:
             self.task_id = f"attempt-{new_id()}"
         self._outer, self._recorded = current_attempt(), None

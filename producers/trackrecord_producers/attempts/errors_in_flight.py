@@ -105,7 +105,7 @@ def report_error(
     wait_s: float = 0.0,
     is_counted: bool = False,
 ) -> str | None:
-    """Record an error that no attempt here counts; `is_counted` says whether one has."""
+    """Record an error that no attempt of this process counts, as `is_counted` shows."""
     try:
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)
@@ -252,7 +252,7 @@ class KnownErrors(NamedTuple):
 
 
 def known_of(task_id: object, project: object) -> KnownErrors:
-    """Return the record of a task in flight, with what is still on its way; never raises."""
+    """Return the record of a task in flight, including unsent errors; never raises."""
     try:
         checked_id, owner = checked_task_id(as_text(task_id)), checked_project(as_text(project))
         diversion = diversion_here()

@@ -58,7 +58,7 @@ class InFlightWriter:
         renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
-        """Start anew: a new process has no thread, and the queue is its parent's."""
+        """Start again: a new process has no thread, and the queue is its parent's."""
         self._notices = Notices()
         self.drops: Drops[ReportReason] = Drops(
             self._notices, "reports on tasks in flight", REPORT_ADVICE

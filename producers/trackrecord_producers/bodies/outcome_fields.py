@@ -101,7 +101,7 @@ class GroundFields(_RequiredGroundFields, total=False):
 
 
 class OutcomeFields(TypedDict, total=False):
-    """Every field of an outcome but `task_id` and `success`; None stands for "not given".
+    """Every field of an outcome but `task_id` and `success`; None is "not given".
 
     Attributes:
         bead_id: another name for `task_id`, which wins when both are there.

@@ -74,7 +74,7 @@ def _flat(call: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _rename(call: dict[Any, Any], say: Say) -> None:
-    """Give fields their own names, where only one other name says which field is meant."""
+    """Rename fields to their own names, if only one of another name is present."""
     for field in dict.fromkeys(_OTHER_NAMES.values()):
         others = [name for name, meant in _OTHER_NAMES.items() if meant == field and name in call]
         if len(others) == 1 and field not in call:

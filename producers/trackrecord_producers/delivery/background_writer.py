@@ -124,7 +124,7 @@ class BackgroundWriter:
 
     @property
     def is_this_thread(self) -> bool:
-        """Whether the caller is the writing thread itself."""
+        """Return whether the caller is the writing thread itself."""
         return threading.get_ident() == self._thread_ident
 
     def accept(self, item: WaitingItem, put: Callable[[WaitingItem], bool] | None = None) -> bool:
@@ -204,13 +204,13 @@ class BackgroundWriter:
                 self.queue.wait(self._policy.linger_s)
 
     def _refuse(self, error: Exception) -> None:
-        """Drop all waiting and later items: without settings there is nowhere to deliver."""
+        """Drop all waiting and later items: without settings there is no destination."""
         self._refusal = reason, detail = reason_of(error)
         self._drops.count(reason, len(self.queue.seize()), detail=detail)
         self._on_done()
 
     def wait_until_ready(self, timeout_s: float) -> None:
-        """Wait until the thread has imported what it needs."""
+        """Wait until the thread has finished its imports."""
         self.queue.hurry()
         self._is_ready.wait(timeout_s)
 

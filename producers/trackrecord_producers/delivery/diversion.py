@@ -43,10 +43,10 @@ class Diversion(Protocol):
         """Note a report that could not be made."""
 
     def task(self, project: str | None, task_id: str) -> TaskInFlight:
-        """Return what was reported of a task in flight."""
+        """Return the record of a task in flight."""
 
     def tasks(self, project: str | None) -> Iterable[TaskInFlight]:
-        """Return what was reported of the tasks in flight of a project."""
+        """Return the records of the tasks in flight of a project."""
 
     def resolve(self, project: str | None, error_id: str) -> None:
         """Mark an error as dealt with."""

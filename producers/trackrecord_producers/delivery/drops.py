@@ -91,6 +91,6 @@ class Drops(Generic[_R]):
             return dict(self._counts)
 
     def total(self) -> int:
-        """Return how many were dropped, whatever the reason."""
+        """Return how many were dropped, for all reasons."""
         with self._lock:
             return sum(self._counts.values())

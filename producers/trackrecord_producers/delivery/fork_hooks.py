@@ -15,7 +15,7 @@ import trackrecord.process.forking  # noqa: F401 - for the order of the hooks
 
 
 class HookStep(IntEnum):
-    """When a hook runs; hooks of one step run in the order in which they were registered."""
+    """The order of hooks; hooks of one step run in the order of their registration."""
 
     LOCKED_FILES = 1  # before anything opens a file of its own
     IDS = 2  # before anything takes an id
@@ -29,7 +29,7 @@ class Renewable(Protocol):
     """An object whose state belongs to one process."""
 
     def begin_in_child(self) -> None:
-        """Start anew; called by the only thread of the new process."""
+        """Start again; called by the only thread of the new process."""
 
 
 _functions: list[tuple[HookStep, Callable[[], None]]] = []

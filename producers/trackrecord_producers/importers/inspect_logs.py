@@ -108,7 +108,7 @@ def _parts(archive: _Archive) -> list[_Part]:
 
 
 def _evaluation(archive: _Archive, path: Path) -> dict[str, Any]:
-    """Return what the log says of the evaluation as a whole.
+    """Return the facts of the evaluation as a whole.
 
     One that was cut off has no header yet, but a journal.
     """
@@ -196,7 +196,7 @@ def _scored(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def _success(value: object) -> bool | None:
-    """Return what a score says: full is a success, nothing is a failure, the rest says nothing."""
+    """Return the success of a score: full is a success, zero is a failure, others are unknown."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):
@@ -245,7 +245,7 @@ def _answer(answer: dict[str, Any] | None, sample: dict[str, Any]) -> dict[str, 
 
 
 def _text(content: object, sample: dict[str, Any]) -> str:
-    """Return the text of a message; long ones stand elsewhere in the sample."""
+    """Return the text of a message; long ones are stored elsewhere in the sample."""
     if isinstance(content, list):
         return "\n".join(_text(_object(each).get("text"), sample) for each in content)
     if not isinstance(content, str):

@@ -69,7 +69,7 @@ def read_outcomes(
 
 
 def _fields(text: bytes, max_bytes: int) -> dict[str, Any]:
-    """Return the fields of an outcome, without those that are null: these say nothing.
+    """Return the fields of an outcome, without null ones.
 
     Only a success that is null says something: nobody knows it.
 

@@ -24,7 +24,7 @@ class Imported:
 
     @property
     def place(self) -> str:
-        """Where it stands in the file, as "line 3"."""
+        """The line in the file, as "line 3"."""
         return f"{self.kind} {self.record}"
 
 
@@ -44,7 +44,7 @@ class Rejected:
 
     @property
     def place(self) -> str:
-        """Where it stands in the file, as "line 3"."""
+        """The line in the file, as "line 3"."""
         return f"{self.kind} {self.record}"
 
 

@@ -52,7 +52,7 @@ def read_tau_bench(path: Path) -> Iterator[Imported | Rejected]:
 
 
 def task_of(run: dict[str, Any]) -> str | None:
-    """Return the name of a run's task, as its outcome has it; None if the run does not say it."""
+    """Return the name of a run's task, as its outcome has it; None without one."""
     try:
         return _task(run, _instruction(run))
     except _WrongShape:

@@ -1,1 +1,1 @@
-"""The calls for prompts: what a task is handed is reported, as an exposure or a recall."""
+"""The calls for prompts; exposures and recalls are reported."""

@@ -1,4 +1,4 @@
-"""The question for a whole prompt; what a task is handed is recorded, as for rankings.
+"""The call for a whole prompt; its exposure is recorded, as for rankings.
 
 In a module of its own: an agent that asks for rankings alone does not import it.
 """

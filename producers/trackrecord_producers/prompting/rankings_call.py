@@ -1,4 +1,4 @@
-"""The question for rankings that an agent asks at prompt time; what it is handed is recorded.
+"""The call for rankings that agents make at prompt time; its exposure is recorded.
 
 With a task id that is an exposure. Without one it is only said which memories were handed out, so
 that they stay fresh: once a day for each memory. Both go the way of an outcome, and the answer does
@@ -30,14 +30,14 @@ _MOST_REMEMBERED: Final = 10_000
 
 
 class _HandedToday:
-    """The memories that this process has reported today; a forked child goes on from there."""
+    """The memories that this process has reported today; a forked child continues the set."""
 
     def __init__(self) -> None:
         self._day = 0
         self._seen: set[tuple[str, str]] = set()
 
     def new(self, project: str, memories: Iterable[str]) -> list[str]:
-        """Return the memories that were not handed out today, and note that they are now."""
+        """Return the memories that were not yet recalled today, and note that they are now."""
         today = int(time.time() // _DAY_S)
         if today != self._day or len(self._seen) > _MOST_REMEMBERED:
             # Not cleared: another thread may be reading it.
@@ -66,7 +66,7 @@ _A = TypeVar("_A", bound=_Answer)
 
 
 def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
-    """Return a question whose answers are recorded where they have to do with a task."""
+    """Return a question whose answers are recorded if they are about a task."""
 
     @wraps(ask)
     def asked(*args: _P.args, **kwargs: _P.kwargs) -> _A:
@@ -81,7 +81,7 @@ def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
 
 
 def publish_exposure(exposure: ExposureBody) -> str | None:
-    """Publish what a task was handed, and go on: never raises, never waits.
+    """Publish a task's exposure in the background: never raises, never waits.
 
     Returns:
         Its id, or None if it was dropped; `dropped` counts why. Also None where a test's own
@@ -100,7 +100,7 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
 
 
 def _report_handed(answer: _Answer) -> None:
-    """Report the memories that were handed out, unless that was said today: never raises."""
+    """Report recalled memories, each once a day: never raises."""
     diversion = diversion_here()
     if diversion is not None:
         # A test is told of all.
@@ -114,7 +114,7 @@ def _report_handed(answer: _Answer) -> None:
 
 
 def publish_recall(project: str, memories: Sequence[str]) -> bool:
-    """Report memories that were handed out, and go on: never raises, never waits.
+    """Publish recalled memories in the background: never raises, never waits.
 
     Returns:
         Whether all of it was accepted; `dropped` counts why if not.

@@ -1,4 +1,4 @@
-"""Outcomes as they are handed in, each ready to be published or named as bad."""
+"""Outcomes from a caller, each ready to be published or named as bad."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Publisher:
         renew_in_child(HookStep.WRITERS, self)
 
     def begin_in_child(self) -> None:
-        """Start anew: a new process has no thread, and the queue is its parent's."""
+        """Start again: a new process has no thread, and the queue is its parent's."""
         self._notices = Notices()
         self._drops: Drops[Reason] = Drops(self._notices, "outcomes", OUTCOME_ADVICE)
         self._counts = DeliveryCounts()

@@ -22,7 +22,7 @@ Goes = Callable[[str, bytes], bool]
 
 @dataclass
 class InSpool:
-    """What the spool holds of a subject.
+    """The counts of a subject's bodies in the spool.
 
     Attributes:
         lines: how many lines.
@@ -36,7 +36,7 @@ class InSpool:
 
 
 def find_in_spool(folder: Path, goes: Goes) -> InSpool:
-    """Return what is there; nothing is changed."""
+    """Return the counts; changes nothing."""
     found = InSpool()
     for path, _ in sorted(spool_files(folder)):
         reports = [each for each in _reports(path) if goes(*each)]
@@ -48,7 +48,7 @@ def find_in_spool(folder: Path, goes: Goes) -> InSpool:
 
 
 def forget_in_spool(folder: Path, goes: Goes) -> None:
-    """Write each file anew without what goes; one that is interrupted is done again.
+    """Rewrite each file without what is forgotten; an interrupted file is done again.
 
     Raises:
         OSError: a file cannot be written or deleted.

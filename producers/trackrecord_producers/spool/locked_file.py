@@ -36,7 +36,7 @@ class LockedFile:
 
     @property
     def is_unlinked(self) -> bool:
-        """Whether its name is gone, so that nobody can find it."""
+        """Return whether the file's name is gone, so that no process can find it."""
         return self.fd is None or os.fstat(self.fd).st_nlink == 0
 
     def close(self) -> None:

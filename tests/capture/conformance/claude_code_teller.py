@@ -87,7 +87,7 @@ class Transcript:
             file.write(json.dumps(fields, separators=(",", ":")) + "\n")
 
     def prompt(self, text: str, prompt: str) -> None:
-        """What a person asks, with what Claude Code writes around it."""
+        """Return a person's prompt, with the text that Claude Code writes around it."""
         self._prompt = prompt
         self.line({"type": "queue-operation", "operation": "enqueue", "content": text})
         self.user(text)
@@ -95,7 +95,7 @@ class Transcript:
         self.write(type="user", isMeta=True, message={"role": "user", "content": "Caveat: …"})
 
     def user(self, content: Any, **fields: Any) -> None:
-        """A record of what the model is told."""
+        """Return a record of input to the model."""
         message = {"role": "user", "content": content}
         self.write(type="user", promptId=self._prompt, message=message, **fields)
 

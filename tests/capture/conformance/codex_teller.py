@@ -138,7 +138,7 @@ class Rollout:
             self._event("task_complete", turn_id=self._turn, last_agent_message=step.text)
 
     def _call(self, tool: str, arguments: dict[str, Any], *, scripted: bool = True) -> str:
-        """What the model writes; return the id under which what became of it is told."""
+        """Write a model's call; return the id under which its result is reported."""
         call = f"call_{self._thread[9:13]}_{next(self._calls)}"
         if self._code_mode and scripted:
             script = f"text(await tools.{tool}({json.dumps(arguments)}));"
@@ -176,7 +176,7 @@ class Rollout:
         )  # fmt: skip
 
     def _interrupt(self) -> None:
-        """The command that ran is told of only after the turn has ended."""
+        """Interrupt: the running command is reported only after the turn has ended."""
         kind, told = self._open
         outer, call, command = told.split(" ", 2)
         self._open = (kind, outer)

@@ -77,14 +77,14 @@ Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Crash | LimitR
 
 
 class Turn(NamedTuple):
-    """What a person asks, and what the agent does."""
+    """A person's prompt, and the agent's work."""
 
     prompt: str
     steps: tuple[Step, ...]
 
 
 class Known(NamedTuple):
-    """What must be known of one run, from whichever source.
+    """The expected facts about one run, from any source.
 
     Attributes:
         asked: the instruction.

@@ -85,7 +85,7 @@ class Session:
         return name
 
     def prompt(self, text: str) -> None:
-        """What a person asks; `opencode run` puts quotes around it."""
+        """Return a person's prompt; `opencode run` puts quotes around it."""
         self._message({"role": "user"}, {"type": "text", "text": f'"{text}"'})
 
     def _answer(self, *parts: dict[str, Any], **fields: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the buffer of traces publishes of stories that are told as spans and events."""
+"""The outcomes that the buffer of traces publishes for stories told as spans and events."""
 
 from pathlib import Path
 from typing import Any

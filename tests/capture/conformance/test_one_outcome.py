@@ -41,7 +41,7 @@ every_told_story = pytest.mark.parametrize(("teller", "events", "story"), _TOLD)
 
 
 class Entries(NamedTuple):
-    """What sources published of one story.
+    """The published outcomes of one story, by source.
 
     Attributes:
         whole: what the agent's own recording says once all is over, by the outcome's id.
@@ -60,7 +60,7 @@ def entries(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Entries:
-    """The story, told in each way on one machine."""
+    """Play the story in each way on one machine."""
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
     places = teller.tell(story, tmp_path)

@@ -73,7 +73,7 @@ def _trace(number: int) -> str:
 
 
 class _Events:
-    """What agents that report their work as events have in common."""
+    """The common parts of agents that report their work as events."""
 
     agent = ""
     session = ""

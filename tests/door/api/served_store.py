@@ -37,7 +37,7 @@ _HOUR: Final = 3600.0
 
 @dataclass
 class ServedStore:
-    """What a front door serves.
+    """The store and the home that a front door serves.
 
     Attributes:
         home: of the front door.

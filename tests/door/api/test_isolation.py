@@ -23,7 +23,7 @@ GIVEN = {"task_id": "{mark}-1", "tools": "{mark}-grep", "scores": {"{mark}-clean
 
 
 def name_of(endpoint: Endpoint) -> str:
-    """How a test of an endpoint is called."""
+    """Return the name of an endpoint's test."""
     return f"{endpoint.method} {endpoint.path}"
 
 

@@ -147,7 +147,7 @@ class Browsing:
         self.page.emulate_media(color_scheme="light")
 
     def take_wrong(self) -> list[str]:
-        """Return what went wrong, and begin anew."""
+        """Return the errors so far, and forget them."""
         wrong, self.wrong = self.wrong, []
         return wrong
 

@@ -76,7 +76,7 @@ class ShownStore:
             learn(connection, batch, self.settings.rules, now=now)
 
     def hand_out(self, project: str, given: Iterable[tuple[str, Sequence[str], bool]]) -> None:
-        """Record what tasks were handed: their id, the entries, and whether they were withheld."""
+        """Record exposures: the task's id, the entries, and whether they were withheld."""
         received = [
             ReceivedExposure(
                 ExposureBody(
@@ -154,7 +154,7 @@ def fill(store: ShownStore, hostile: Sequence[str]) -> None:
 
 
 def _fill(store: ShownStore, project: str, text: Callable[[int, str], str]) -> None:
-    """Learn, hand out, consolidate and remember; `text` decides what agents write.
+    """Learn, record exposures, consolidate and remember; `text` decides what agents write.
 
     Args:
         store: what is filled.

@@ -71,7 +71,7 @@ def ask(page_door, shown_store):
 
 
 class _Answers:
-    """What every surface says of a project's patterns."""
+    """The answers of every surface about a project's patterns."""
 
     def __init__(self, http, project):
         def get(path, **query):

@@ -35,7 +35,7 @@ def run(number: int, *said: str | RunStep, task: object = None, success: bool = 
 
 
 def unjudged(number: int, *said: str | RunStep, task: object = None) -> NotedRun:
-    """A run of which nobody knows how it ended."""
+    """Return a run without a known result."""
     judged = run(number, *said, task=task)
     return NotedRun(**{**structs.asdict(judged), "success": None})
 

@@ -12,7 +12,7 @@ from trackrecord.learning.advice.runs.attempts import attempts_of
 
 
 def task(ends, *, hours=None, minutes=None):
-    """The runs of one task from how they ended: one an hour, or as told, so many minutes long."""
+    """Return the runs of one task by how they ended: one an hour by default."""
     moments = hours or range(len(ends))
     return [
         structs.replace(
@@ -33,7 +33,7 @@ def stopping(first=100):
 
 
 def compared(runs):
-    """Whether each run of the task at hand is compared with other runs of it."""
+    """Return whether each run of the task is compared with other runs of it."""
     found = attempts_of(runs)
     return [found[each.outcome].task is not None for each in runs if each.task_id == "tt"]
 

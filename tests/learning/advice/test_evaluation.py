@@ -169,12 +169,12 @@ def desk(tasks):
 
 
 def advise(known):
-    """What prompts would say after these runs."""
+    """Return the prompts after these runs."""
     return advising(known, Rules())
 
 
 def quality(runs, gold=None):
-    """How good that would have been."""
+    """Return the quality of these prompts."""
     return recommendation_quality(runs, RULES, Random(1), gold or Gold(), advise)
 
 

@@ -1,4 +1,4 @@
-"""Stand where OpenTelemetry would be, which `pip install trackrecord` does not install.
+"""A module in OpenTelemetry's place, which `pip install trackrecord` does not install.
 
 redis-py imports its SDK where there is one, which takes half as long again as redis-py itself.
 """

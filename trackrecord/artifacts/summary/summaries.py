@@ -66,7 +66,7 @@ def kind_of_output(data: bytes) -> OutputKind:
 
 
 def reading(project: str | None = None, command: str | None = None) -> str | None:
-    """Return the command that reads an artifact back, up to its id; None if it is too long to tell.
+    """Return the command that reads an artifact back, up to its id; None if it is too long.
 
     Args:
         project: the artifact's project; None for that which the command takes by itself.

@@ -16,7 +16,7 @@ _HASHES: Final = 2**64
 
 @dataclass(frozen=True)
 class Assignment:
-    """What was drawn for a task.
+    """The arm and the draws of a task.
 
     Attributes:
         arm: whether the task is given advice or belongs to the holdout; None without a task id.
@@ -35,12 +35,12 @@ class Assignment:
 
     @property
     def is_withheld(self) -> bool:
-        """Whether the task gets nothing, so that it can be compared with."""
+        """Return whether the task gets nothing, as part of the holdout."""
         return self.arm == "withheld"
 
     @property
     def is_explored(self) -> bool:
-        """Whether the order of entries is a draw, so that little known ones are tried."""
+        """Return whether the order of entries is a draw, so that little known ones are tried."""
         return self.seed is not None
 
 

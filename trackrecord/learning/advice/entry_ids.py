@@ -1,4 +1,4 @@
-"""What ids begin with among the ids of all that is handed out, unlike in the lists of their kind.
+"""The prefixes of entry ids in exposures, which differ from the lists of each kind.
 
 An entry of another kind, a pattern or a competence record, has one id everywhere.
 """

@@ -1,4 +1,4 @@
-"""Exploring: try what is little known, so that the best is found and found again.
+"""Exploring: try entries with little evidence, so that the best one is found and found again.
 
 What is handed out is followed, and what is followed gets known: without exploring, the first entry
 that did well is handed out for ever. A drawn order is Thompson sampling: each entry's rate is drawn
@@ -47,7 +47,7 @@ class Prospect(NamedTuple):
 
     @property
     def is_little_known(self) -> bool:
-        """Whether its evidence, without the prior's, is thin."""
+        """Return whether its evidence, without the prior's, is thin."""
         return self.a + self.b - PRIOR_STRENGTH < LITTLE_KNOWN
 
     @property
@@ -60,7 +60,7 @@ class Prospect(NamedTuple):
 
 @dataclass(frozen=True)
 class Draw:
-    """What is drawn of entries for one task, once somebody asks.
+    """The parameters of drawing entries for one task.
 
     Attributes:
         prospects: the entries that are drawn, with distinct ids.

@@ -1,4 +1,4 @@
-"""Recipes: the procedures that can be handed out as what worked."""
+"""Recipes: procedures that can be recommended as examples that worked."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -33,7 +33,7 @@ _CHANCE: Final = 0.05
 
 
 def recipes_among(orders: Mapping[str, Sequence[str]], runs: Sequence[Run]) -> frozenset[str]:
-    """Return the signatures of the procedures that can be handed out as what worked.
+    """Return the signatures of the procedures that can be recommended as examples that worked.
 
     Args:
         orders: the tools of each procedure in the order that its successful runs mostly used.

@@ -12,7 +12,7 @@ EXPLORE: Final[tuple[Explore, ...]] = get_args(Explore)
 
 @dataclass(frozen=True)
 class AdviceRules:
-    """What advice is counted from.
+    """The rules of counting advice.
 
     Attributes:
         max_runs: maximum number of a project's runs that advice is counted from; those that ended

@@ -1,4 +1,4 @@
-"""The texts about recommended procedures, similar past tasks and lessons that stand in a prompt."""
+"""The texts about recommended procedures, similar past tasks and lessons in a prompt."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _GAP_IN_FRONT: Final = re.compile(r"\A…[\s,.;:]*(?=\w)")
 
 
 class ProcedureUsage(NamedTuple):
-    """How often the runs of similar tasks used a procedure.
+    """The frequency of a procedure among the runs of similar tasks.
 
     Attributes:
         used_by_successes: runs that used it and reached their goal.
@@ -38,7 +38,7 @@ class ProcedureUsage(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """How often runs with a procedure succeeded.
+    """The success rate of runs with a procedure.
 
     Attributes:
         won: runs that used it and reached their goal.
@@ -52,7 +52,7 @@ class Gain(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What told the successful runs of like tasks from the failed ones.
+    """A difference between the successful and the failed runs of like tasks.
 
     Attributes:
         runs: all runs.
@@ -113,7 +113,7 @@ def points(effect: float) -> int:
 
 
 def compared_line(line: str, effect: float, language: Language = "en") -> str:
-    """Return a line whose label also says how much better such tasks go.
+    """Return a line whose label adds how much better such tasks go.
 
     Args:
         line: ends in a label in square brackets; another one stays as it is.
@@ -135,7 +135,7 @@ def counted_line(line: str) -> str:
 
 
 def similar_task_line(text: str, difference: Difference, language: Language = "en") -> str:
-    """Return the line of similar past tasks: how often they succeeded, and with what.
+    """Return the line of similar past tasks: how often they succeeded, and with which tools.
 
     Args:
         text: the beginning of the instruction of one of them, masked if need be.

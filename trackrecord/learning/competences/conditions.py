@@ -19,7 +19,7 @@ _THE_WHOLE: Final = ""
 
 
 class Fit(NamedTuple):
-    """How far the conditions of a task agree with known ones; the greater one fits better.
+    """The agreement of a task's conditions with known ones; the greater one fits better.
 
     Attributes:
         contradictions: minus the number of names with another value.
@@ -31,12 +31,12 @@ class Fit(NamedTuple):
 
     @property
     def contradicts(self) -> bool:
-        """Whether one of the names has another value."""
+        """Return whether one of the names has another value."""
         return self.contradictions < 0
 
     @property
     def matches(self) -> bool:
-        """Whether a name has the same value, and none has another one."""
+        """Return whether a name has the same value, and none has another one."""
         return self.agreements > 0 and not self.contradicts
 
 
@@ -121,7 +121,7 @@ def _known(triggers: Iterable[KnownTrigger], task: str | None) -> list[Values]:
 
 
 def parted(values: Mapping[_Key, float], fits: Mapping[_Key, Fit]) -> dict[_Key, float]:
-    """Return values that put in order by conditions first, then by what they were.
+    """Return values in an order by conditions first, then by their former place.
 
     What the conditions say nothing about keeps its value. What agrees better is raised above all
     that agrees less, and at most to 1; what contradicts more is lowered below all that contradicts

@@ -1,4 +1,4 @@
-"""New records: procedures that somebody stores by hand, checked once.
+"""New records: procedures that a person stores by hand, checked once.
 
 A record by hand is the record of its signature, as a learnt one is. So outcomes that follow the
 procedure count for it, and so do those that name it. What its author said stays, whatever is
@@ -53,7 +53,7 @@ class NewStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewCompetence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A procedure as somebody writes it down.
+    """A procedure written by a person.
 
     Attributes:
         triggers: the signals that it answers to.
@@ -100,7 +100,7 @@ def read_new_competence(given: Mapping[str, Any] | bytes, rules: CompetenceRules
 def new_record(
     rules: CompetenceRules, project: str, new: NewCompetence, *, by: str, now: float
 ) -> Competence:
-    """Return the record that a procedure becomes; nobody has tried it yet.
+    """Return the record of a new procedure, without credit.
 
     Args:
         rules: what a record starts with.

@@ -42,7 +42,7 @@ def fit(record: Competence, task: str | None) -> float | None:
 
 @lru_cache(maxsize=65_536)
 def number_of(word: str) -> int:
-    """Return a 63-bit number that stands for a word in an index."""
+    """Return a 63-bit number for a word in an index."""
     return int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 1
 
 

@@ -92,7 +92,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Authored:
-    """What somebody said of a record that was stored by hand; it stays, whatever is learnt.
+    """Text that an author gave a record stored by hand; learning does not change it.
 
     Attributes:
         by: its author.

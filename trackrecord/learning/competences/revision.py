@@ -120,7 +120,7 @@ def require_amount(amount: float) -> None:
 
 
 def reinforce(record: Competence, amount: float | None, *, now: float) -> Competence:
-    """Add the amount, or else the record's gain, up to 1; its ageing starts anew."""
+    """Add the amount, or else the record's gain, up to 1, and restart its ageing."""
     require_alive(record)
     gain = record.lifecycle.reinforcement_gain if amount is None else amount
     require_amount(gain)
@@ -173,7 +173,7 @@ def retract(record: Competence, *, now: float) -> Competence:
 def fork(
     rules: CompetenceRules, origin: Competence, new_id: str, changes: ForkChanges, *, now: float
 ) -> Competence:
-    """Return a new record copied from another one, with changes that nobody has tried yet.
+    """Return a copy of a record with changes, without credit.
 
     So its performance starts at zero, and it does not contradict its own episodes.
     """

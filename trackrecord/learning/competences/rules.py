@@ -19,13 +19,13 @@ class Status(StrEnum):
 
     @property
     def is_selectable(self) -> bool:
-        """Whether a record of this status is a candidate for selection."""
+        """Return whether a record of this status is a candidate for selection."""
         return self in (Status.ACTIVE, Status.CONTESTED)
 
 
 @dataclass(frozen=True)
 class CompetenceRules:
-    """When a procedure becomes a record, what a record starts with, and how it ages.
+    """The rules for new records: when a procedure becomes one, its first values, and its ageing.
 
     Attributes:
         min_successes: number of successful episodes from which a procedure becomes a competence

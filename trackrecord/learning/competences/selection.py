@@ -118,7 +118,7 @@ def choose(
 
 
 def confidence_of(scores: Mapping[str, float], fits: Mapping[str, Fit] = _NOTHING_ASKED) -> float:
-    """Return how far the best candidate stands out, 0..1.
+    """Return the lead of the best candidate, 0..1.
 
     None: 0. One: its score, at most 1. More: (best − second)/best. What the task's conditions
     contradict is not a rival, and never the best; what agrees with them stands above what says

@@ -1,4 +1,4 @@
-"""The texts about competence records that stand in a prompt, in English and in Chinese."""
+"""The texts about competence records in a prompt, in English and in Chinese."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -68,7 +68,7 @@ def competence_line(
 
 
 def under_other_conditions(conditions: Sequence[tuple[str, str]], language: Language = "en") -> str:
-    """Return what is added to the line of a record that was used under other conditions.
+    """Return the note on the line of a record that was used under other conditions.
 
     Args:
         conditions: those that contradict the task's, as names with values.

@@ -70,7 +70,7 @@ class Signature:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether enough speakers say that it succeeds."""
+        """Return whether enough speakers say that it succeeds."""
         return not self.others_speak or is_enough(
             [speaker for speaker, count in self.tally.speakers.items() if count > 0]
         )

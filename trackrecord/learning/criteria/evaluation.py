@@ -20,7 +20,7 @@ _QUOTED_CHARS: Final = 60
 
 @dataclass(frozen=True)
 class Weight:
-    """How far a criterion can be relied on.
+    """The reliability of a criterion.
 
     Attributes:
         weight: 0..1; 0 for a deprecated criterion.
@@ -32,7 +32,7 @@ class Weight:
 
 
 def note_on(*, deprecated: bool, has_little_evidence: bool) -> str:
-    """Return why a criterion's weight may be doubted; "" when there is no reason to."""
+    """Return why a criterion's weight may be doubted; "" without a reason."""
     if deprecated:
         return DEPRECATED
     return LITTLE_EVIDENCE if has_little_evidence else ""

@@ -15,7 +15,7 @@ from .weights import (
 
 
 def explain_criterion(rules: CriteriaRules, standing: CriterionStanding) -> Explanation:
-    """Explain why a criterion's weight is what it is."""
+    """Explain a criterion's weight."""
     return Explanation(
         because=(
             _why_weight(rules, standing),

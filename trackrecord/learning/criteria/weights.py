@@ -15,7 +15,7 @@ MAX_NAME = 128
 
 @dataclass(frozen=True)
 class CriteriaRules:
-    """Which feedback a criterion gets, and how its weight is computed.
+    """The rules for counting a criterion's feedback and computing its weight.
 
     Attributes:
         defaults: criteria that get the verdict of every outcome that does not name them.
@@ -82,7 +82,7 @@ class CriterionEvidence(VerdictCounts):
 
 @dataclass(frozen=True)
 class CriterionStanding:
-    """Everything that evidence and rules say about a criterion at one moment.
+    """The evidence and the rules' conclusions on a criterion at one moment.
 
     Attributes:
         criterion: its name.

@@ -23,7 +23,7 @@ from .rules import MemoryRules
 
 
 class Likeness(Enum):
-    """How a new text relates to a stored one."""
+    """The relation of a new text to a stored one."""
 
     SAME = auto()
     CONTRADICTS = auto()

@@ -143,7 +143,7 @@ def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> fl
 
 
 def handed_out_clock(at: float) -> float:
-    """Return from when a memory decays that was handed out: the beginning of that day, in UTC.
+    """Return the start of a recalled memory's decay: the beginning of the day, in UTC.
 
     So handing it out counts once a day at most, and the latest day counts, in whatever order the
     reports of it arrive and however often.
@@ -169,7 +169,7 @@ def standing_at_any_time(rules: MemoryRules, state: MemoryState) -> float:
 
 
 def without_prefix(text: str) -> str:
-    """Return a memory's text as it was before it became a known pitfall."""
+    """Return the original text of a memory that became a known pitfall."""
     while text.startswith(PITFALL_PREFIX):
         text = text.removeprefix(PITFALL_PREFIX)
     return text

@@ -1,4 +1,4 @@
-"""The texts about memories that stand in a prompt, in English and in Chinese.
+"""The texts about memories in a prompt, in English and in Chinese.
 
 What an agent wrote stands in quotation marks as a note of an agent, and a past task as a quotation:
 neither is an order to whoever reads it.
@@ -41,5 +41,5 @@ def memory_line(
 
 
 def pitfall_text(text: str, language: Language = "en") -> str:
-    """Return a known pitfall's text with the words that say so in a language."""
+    """Return a known pitfall's text with the words that mark it in a language."""
     return _PITFALL[language] + without_prefix(text)

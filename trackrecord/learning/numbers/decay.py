@@ -20,7 +20,7 @@ REBASE_AFTER_HALF_LIVES = 500.0
 
 @dataclass(frozen=True)
 class DecayRules:
-    """How fast evidence ages.
+    """The rules of how fast evidence ages.
 
     Attributes:
         half_life_days: days after which an outcome counts half. Patterns and criteria may have
@@ -34,12 +34,12 @@ class DecayRules:
 
 
 def decayed(value: float, age_seconds: float, half_life_days: float) -> float:
-    """Return what is left of a value at this age: value·0.5^(max(0, age)/half-life)."""
+    """Return a value after decay at this age: value·0.5^(max(0, age)/half-life)."""
     return value * exp2(-max(0.0, age_seconds) / (half_life_days * DAY))
 
 
 def moment_of(moments: Collection[float], half_life_days: float) -> float:
-    """Return the moment at which all of them would weigh together what they weigh, each aged.
+    """Return the moment at which all parts would weigh together what they weigh at their own.
 
     Args:
         moments: seconds since the epoch, at least one.
@@ -87,7 +87,7 @@ class HalfLives:
 
 @dataclass(frozen=True)
 class Bases:
-    """What the sums of a project are relative to: two half-lives, and one landmark.
+    """The bases of a project's sums: two half-lives, and one landmark.
 
     Attributes:
         half_lives: the half-lives.

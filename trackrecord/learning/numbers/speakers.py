@@ -25,14 +25,14 @@ _EVEN_SHARES: Final = 1.5
 
 
 def speaker_named(source: str | None) -> str:
-    """Return the speaker that a source is: it cannot take a name that stands for another kind."""
+    """Return the speaker of a source's name; it cannot take a name that belongs to another kind."""
     name = source or ""
     return f"@{name}" if name[:1] == "@" else name
 
 
 @dataclass(frozen=True)
 class CapRules:
-    """How much one source may count for where others speak.
+    """The rules that bound the weight of one source among others.
 
     Attributes:
         source_share: largest share of a pattern's decayed count that one source has where others
@@ -46,7 +46,7 @@ class CapRules:
 
     @property
     def are_on(self) -> bool:
-        """Whether sources are capped, and must agree."""
+        """Return whether sources are capped, and must agree."""
         return self.source_share < 1
 
 
@@ -71,7 +71,7 @@ class SpeakerCounts(VerdictCounts):
 
 
 def is_enough(speakers: Collection[str]) -> bool:
-    """Return whether what these say need not be confirmed: two agree, or a person says it."""
+    """Return whether these speakers need no confirmation: two agree, or a person is among them."""
     return len(set(speakers)) > 1 or PERSON in speakers
 
 
@@ -121,7 +121,7 @@ def _scaled(part: SpeakerCounts, factor: float) -> SpeakerCounts:
 def holds_without_each(
     parts: Sequence[SpeakerCounts], holds: Callable[[SpeakerCounts], bool]
 ) -> bool:
-    """Return whether something holds without any one source; also where nobody else speaks.
+    """Return whether something holds without any one source; also if there is only one.
 
     Args:
         parts: the counts of each speaker; empty where only one speaks in the project.

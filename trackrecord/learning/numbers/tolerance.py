@@ -1,4 +1,4 @@
-"""How exactly numbers are compared.
+"""The tolerances of comparing numbers.
 
 Ratios and scores come from sums of floats, so that 0.7 may arrive as 0.6999999999999999. 1e-9 is
 far above such errors, and far below any difference that means something.

@@ -1,4 +1,4 @@
-"""Counts of verdicts, raw and decayed: what the evidence of patterns and criteria has in common."""
+"""Counts of verdicts, raw and decayed: the common evidence of patterns and criteria."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ class VerdictCounts:
 
     @property
     def helpful_share(self) -> float | None:
-        """Decayed helpful ÷ decayed total; None without either."""
+        """Return decayed helpful ÷ decayed total; None without either."""
         counted = self.helpful + self.harmful
         if not counted:
             return None

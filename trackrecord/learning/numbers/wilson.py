@@ -1,4 +1,4 @@
-"""Wilson's interval of a rate: what few reports, or a lucky one, can be trusted to say.
+"""Wilson's interval of a rate: how far few reports, or a lucky one, can be trusted.
 
 Wilson (1927), "Probable inference, the law of succession, and statistical inference".
 """

@@ -1,1 +1,1 @@
-"""How one outcome is scored, and under which recorded rules."""
+"""Scoring one outcome, and the recorded rules of scores."""

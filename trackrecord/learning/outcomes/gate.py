@@ -26,7 +26,7 @@ MOST_KEPT: Final = 100_000
 
 @dataclass(frozen=True)
 class BenchmarkRules:
-    """Thresholds of the gate, each of which still passes, and how many runs are kept.
+    """Thresholds of the gate (inclusive), and how many runs are kept.
 
     Attributes:
         rejection_rate_max: highest share of rejected reviews with which the gate passes.

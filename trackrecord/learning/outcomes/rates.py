@@ -8,7 +8,7 @@ from .spread import Spread, SpreadCounter
 
 
 class ProcessFacts(NamedTuple):
-    """One outcome's counts about its process; a count that it does not mention is None.
+    """One outcome's counts about its process; a missing count is None.
 
     Attributes:
         success: whether the task reached its goal.
@@ -176,7 +176,7 @@ def _rate(numerator: float, denominator: int) -> float | None:
 
 
 def changes(earlier: Snapshot | None, later: Snapshot) -> dict[str, float | None]:
-    """Return by how much each rate changed; None where there is nothing to compare."""
+    """Return the change of each rate; None if there is nothing to compare."""
     return {name: _change(earlier, later, name) for name in RATES}
 
 

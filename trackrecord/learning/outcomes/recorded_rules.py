@@ -1,4 +1,4 @@
-"""The rules that recorded numbers were computed by, and when they must be computed anew.
+"""The rules that recorded numbers were computed by, and when they must be computed again.
 
 Maturity, inversion and weights are derived when they are read: their thresholds take effect at
 once. Scores, touches and sums are recorded: a change of what they depend on needs a rebuild.

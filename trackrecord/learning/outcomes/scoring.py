@@ -114,7 +114,7 @@ def score_outcome(
     error_count: int | None = None,
     retry_count: int | None = None,
 ) -> Score:
-    """Score one outcome; a signal that was not observed (None) takes no part."""
+    """Score one outcome; a missing signal (None) takes no part."""
     components = {"success": 1.0 if success else 0.0}
     weights = rules.success_weight
     total = rules.success_weight * components["success"]
@@ -150,7 +150,7 @@ def verdict_of(rules: ScoringRules, raw_score: float) -> Verdict:
 
 
 def verdict_on_patterns(*, success: bool) -> Verdict:
-    """Return what an outcome says of the patterns that it touches: a failed task never helps.
+    """Return an outcome's verdict on its patterns: a failed task never helps.
 
     Its score decides nothing here: a quick failure scores as much as a slow success.
     """

@@ -1,4 +1,4 @@
-"""How a count is spread over tasks: an average hides the one task that did nothing but retry."""
+"""The spread of a count over tasks: an average hides the one task that only retried."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ class SpreadCounter:
                 self._lowest_named = min(self._worst.values())
 
     def spread(self) -> Spread:
-        """Return the spread of what was counted."""
+        """Return the spread of a count."""
         return Spread(dict(sorted(self._outcomes.items())), self._named())
 
     def _named(self) -> tuple[TaskCount, ...]:

@@ -9,7 +9,7 @@ from .evidence import Evidence
 
 @dataclass(frozen=True)
 class AntiPatternRules:
-    """When a pattern is inverted.
+    """The rules for inverting a pattern.
 
     Attributes:
         min_observations: number of tasks, undecayed, that a pattern needs before it can become an

@@ -34,7 +34,7 @@ class Decision:
 
     @property
     def state(self) -> Maturity:
-        """The state in which it holds the pattern, whatever the evidence."""
+        """Return the state in which the decision holds the pattern, against all evidence."""
         return Maturity.PROVEN if self.action is DecisionAction.PROMOTE else Maturity.DEPRECATED
 
 

@@ -75,7 +75,7 @@ class Evidence(VerdictCounts):
         return holds_without_each(self.speakers, holds_without)
 
     def is_confirmed(self, says: Callable[[VerdictCounts], bool]) -> bool:
-        """Return whether two sources, or a person, each say so; also where nobody else speaks.
+        """Return whether two sources, or a person, each say so; also if there is only one speaker.
 
         Unlike `agrees`, no source can prevent it by contradicting the others.
 

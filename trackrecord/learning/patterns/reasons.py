@@ -1,4 +1,4 @@
-"""Why a pattern stands where it stands, in one line of English or Chinese; `explain` says more."""
+"""The reason for a pattern's standing, in one line of English or Chinese; see also `explain`."""
 
 from __future__ import annotations
 

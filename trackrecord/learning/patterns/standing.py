@@ -1,4 +1,4 @@
-"""A pattern's standing: everything that its evidence and the rules say about it."""
+"""A pattern's standing: the conclusions from its evidence and the rules."""
 
 from dataclasses import dataclass
 

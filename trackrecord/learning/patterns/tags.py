@@ -1,4 +1,4 @@
-"""Tags by hand: what people call patterns by, and find them by, beside their kind."""
+"""Tags that people give to patterns by hand, in addition to their kind."""
 
 import unicodedata
 from collections.abc import Iterable

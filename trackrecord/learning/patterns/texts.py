@@ -114,7 +114,7 @@ def warning(inversion: Inversion, language: Language = "en", *, rules: TextRules
 
 
 def failures(inversion: Inversion, language: Language = "en", *, rules: TextRules = PLAIN) -> str:
-    """Return what a warning follows from: "<content>. Failed 5/7 times (71% failure rate)"."""
+    """Return the counts behind a warning: "<content>. Failed 5/7 times (71% failure rate)"."""
     content = _without_warning(one_line(inversion.content, rules.max_chars), rules)
     content = _shown(content.rstrip(_PERIODS), language, rules, is_known=inversion.is_known)
     evidence = inversion.evidence
@@ -160,7 +160,7 @@ def pattern_line(
 
 
 def _shown(content: str, language: Language, rules: TextRules, *, is_known: bool) -> str:
-    """Return a pattern's content: the name of a known strategy, or what an agent wrote, quoted."""
+    """Return a pattern's content: the name of a known strategy, or an agent's text, quoted."""
     if is_known:
         return one_line(content, rules.max_chars)
     said = quoted(content, rules.max_chars, is_chinese=language == "zh")
@@ -178,7 +178,7 @@ def _deprecated_by_hand(decision: Decision, language: Language, rules: TextRules
 def counted_line(
     wording: PatternWording, language: Language = "en", *, rules: TextRules = PLAIN
 ) -> str:
-    """Return the line of a pattern by its counts alone, whatever its state."""
+    """Return the line of a pattern by its counts alone, for any state."""
     content = _shown(wording.content, language, rules, is_known=wording.is_known)
     succeeded = (_succeeded_zh if language == "zh" else _succeeded_en)(wording.evidence)
     return f"- {content} [{succeeded}]"

@@ -1,4 +1,4 @@
-"""Identity: the id of a pattern, whatever language and letter case its name came in.
+"""Identity: the id of a pattern, for every language and letter case of its name.
 
 Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
 named "anti-foo" is known as `anti_foo`. An underscore occurs nowhere else in a slug, so

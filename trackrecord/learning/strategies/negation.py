@@ -82,7 +82,7 @@ class Mention(NamedTuple):
 
 
 def affirmed(tokens: Sequence[str], mentions: Sequence[Mention]) -> list[Mention]:
-    """Return the mentions that are not negated, in the given order, which is the text's.
+    """Return the mentions that are not negated, in the order of the text.
 
     The last token stands behind every mention.
     """

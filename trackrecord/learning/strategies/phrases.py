@@ -36,7 +36,7 @@ def slots_of(phrase: str) -> list[tuple[str, ...]]:
 
 
 def require_phrase(name: str, phrase: str) -> None:
-    """Require a phrase that stands for at least one phrasing, and not for too many."""
+    """Require a phrase to have at least one phrasing, and not too many."""
     slots = slots_of(phrase)
     require(any("" not in slot for slot in slots), f"{name} must not hold an empty phrase")
     require(
@@ -55,13 +55,13 @@ def is_chinese(phrase: str) -> bool:
 
 
 def as_phrase(name: str) -> str:
-    """Return a phrase that stands for a name alone."""
+    """Return a phrase that matches a name alone."""
     plain = re.sub(r"[|?]", " ", name.lower())
     return "".join(plain.split()) if is_chinese(plain) else " ".join(_WORD.findall(plain))
 
 
 def phrasings(phrase: str) -> Iterator[tuple[str, ...]]:
-    """Yield every row of words that an English phrase stands for."""
+    """Yield every sequence of words that an English phrase matches."""
     for words in product(*slots_of(phrase)):
         row = tuple(_WORD.findall(" ".join(words)))
         if row:

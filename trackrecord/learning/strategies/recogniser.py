@@ -165,7 +165,7 @@ class Recogniser:
 
 
 def _grown(branches: dict[str, _Node], word: str) -> _Node:
-    """Return the node that a word leads to; it is made where there is none."""
+    """Return the next node for a word; create it if needed."""
     node = branches.get(word)
     if node is None:
         node = branches[word] = _Node()
@@ -173,7 +173,7 @@ def _grown(branches: dict[str, _Node], word: str) -> _Node:
 
 
 def _is_split(tokens: list[str], place: int) -> bool:
-    """Return whether a verb of splitting stands shortly before this place, in the same sentence."""
+    """Return whether a verb of splitting comes shortly before this place, in the same sentence."""
     for index in range(place - 1, max(-1, place - 1 - _VERB_WITHIN), -1):
         if tokens[index] in _SPLITTING:
             return True

@@ -1,4 +1,4 @@
-"""Error summaries: what went wrong, without what else a text of an error says.
+"""Error summaries: the failure, without the rest of an error's text.
 
 Whoever makes a call fail chooses the words of its error: a web page, a ticket, a server. Agents
 read them, so that nothing of a text is passed on but what tells of a failure: codes and names of
@@ -153,7 +153,7 @@ class _Clause(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    """A phrase that tells of a failure.
+    """A phrase that reports a failure.
 
     Attributes:
         is_weak: whether it says no more than that something failed.
@@ -170,7 +170,7 @@ _NOTHING: Final = _Clause("", follows_colon=False)
 
 
 def error_summary(text: str, *, most_phrases: int = 1, keeps_quoted: bool = False) -> str:
-    """Return what a text of an error tells of the failure; "" if nothing in it does.
+    """Return the words of an error text that report the failure; "" if there are none.
 
     The summary is one inert line of codes and phrases, "ModuleNotFoundError: No module named …",
     and takes time in proportion to the text's length.
@@ -223,7 +223,7 @@ def _rank(phrase: _Phrase) -> tuple[bool, bool]:
 
 
 def _hidden(text: str, *, keeps_quoted: bool) -> str:
-    """Return a text without what is never passed on."""
+    """Return a text without its confidential parts."""
     text = _HIDDEN.sub(ELLIPSIS, _MESSAGE.sub(r"\n\1\n", plain(text)))
     return _QUOTED.sub(_shown_name if keeps_quoted else ELLIPSIS, text)
 
@@ -272,7 +272,7 @@ def _is_name(text: str) -> bool:
 
 
 def _says_more(words: str, predicate: str) -> bool:
-    """Return whether a phrase says more than that something failed."""
+    """Return whether a phrase adds to the fact that something failed."""
     others = (word for word in words.casefold().split() if word not in predicate.casefold())
     return any(word not in _LOOSE and word != ELLIPSIS for word in others)
 
@@ -297,7 +297,7 @@ def _word(word: str) -> str:
 
 
 def _is_order(words: Sequence[str]) -> bool:
-    """Return whether a clause that begins so tells a reader to do something: "delete the …"."""
+    """Return whether a clause that begins so is an instruction: "delete the …"."""
     if len(words) < 2:
         return bool(words) and _folded(words[0]) in _ADDRESS
     first, second = map(_folded, words[:2])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why something stands where it stands.
+    """The reasons for a standing: its numbers, and how they came about.
 
     Attributes:
         because: the rules that decided, each with the numbers it saw.

@@ -1,4 +1,4 @@
-"""Agents' texts are data: they are made harmless before they stand in a prompt.
+"""Make agents' texts harmless before they are put in a prompt: they are data.
 
 One line of data stays one line, opens no Markdown block and no turn of a chat of its own, carries
 nothing invisible and has a bounded length. What agents wrote stands in quotation marks, and a name
@@ -84,7 +84,7 @@ _LONG_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{9,}")
 
 
 def visible(text: str) -> str:
-    """Return a name in which what is not printable is written out, with a backslash."""
+    """Return a name with unprintable characters written out, with a backslash."""
     if text.isprintable():
         return text
     return "".join(
@@ -93,7 +93,7 @@ def visible(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text without what a terminal obeys and what is invisible, its lines kept.
+    """Return the text without control and invisible characters, its lines kept.
 
     Letters, digits and brackets of full width and of mathematics are plain ones; other controls
     are spaces.
@@ -123,7 +123,7 @@ def one_line(text: str, limit: int = DEFAULT_LIMIT) -> str:
 
 
 def quoted(text: str, limit: int = DEFAULT_LIMIT, *, is_chinese: bool = False) -> str:
-    """Return what an agent wrote in quotation marks that it cannot close.
+    """Return an agent's text in quotation marks that it cannot close.
 
     Links, pictures and addresses lead nowhere, and no word in it is a label or a heading of ours.
 

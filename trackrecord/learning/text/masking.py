@@ -1,4 +1,4 @@
-"""Masking: what one run's text may tell the agents of other runs.
+"""Masking: remove from one run's text the parts that agents of other runs must not see.
 
 Names, ids, addresses and numbers are replaced by placeholders, so that an agent learns what a task
 was about and not whose it was. A text has no marks for what is personal: see `masked` for what
@@ -92,7 +92,7 @@ def masked(text: str) -> str:
 
 
 def _kept(found: str, placeholder: str, known: set[str]) -> str:
-    """Remember the words of what is masked: an id is often made of a name."""
+    """Remember the words of a masked part: an id is often made of a name."""
     known.update(word.casefold() for word in _LETTERS.findall(found.split("@")[0]))
     return placeholder
 

@@ -45,7 +45,7 @@ def asked_words(text: str) -> frozenset[str]:
 
 
 def in_common(text: str, task: str) -> str:
-    """Return what a text says that a task says, too, with an ellipsis for everything else.
+    """Return the words that a text shares with a task, with an ellipsis for everything else.
 
     Whoever wrote the text chooses its words: those that the task at hand has already say what both
     are about, and give no order of their own. Words without a subject, and placeholders of what was
@@ -97,7 +97,7 @@ def _known_words(task: str) -> frozenset[str]:
 
 
 def lexeme(scope: int, word: str) -> str:
-    """Return the lexeme of a word in one project, made of a-z and 0-9 alone, whatever was written.
+    """Return the lexeme of a word in one project, made of a-z and 0-9 alone.
 
     The project is a part of it, so that no search can find another project's texts.
     """

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Composition:
-    """A prompt's text, and what became of all that competed for it.
+    """A prompt's text, with the entries taken and left out.
 
     Attributes:
         selection: the text, what stands in it, and what did not fit, best first.
@@ -48,7 +48,7 @@ class Composition:
 
     @cached_property
     def choice(self) -> ProcedureChoice:
-        """How sure the choice of a procedure is."""
+        """Return how sure the choice of a procedure is."""
         known = self.learnt.known
         if known is None:
             return ProcedureChoice()
@@ -56,21 +56,21 @@ class Composition:
 
     @cached_property
     def taken_entries(self) -> dict[str, tuple[Any, ...]]:
-        """By field, the entries of the rankings that stand in the text, best first."""
+        """Return the rankings' entries in the text by field, best first."""
         return self.learnt.taken(each.candidate for each in self.selection.taken)
 
     @cached_property
     def taken_names(self) -> tuple[str, ...]:
-        """The ids of what stands in the text, best first."""
+        """Return the ids of the entries in the text, best first."""
         return names_of(self.selection.taken)
 
     @cached_property
     def left_out_names(self) -> tuple[str, ...]:
-        """The ids of what did not fit, best first."""
+        """Return the ids of the entries that did not fit, best first."""
         return names_of(self.selection.left_out)
 
     def written(self, wording: Wording, language: Language) -> str:
-        """Return the text in other words; what stands in it is the same, but for what was said."""
+        """Return the text in another wording; its entries stay the same."""
         if wording == AS_ADVICE:
             return self.selection.text
         learnt = {
@@ -109,7 +109,7 @@ def compose(
     of_task: "Sequence[OfTask]" = (),
     tokenizer: Tokenizer | None = None,
 ) -> Composition:
-    """Rank what is learnt and the agent's own together, and write what fits.
+    """Rank learnt entries and the agent's own together, and write those that fit.
 
     Args:
         question: what is asked for.
@@ -173,7 +173,7 @@ def _in_rank(selection: Selection, ranking: Ranking, over: Sequence[Scored]) -> 
 
 
 def _apart(learnt: list[Scored], ours: Sequence[Candidate]) -> tuple[list[Scored], list[Scored]]:
-    """What is learnt and competes, and what the agent's own candidates replace."""
+    """Split the entries: learnt ones that compete, and those replaced by the agent's candidates."""
     handed_in = {(each.kind, each.id) for each in ours if each.kind in LEARNT_KINDS}
     if not handed_in:
         return learnt, []

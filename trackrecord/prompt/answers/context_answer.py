@@ -1,4 +1,4 @@
-"""The answer of `context()`: what stands in a prompt, what does not, and why."""
+"""The answer of `context()`: the entries of a prompt, those left out, and the reasons."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Reason = Literal["budget", "share", "max_candidates", "replaced"]
 
 
 class Considered(msgspec.Struct, frozen=True, gc=False):
-    """What became of one candidate.
+    """A candidate, and whether it was taken.
 
     Attributes:
         id: its id.
@@ -55,18 +55,18 @@ class Considered(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def label(self) -> str:
-        """What people are shown it as: its kind in words."""
+        """Return the candidate's label for people: its kind in words."""
         return label(self.kind.replace("_", " "), self.lang)
 
     @property
     def why(self) -> str:
-        """Why it was left out, in words; "" when it was taken."""
+        """Return the reason for leaving it out, in words; "" when it was taken."""
         return "" if self.reason is None else LEFT_OUT[self.lang][self.reason]
 
 
 @dataclass(frozen=True)
 class Context:
-    """What stands in the prompt, and what does not.
+    """The text of a prompt, with the candidates taken and left out.
 
     Attributes:
         project: whose experience took part.
@@ -126,7 +126,7 @@ def context_from(
     handing: Handing = AS_THEY_ARE,
     meaning: Meaning | None = None,
 ) -> Context:
-    """Rank what is learnt and the agent's own together, and write what fits.
+    """Rank learnt entries and the agent's own together, and write those that fit.
 
     Args:
         question: what is asked for.
@@ -217,7 +217,7 @@ class _Teller:
         return "share" if id(entry.candidate) in self._over_share else "budget"
 
     def of(self, entry: Scored, reason: Reason | None) -> Considered:
-        """What became of a candidate that was ranked."""
+        """Make the entry of a candidate that was ranked."""
         each = entry.candidate
         rank, is_learnt = self._ranks[id(each)], id(each) not in self._not_learnt
         return Considered(
@@ -225,6 +225,6 @@ class _Teller:
         )
 
     def unranked(self, each: Candidate, reason: Reason) -> Considered:
-        """What became of a candidate that was not ranked."""
+        """Make the entry of a candidate that was not ranked."""
         is_learnt = id(each) not in self._not_learnt
         return Considered(each.id, each.kind, None, is_learnt, reason=reason, lang=self._language)

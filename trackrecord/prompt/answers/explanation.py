@@ -1,4 +1,4 @@
-"""The explanation of an answer, put off until somebody asks for it."""
+"""The explanation of an answer, computed on demand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LineReasons:
-    """Why lines stand in a text: found out when somebody asks, which few agents do.
+    """The reasons for the lines of a text, computed when asked for, which few agents do.
 
     Args:
         composed: a prompt's text, without candidates of an agent's own; None for no text.

@@ -1,4 +1,4 @@
-"""What a prompt is answered with, as JSON objects: the same for every reader."""
+"""Answers of prompts as JSON objects: the same for every reader."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .rankings_answer import Rankings
 
 
 def rankings_document(answer: Rankings, at: float | None = None) -> dict[str, Any]:
-    """Return rankings as a JSON object; their lines stand in the prompt already.
+    """Return rankings as a JSON object, without the lines that the prompt contains already.
 
     Args:
         answer: the rankings.

@@ -1,4 +1,4 @@
-"""From rankings and advice to candidates: how what is learnt competes for a prompt."""
+"""Candidates from rankings and advice, as they compete for a prompt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ class Competing(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class LearntEntries:
-    """What of a project's rankings and advice competes.
+    """A project's entries of rankings and advice that compete.
 
     Attributes:
         by_field: by the field of an answer, each entry that competes, best first.
@@ -94,7 +94,7 @@ class LearntEntries:
 
 
 def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
-    """Return what has to do with the task, as candidates that bring their own score.
+    """Return the entries relevant to the task, as candidates with their own score.
 
     Where nothing has, the few entries that hold for the project as a whole stand in; so do they
     beside what is related as long as no similar past task tells what is.
@@ -172,7 +172,7 @@ def _once_each(offers: Mapping[str, Sequence[Offer]]) -> dict[str, Sequence[Offe
 
 
 def signature_of_entry(entry: Any) -> str:  # noqa: ANN401 - of any feed
-    """Return the signature of the procedure that an entry is about; "" if it is about none."""
+    """Return the signature of an entry's procedure; "" without one."""
     if isinstance(entry, RankedCompetence):
         return entry.signature
     return entry.id if isinstance(entry, (RankedProcedure, RankedFailure)) else ""
@@ -186,7 +186,7 @@ def tools_of_entry(entry: Any) -> Sequence[str]:  # noqa: ANN401 - of any feed
 
 
 def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of any feed
-    """Return the section that an entry stands in; None if there is none for its state."""
+    """Return the section of an entry; None if its state has no section."""
     sections = FEEDS[feed]
     return sections.get(None) or sections.get(getattr(entry, "state", None))
 
@@ -208,7 +208,7 @@ def _handed_out(offers: Sequence[Offer], feed: Feed, known: PromptInputs) -> Seq
 
 
 def is_withdrawn(known: PromptInputs, section: Section, entry_id: str) -> bool:
-    """Return whether an entry did harm and is handed out no more."""
+    """Return whether an entry was withdrawn because it did harm."""
     return name_of(section, entry_id) in known.withdrawn
 
 
@@ -224,7 +224,7 @@ def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]
 def _tried(
     each: Competing, feed: Feed, known: PromptInputs, handing: Handing, rules: ContextRules
 ) -> Competing:
-    """Return an entry whose line says that it is tried."""
+    """Return an entry whose line mentions that it is being tried."""
     text = each.scored.candidate.text
     line = handing.line(feed.field, each.offer.entry.id, text, known.language)
     return _reworded(each, line, rules)
@@ -322,7 +322,7 @@ def _candidate(entry: Any, section: Section, line: str) -> Candidate:  # noqa: A
 def patterns_text(
     patterns: Iterable[RankedPattern], language: Language, *, with_deprecated: bool = False
 ) -> str:
-    """Return patterns as prompt text; within a section the given order stays.
+    """Return patterns as prompt text; their order within a section stays.
 
     Args:
         patterns: of any state, and anti-patterns.

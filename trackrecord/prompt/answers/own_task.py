@@ -1,4 +1,4 @@
-"""What is known of the task itself: its errors in flight and its stored outputs, as candidates.
+"""Candidates from the task itself: its errors in flight and its stored outputs.
 
 Nothing of it is learnt, and nothing of it comes from another task. Pure.
 """
@@ -32,7 +32,7 @@ _OUTPUT_OF: Final[dict[Language, str]] = {"en": "Output of {}:", "zh": "{}的输
 
 
 class Share(NamedTuple):
-    """What part of the budget candidates take while others need it.
+    """The share of the budget that candidates may take while others need it.
 
     Attributes:
         field: what they are included and excluded by.
@@ -43,7 +43,7 @@ class Share(NamedTuple):
     share: float
 
     def of(self, budget: int, room: int) -> Share:
-        """Return the part of the budget as a part of what learnt entries may take of it."""
+        """Return the own share as a part of the learnt entries' share."""
         return Share(self.field, self.share * budget / room) if room > 0 else self
 
 
@@ -65,7 +65,7 @@ class OfTask(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnTask:
-    """What is on record of one task.
+    """The records of one task.
 
     Attributes:
         in_flight: its errors and failed attempts.
@@ -84,7 +84,7 @@ UNKNOWN: Final = OwnTask()
 
 
 class OwnPart(NamedTuple):
-    """What an agent brings to its prompt, beside its question.
+    """An agent's own contribution to its prompt, besides its question.
 
     Attributes:
         candidates: its candidates.

@@ -40,7 +40,7 @@ Compositions = dict[tuple[Any, ...], tuple[Composition, LineReasons]]
 
 @dataclass(frozen=True)
 class Rankings:
-    """What an agent gets.
+    """The answer of `rankings()`.
 
     Attributes:
         project: whose experience this is.
@@ -110,12 +110,12 @@ class Rankings:
 
     @property
     def why(self) -> "tuple[Why, ...]":
-        """Why each line stands in the text, and why the best ten others do not."""
+        """Return why each line is in the text, and why the best ten others are not."""
         return self._explanation.reasons
 
     @classmethod
     def empty(cls, project: str, *, problem: str | None) -> Self:
-        """An answer that says nothing but why."""
+        """Return an empty answer with its reason."""
         return cls(project=project, problem=problem)
 
 
@@ -129,7 +129,7 @@ def answer_from(
     meaning: Meaning | None = None,
     made: Compositions | None = None,
 ) -> Rankings:
-    """Choose from what is known what fits.
+    """Choose the entries that fit.
 
     Args:
         question: what is asked for.

@@ -1,4 +1,4 @@
-"""Why a line stands in a prompt, and why another does not."""
+"""The reasons why a line is in a prompt or not."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -75,7 +75,7 @@ def named(candidate: Candidate) -> str:
 
 
 def why_of(composed: Composition, budget: int | None) -> tuple[Why, ...]:
-    """Return why each line stands in a text, then why the best ten others do not.
+    """Return why each line is in a text, then why the best ten others are not.
 
     Args:
         composed: a prompt's text, without candidates of an agent's own.
@@ -183,7 +183,7 @@ def _others(composed: Composition, competing: set[tuple[str, str]]) -> Iterator[
 
 
 def _pool_of(known: PromptInputs, feed: Feed) -> Sequence[Any]:
-    """Return the entries of a section that was excluded; none where they are made for a task."""
+    """Return the entries of an excluded section; none if they are made for a task."""
     if feed.field in MADE_FOR_TASKS:
         return ()
     document = known.advice if feed.is_of_advice else known.document

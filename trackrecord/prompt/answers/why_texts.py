@@ -1,4 +1,4 @@
-"""The words of reasons why a line stands in a prompt or does not, in English and in Chinese."""
+"""The words of reasons why a line is in a prompt or not, in English and in Chinese."""
 
 from typing import Final
 

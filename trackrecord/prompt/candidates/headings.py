@@ -1,4 +1,4 @@
-"""What stands above the sections of what is learnt, in English and in Chinese.
+"""The headings of the sections of learnt entries, in English and in Chinese.
 
 Apart from the texts of single entries: an agent's process reads those ready from the cache, and
 need not import what writes them.

@@ -25,7 +25,7 @@ Order = tuple[bool, float, float, str, str]
 
 
 class Scored(msgspec.Struct, frozen=True, gc=False):
-    """A candidate and what it is worth.
+    """A candidate and its score.
 
     Attributes:
         candidate: the piece itself.
@@ -72,12 +72,12 @@ class Ranking:
 
     @property
     def left_out(self) -> int:
-        """How many were not ranked."""
+        """Return how many candidates were not ranked."""
         return len(self.beyond)
 
 
 def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ranking:
-    """Rank candidates: pure, and for up to `max_candidates` of them whatever their order.
+    """Rank candidates: pure, for up to `max_candidates` of them in any order.
 
     Of more the first so many are ranked, and the others are named. The order is by score, then by
     priority, both descending, then by id, by code point; past tasks come last. With `enabled` false
@@ -98,7 +98,7 @@ def rank(candidates: Iterable[Given], config: partial_rules.Given = None) -> Ran
 
 
 def score_all(candidates: Iterable[Candidate], rules: ContextRules) -> list[Scored]:
-    """Return each candidate with what it is worth and what it counts for."""
+    """Return each candidate with its score and its token count."""
     scorer = Scorer(rules)
     scored = []
     for each in candidates:
@@ -123,7 +123,7 @@ def in_order(entries: Iterable[Scored], rules: ContextRules) -> tuple[Scored, ..
 
 
 class Scorer:
-    """What candidates are worth, and what they count for.
+    """Computes candidates' scores and token counts.
 
     Args:
         rules: the weights.
@@ -172,7 +172,7 @@ class Scorer:
 
 
 def tokens_of(each: Candidate, rules: ContextRules) -> int:
-    """The tokens that it says it has, else ceil(characters·ratio) by its kind of text."""
+    """Return the candidate's own token count, else ceil(characters·ratio) by its kind of text."""
     if each.tokens is not None:
         return each.tokens
     ratio: float = getattr(rules, _RATIOS[each.content_type])
@@ -180,7 +180,7 @@ def tokens_of(each: Candidate, rules: ContextRules) -> int:
 
 
 def age_factor(age_hours: float, rules: ContextRules) -> float:
-    """What is left of a decision's weight at an age; a negative age counts as 0.
+    """Return the share of a decision's weight left at an age; a negative age counts as 0.
 
     Exponential: 2^(−age/half-life). Linear: max(0, 1 − age/max_age_hours).
     """

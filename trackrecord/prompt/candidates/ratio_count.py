@@ -1,4 +1,4 @@
-"""Counting by ratios: what a text of candidates, headings and separators counts for."""
+"""Counting by ratios: the tokens of a text of candidates, headings and separators."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -32,15 +32,15 @@ class RatioCount:
 
     @property
     def tokens(self) -> int:
-        """What the text counts for now."""
+        """Return the token count of the text so far."""
         return self._of_candidates + ceil(self._outline * self._ratio)
 
     def has_room_for(self, tokens: int, budget: int | None) -> bool:
-        """Say whether a candidate of so many tokens may fit, its heading apart."""
+        """Return whether a candidate of so many tokens may fit, its heading apart."""
         return budget is None or self.tokens + tokens <= budget
 
     def add_if_it_fits(self, entry: Scored, budget: int | None) -> bool:
-        """Count one more in, unless that would be more than the budget; says whether it was."""
+        """Add a candidate if it fits the budget; return whether it did."""
         section = section_of(entry)
         if section.name in self._opened:
             more = len(section.between)
@@ -57,7 +57,7 @@ class RatioCount:
 def choose_by_ratio(
     entries: Sequence[Scored], budget: int | None, language: Language, ratio: float
 ) -> tuple[list[Scored], list[Scored], int]:
-    """What fits, what does not, and what the text counts for.
+    """Choose the entries that fit, by estimates of their tokens.
 
     Args:
         entries: best first.

@@ -34,7 +34,7 @@ _METADATA: Final = {
 
 
 def read_candidates(given: Iterable[Given]) -> list[Candidate]:
-    """Check candidates, once; unknown fields are ignored, and null is as if nothing were said.
+    """Check candidates, once; unknown fields are ignored, and null is a missing field.
 
     Raises:
         InvalidCandidate: one of them is none, or two have one id; the message names it.
@@ -91,7 +91,7 @@ def _metadata(name: str, given: object) -> dict[str, Any]:
 
 
 def _refuse_doubled(name: str, given: Mapping[str, Any]) -> None:
-    """Some keys say nothing; two spellings of one field would contradict each other."""
+    """Refuse two spellings of one field: they would contradict each other."""
     seen: set[str] = set()
     for key, value in given.items():
         field = _METADATA.get(key)

@@ -63,7 +63,7 @@ _BLOCKS: Final = "\n\n"
 
 @dataclass(frozen=True)
 class Feed:
-    """What is learnt and competes for a prompt; people know it by the name of its field.
+    """A field of learnt entries that competes for a prompt; people know it by the field's name.
 
     Attributes:
         field: its name, in the cached document and in an answer alike.

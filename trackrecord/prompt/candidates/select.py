@@ -1,4 +1,4 @@
-"""Selecting: which of the ranked candidates stand in the text, within a budget of tokens."""
+"""Selecting: choose the ranked candidates that fit a budget of tokens."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from .tokenizer import Tokenizer, choose_by_tokenizer
 
 @dataclass(frozen=True)
 class Selection:
-    """What was selected.
+    """The result of selecting.
 
     Attributes:
         taken: the candidates that stand in the text, best first.

@@ -12,7 +12,7 @@ from .text import characters_above, section_of
 
 
 class HasShare(Protocol):
-    """What has a share of the budget."""
+    """A kind of entry with a share of the budget."""
 
     @property
     def field(self) -> str:
@@ -40,7 +40,7 @@ class Shared:
 
 
 class _Shares:
-    """What the sections have taken so far."""
+    """The tokens that sections have taken so far."""
 
     def __init__(self, budget: int, language: Language, ratio: float) -> None:
         self._budget = budget
@@ -52,7 +52,7 @@ class _Shares:
     def has_room(
         self, name: str, share: float, section: Section, tokens: int, *, first: bool = False
     ) -> bool:
-        """Count an entry in, unless that exceeds the share; says whether it was.
+        """Add an entry if it fits its share; return whether it did.
 
         Args:
             name: whose share.
@@ -120,7 +120,7 @@ def by_shares(
 def capped(
     shared: Shared, learnt: Mapping[int, HasShare], most: int, *, language: Language, ratio: float
 ) -> Shared:
-    """Leave out what all learnt entries together have no room for, whatever else there is.
+    """Leave out entries beyond the budget of all learnt entries together.
 
     Args:
         shared: the entries in the order in which they are tried.

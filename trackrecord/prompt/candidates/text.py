@@ -15,25 +15,25 @@ _PLACES: Final = {AS_HANDED_IN.name: AS_HANDED_IN, **SECTIONS}
 
 
 def section_of(entry: Scored) -> Section:
-    """Return the section that a candidate stands in."""
+    """Return the section of a candidate."""
     return _PLACES[entry.section]
 
 
 def characters_above(section: Section, language: Language, *, is_first: bool) -> int:
-    """Return how many characters open a section, with what separates it from the one before."""
+    """Return how many characters open a section, including the separator before it."""
     opening = len(opening_of(section, language))
     return opening if is_first else opening + len(_BETWEEN_SECTIONS)
 
 
 def opening_of(section: Section, language: Language, *, is_record: bool = False) -> str:
-    """Return what opens a section: its heading; "" for what stands as it was handed in."""
+    """Return the heading that opens a section; "" for the agent's own text."""
     headings = section.record_headings if is_record else None
     heading = (headings or section.headings)[language]
     return heading + _UNDER_HEADING if heading else ""
 
 
 def render(entries: Iterable[Scored], language: Language, *, is_record: bool = False) -> str:
-    """Return the text of what was chosen, "" for nothing; as a record of the past if asked.
+    """Return the text of the chosen entries, "" for none; as a record of the past if asked.
 
     Sections in their order, and in each the candidates by id: whatever they were ranked by, the
     same candidates give the same bytes. Prompt caches live on that. Only what stands as it was

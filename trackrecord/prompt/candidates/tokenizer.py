@@ -30,7 +30,7 @@ DOUBTS_MOST: Final = 32
 def choose_by_tokenizer(
     entries: Sequence[Scored], budget: int | None, language: Language, tokenizer: Tokenizer
 ) -> tuple[list[Scored], list[Scored], int]:
-    """What fits, what does not, and what the rendered text counts for; each with its own count.
+    """Choose the entries that fit, by a tokenizer's own counts.
 
     The text is within the budget by this tokenizer, whatever tokenizer it is. That nothing is left
     out which would still fit holds for one that finds no fewer tokens in a longer text, and saves
@@ -59,7 +59,7 @@ def choose_by_tokenizer(
 
 
 def count_with(tokenizer: Tokenizer, text: str) -> int:
-    """How many tokens a tokenizer finds.
+    """Return the number of tokens that a tokenizer finds.
 
     Raises:
         ValueError: it answers neither a number nor a list.
@@ -74,7 +74,7 @@ def count_with(tokenizer: Tokenizer, text: str) -> int:
 
 
 class _Walk:
-    """What was decided so far."""
+    """The decisions so far."""
 
     def __init__(
         self, budget: int | None, language: Language, tokenizer: Tokenizer, marks: int
@@ -134,7 +134,7 @@ class _Walk:
         return count_with(self._tokenizer, render((*self.taken, *more), self._language))
 
     def _fitting(self, entries: Sequence[Scored], at: int, room: int) -> int:
-        """How many from a place on fit by estimates."""
+        """Return how many candidates from a place on fit, by estimates."""
         opened = set(self._opened)
         count = 0
         for entry in entries[at:]:

@@ -1,1 +1,1 @@
-"""Which entries of the documents have to do with a task, and how far."""
+"""Choose the entries of the documents that are relevant to a task, with their relevance."""

@@ -1,4 +1,4 @@
-"""What a task will probably need, by what the most similar past tasks did."""
+"""Expectations about a task from the most similar past tasks."""
 
 from array import array
 from collections import defaultdict
@@ -35,7 +35,7 @@ class SimilarText:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What similar past tasks say about a task.
+    """The expectation about a task from similar past tasks.
 
     Attributes:
         similar: the closest past texts, best first.
@@ -65,13 +65,13 @@ class Expectation:
 
     @property
     def kind(self) -> int | None:
-        """The kind that the task is of more probably than not; None where none is."""
+        """Return the task's more probable kind; None if there is none."""
         kind = max(self.kinds, key=lambda each: (self.kinds[each], -each), default=None)
         return None if kind is None or self.kinds[kind] <= _PROBABLE else kind
 
 
 def expectation_of(advice: AdviceDocument, task: str) -> Expectation:
-    """Return what is to be expected of a task; nothing where no past task is similar.
+    """Return the expectation about a task; empty if no past task is similar.
 
     That of the newest question is remembered: draws and sections ask for the same.
     """

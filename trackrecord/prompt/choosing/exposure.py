@@ -1,4 +1,4 @@
-"""What a task is handed: which arm it is in, what is tried on it, and what is recorded of it."""
+"""The exposure of a task: its arm, the entries tried on it, and the record of both."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ _LEAST_MASS: Final = 1e-3
 
 @dataclass(frozen=True)
 class Handing:
-    """How the entries of a project's rankings are handed to one task.
+    """The arm, draws and withdrawn entries of one task.
 
     Attributes:
         project: the task's project.
@@ -55,7 +55,7 @@ class Handing:
         return self.draws[name].tried if name in self.draws else frozenset()
 
     def line(self, name: str, entry_id: str, line: str, language: Language) -> str:
-        """Return the line of an entry that is tried, which says so."""
+        """Return the line of an entry that is being tried, with a mark of it."""
         is_little_known = entry_id in self.tried(name)
         return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
@@ -66,7 +66,7 @@ AS_THEY_ARE: Final = Handing()
 def handing_of(
     question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
 ) -> Handing:
-    """Return how a project's entries are handed to a task.
+    """Return the arm, draws and withdrawn entries of one task.
 
     Args:
         question: what is asked for.
@@ -99,7 +99,7 @@ def handing_of(
 def exposure_of(
     handing: Handing, document: RankingsDocument, entries: Iterable[str]
 ) -> ExposureBody | None:
-    """Return what is recorded of a task; None without a task id.
+    """Return the record of a task's exposure; None without a task id.
 
     Args:
         handing: how the entries were handed out.

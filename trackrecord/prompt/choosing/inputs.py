@@ -1,4 +1,4 @@
-"""What a prompt is made of: the question, the documents, the rules, what to expect of a task."""
+"""The inputs of a prompt: question, documents, rules and the expectation about the task."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ LEAST_PROBABLE: Final = 0.25
 
 @dataclass(frozen=True)
 class PromptRules:
-    """What a prompt is made by.
+    """The rules of making a prompt.
 
     Attributes:
         context: what is ranked and counted by.
@@ -88,7 +88,7 @@ class PromptInputs:
 
     @cached_property
     def expectation(self) -> "Expectation":
-        """What similar past tasks say about the task."""
+        """Return the expectation about the task from similar past tasks."""
         # Imported only where runs are counted: it takes an agent's memory.
         from .expectation import Expectation, expectation_of
 
@@ -143,22 +143,22 @@ class PromptInputs:
 
     @property
     def can_tell(self) -> bool:
-        """Whether similar past tasks say what has to do with the task."""
+        """Return whether similar past tasks say which entries are relevant to the task."""
         return self.advice is not None and bool(self.expectation.similar)
 
     @cached_property
     def draws(self) -> Mapping[str, Draw]:
-        """What is drawn of entries, by field: a text without patterns tries none."""
+        """Return the draws of entries, by field: a text without patterns tries none."""
         wanted = self.question.sections
         return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
 
     @property
     def draw(self) -> Draw | None:
-        """What is drawn of patterns; None where none is tried."""
+        """Return the draw of patterns; None if none is tried."""
         return self.draws.get("patterns")
 
     def can_use(self, tools: Iterable[str]) -> bool:
-        """Return whether the agent that asks has got these tools, as far as its runs show.
+        """Return whether the asking agent has these tools, as far as its runs show.
 
         Of an agent without runs nothing is known but what all kinds of agent have got.
         """
@@ -171,7 +171,7 @@ class PromptInputs:
 
     @cached_property
     def foreign_tools(self) -> frozenset[str]:
-        """The tools of the project's agents that the agent that asks has not got."""
+        """Return the tools of the project's agents that the asking agent lacks."""
         by_agent = self.once(
             "tools of agents",
             lambda advice: {name: frozenset(tools) for name, tools in advice.agents.items()},
@@ -185,12 +185,12 @@ class PromptInputs:
 
     @cached_property
     def withdrawn(self) -> frozenset[str]:
-        """The ids of what is handed out no more."""
+        """Return the ids of withdrawn entries."""
         return frozenset(self.document.withdrawn)
 
     @cached_property
     def kind(self) -> int | None:
-        """The kind that the task is of more probably than not; None where none is."""
+        """Return the task's more probable kind; None if there is none."""
         return self.expectation.kind
 
     @cached_property
@@ -208,7 +208,7 @@ class PromptInputs:
     def once(
         self, name: str, make: Callable[[AdviceDocument], dict[_Key, _Made]]
     ) -> dict[_Key, _Made]:
-        """Return what is made of the advice once, and not for each prompt."""
+        """Return a value derived from the advice, computed once and not for each prompt."""
         if self.advice is None:
             return {}
         derived = self.advice.derived
@@ -220,7 +220,7 @@ class PromptInputs:
     def once_for_both(
         self, name: str, make: Callable[["PromptInputs"], _Any], *, kind: int | None = None
     ) -> _Any:
-        """Return what is made of both documents once, and not for each prompt.
+        """Return a value derived from both documents, computed once and not for each prompt.
 
         Args:
             name: what is made.

@@ -1,4 +1,4 @@
-"""Which lessons the words of a task name: by a tool, by a name, or by most of an error's words."""
+"""Lessons that match the words of a task: a tool, a name, or most of an error's words."""
 
 import re
 from collections import defaultdict
@@ -30,7 +30,7 @@ _Parts = dict[str, list[tuple[str, float]]]
 
 @dataclass
 class _LessonIndex:
-    """What lessons can be named by.
+    """An index of lessons by their words.
 
     Attributes:
         errors: the words of their errors that are not their tools', by lesson; a word counts the
@@ -89,7 +89,7 @@ def _named_in(index: _LessonIndex, words: frozenset[str]) -> Iterator[tuple[str,
 def _covered(
     parts: Mapping[str, list[tuple[str, float]]], words: Iterable[str]
 ) -> dict[str, float]:
-    """Return how much of the words of each lesson or tool stands among others."""
+    """Return the share of each lesson's or tool's words that occur among others."""
     found: dict[str, float] = {}
     for word in sorted(words):
         holders = parts.get(word, ())

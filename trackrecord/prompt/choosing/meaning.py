@@ -9,7 +9,7 @@ ComparedBy = Literal["words", "embeddings"]
 
 @dataclass(frozen=True)
 class Meaning:
-    """How similar a task's embedding is to those of competence records.
+    """The similarity of a task's embedding to those of competence records.
 
     Attributes:
         cosines: of the records nearest to the task, by their ids.
@@ -23,7 +23,7 @@ class Meaning:
 
 
 def compared_by(task: str | None, meaning: Meaning | None) -> ComparedBy | None:
-    """Return how a task is compared with competence records; None without a task."""
+    """Return the way of comparing a task with competence records; None without a task."""
     if not task:
         return None
     return "words" if meaning is None else "embeddings"

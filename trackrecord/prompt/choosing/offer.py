@@ -1,4 +1,4 @@
-"""Offers: entries that compete, with how much they have to do with the task."""
+"""Offers: competing entries, with their relevance to the task."""
 
 from bisect import insort
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True)
 class Offered:
-    """What a section offers.
+    """The entries of a section, with their relevance.
 
     Attributes:
         offers: what has to do with the task, or with the project without one; best first.

@@ -1,4 +1,4 @@
-"""What the sections of patterns and warnings offer, by the kinds of task they were seen in.
+"""Entries of the sections of patterns and warnings, by the kinds of task they were seen in.
 
 A pattern is recommended against what such tasks do otherwise, whatever its own rate, and judged by
 its own rate only where there is nothing to compare. A draw may also put forward what is not
@@ -104,7 +104,7 @@ def patterns_for(known: PromptInputs) -> Offered:
 
 
 def _trials(known: PromptInputs) -> Sequence[Offer]:
-    """Return the few patterns that are tried on the task although nobody is recommended them."""
+    """Return the few patterns that are tried on the task without being recommended."""
     if known.draw is None:
         return ()
     if _TRIALS not in known.memo:
@@ -114,7 +114,7 @@ def _trials(known: PromptInputs) -> Sequence[Offer]:
 
 
 def _found_trials(known: PromptInputs) -> list[Offer]:
-    """Return what the draw puts first on this task, and what it puts forward and nobody warns of.
+    """Return the draw's first pattern for this task, and those it prefers without a warning.
 
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
     """
@@ -133,7 +133,7 @@ def _found_trials(known: PromptInputs) -> list[Offer]:
 
 
 def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
-    """Return what has to do with the task of one part of the patterns, as it is drawn."""
+    """Return the relevant entries of one part of the patterns, as drawn."""
     memo = f"{name} patterns"
     if memo not in known.memo:
         known.memo[memo] = _found_drawn(known, name)
@@ -286,7 +286,7 @@ def _slug(pattern: RankedPattern) -> str:
 
 
 def _expected(known: PromptInputs, pattern: RankedPattern) -> Expected | None:
-    """Return what is expected of a pattern at the task's kind of task."""
+    """Return the expected rate of a pattern at the task's kind of task."""
     entry = known.patterns.get(_slug(pattern))
     return None if entry is None else entry.expected_at(known.kind)
 
@@ -304,12 +304,12 @@ def _is_worth_it(expected: Expected | None) -> bool:
 
 
 def _is_above(expected: Expected | None) -> bool:
-    """Return whether they go better by as much as can be said."""
+    """Return whether tasks go better by a margin worth mentioning."""
     return _is_worth_it(expected) and expected is not None and points(expected.effect or 0.0) >= 1
 
 
 def _worded(pattern: RankedPattern, expected: Expected | None) -> RankedPattern:
-    """Return a pattern whose line also says how much better such tasks go with it, if that is sure.
+    """Return a pattern whose line adds how much better such tasks go, if that is sure.
 
     Args:
         pattern: the pattern.

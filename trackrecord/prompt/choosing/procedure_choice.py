@@ -19,7 +19,7 @@ ChosenBy = Literal["votes", "records"]
 
 @dataclass(frozen=True)
 class ProcedureChoice:
-    """How sure the choice of a procedure is.
+    """The certainty of choosing a procedure.
 
     Attributes:
         confidence: 0..1.

@@ -76,7 +76,7 @@ def _voted(known: PromptInputs, advice: AdviceDocument) -> Iterator[RankedProced
 
 
 def _by_conditions(known: PromptInputs, ranked: Sequence[Voted]) -> Sequence[Voted]:
-    """Return what got votes without what the task's conditions contradict, best first."""
+    """Return the candidates with votes that the task's conditions do not contradict, best first."""
     if known.conditions is None:
         return ranked
     fitting = [(known.fit_of_signature(signature_of(voted.tools)), voted) for voted in ranked]
@@ -103,7 +103,7 @@ def _better(known: PromptInputs) -> list[_Recommended]:
 
 
 def _is_open_to(known: PromptInputs, signature: str) -> bool:
-    """Return whether nobody disputes a procedure and the task's conditions do not contradict it."""
+    """Return whether a procedure is undisputed and the task's conditions do not contradict it."""
     fit = known.fit_of_signature(signature)
     return signature not in known.document.disputed and not fit.contradicts
 

@@ -1,4 +1,4 @@
-"""What of the cached rankings fits a task, by the words they share."""
+"""Entries of the cached rankings that fit a task, by shared words."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -57,7 +57,7 @@ def competences_by_meaning(
 def sharing_words(
     competences: Iterable[tuple[RankedCompetence, frozenset[str]]], task: str
 ) -> list[RankedCompetence]:
-    """Return the competences that have a word of a task; each stands beside all its words."""
+    """Return the competences that share a word with a task, each with all its words."""
     asked = _words_remembered(task)
     return [each for each, words in competences if not asked.isdisjoint(words)]
 
@@ -95,7 +95,7 @@ def _ranked(entries: Iterable[tuple[_Entry, float]]) -> list[tuple[_Entry, float
 
 
 def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
-    """Those that share words with a task; their relevance is relative to the best."""
+    """Return the entries that share words with a task; relevance is relative to the best."""
     asked = _asked_remembered(task)
     found = []
     for each in entries:

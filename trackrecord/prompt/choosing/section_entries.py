@@ -1,4 +1,4 @@
-"""What each section offers for a task: entries, with how much they have to do with it."""
+"""The entries of each section for a task, with their relevance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ def _held_failures(known: PromptInputs) -> "_Held[RankedFailure]":
 
 
 def _may_be_chance(known: PromptInputs, failure: RankedFailure) -> bool:
-    """Whether such tasks fail so often that this many failures in a row mean little."""
+    """Return whether such tasks fail so often that so many failures in a row mean little."""
     assert known.advice is not None  # noqa: S101 - for type checkers
     entry = known.procedures.get(failure.id)
     if entry is None:
@@ -189,7 +189,7 @@ def competences_for(known: PromptInputs) -> Offered:
 
 
 def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
-    """Return a record's score with its rate as drawn, which a third of it stands for."""
+    """Return a record's score with its drawn rate, which is a third of the score."""
     expected = record.expected_success
     return record.score + (draw.rate(record.id, expected) - expected) / 3
 
@@ -225,7 +225,7 @@ def _held_competences(known: PromptInputs) -> "_Held[RankedCompetence]":
 
 
 def _holds(known: PromptInputs, record: RankedCompetence) -> bool:
-    """Whether a record says when it applies, and not only that its tasks were easy."""
+    """Return whether a record says when it applies, and not only that its tasks were easy."""
     if record.status == _CONTESTED:  # that somebody says so is worth knowing, whatever the counts
         return True
     if all(signal == record.signature for signal in record.triggers):

@@ -1,4 +1,4 @@
-"""Similar past tasks: those of which the counts say what told their successes from their failures.
+"""Similar past tasks: those whose counts separate their successes from their failures.
 
 How a similar task ended says nothing by itself, nor does what another repository's tasks met.
 """

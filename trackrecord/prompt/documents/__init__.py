@@ -1,1 +1,1 @@
-"""What is cached of a project: the rankings and the advice, with their ready lines."""
+"""Cached documents of a project: the rankings and the advice, with their ready lines."""

@@ -1,4 +1,4 @@
-"""The advice document: what is counted from a project's runs, as it is cached for agents.
+"""The advice document: counts over a project's runs, as cached for agents.
 
 The worker writes it beside the rankings. At prompt time everything is a function of both and of the
 task's text.
@@ -18,7 +18,7 @@ NO_PROCEDURE: Final = 0xFFFFFFFF
 
 
 class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How often something succeeds, and against what such tasks do otherwise.
+    """The success rate of a subject, and of other runs of such tasks.
 
     Attributes:
         a: decayed successes and the prior's, of a Beta posterior.
@@ -58,7 +58,7 @@ class Expected(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How often something succeeds at one kind of task; see `Expected`.
+    """The success rate at one kind of task; see `Expected`.
 
     Attributes:
         runs: its runs at such tasks.
@@ -85,7 +85,7 @@ class ExpectedInKind(msgspec.Struct, frozen=True, array_like=True, gc=False):
     is_surely_better: bool = False
 
     def instead_of(self, expected: Expected) -> Expected:
-        """Return what is expected at all tasks with what is expected at these in its place."""
+        """Return what is expected at all tasks, with the rates at these tasks in their place."""
         return msgspec.structs.replace(
             expected,
             a=self.a,
@@ -142,12 +142,12 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label("lesson", self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
 
 
@@ -210,7 +210,7 @@ class KindEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
 
 
 class DifferenceEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """What told the successes of past tasks from their failures, whose texts are alike.
+    """A difference between successes and failures of past tasks with similar texts.
 
     Attributes:
         texts: the positions of their texts.
@@ -257,7 +257,7 @@ class PastTasks(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=F
 
 
 class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What is counted from the runs of one project.
+    """Advice counted from the runs of one project.
 
     Attributes:
         project: whose runs.
@@ -290,7 +290,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def derived(self) -> dict[Any, Any]:
-        """What a reader has made of this document, so that it is made once; not cached in Redis."""
+        """Return values derived from this document, made once; not cached in Redis."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""What people are shown entries as, in English and in Chinese."""
+"""Labels of entries for people, in English and in Chinese."""
 
 from typing import Any, Final, TypeVar
 
@@ -34,12 +34,12 @@ NOT_SHOWN: Final = ("lines", "translations", "lang", "record_lines")
 
 
 def label(name: str, language: str) -> str:
-    """Return an entry's label in a language; the English one where there is no other."""
+    """Return an entry's label in a language; in English by default."""
     return _ZH.get(name, name) if language == "zh" else name
 
 
 def gist(lines: dict[str, str], language: str) -> str:
-    """Return what a line of prompt text says, in the language or else in English."""
+    """Return the content of a line of prompt text, in the language or else in English."""
     return (lines.get(language) or lines.get("en", "")).removeprefix("- ")
 
 
@@ -52,6 +52,6 @@ def in_language(entry: _Entry, language: Language) -> _Entry:
 
 
 def shown(entry: msgspec.Struct) -> dict[str, Any]:
-    """Return an entry as a JSON object, without its lines: they stand in the prompt already."""
+    """Return an entry as a JSON object, without its lines, which the prompt contains already."""
     fields = msgspec.structs.asdict(entry)
     return {name: value for name, value in fields.items() if name not in NOT_SHOWN}

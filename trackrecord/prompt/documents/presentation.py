@@ -1,4 +1,4 @@
-"""How what is learnt is presented, to agents and people alike: facts in, entries with lines out."""
+"""Present learnt facts to agents and people alike: facts in, entries with lines out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -234,12 +234,12 @@ def present_criterion(standing: CriterionStanding) -> RankedCriterion:
 
 
 def is_recommended(standing: Standing) -> bool:
-    """Whether a pattern may be recommended: neither deprecated nor turned into a warning."""
+    """Return whether a pattern may be recommended: neither deprecated nor a warning."""
     return not standing.is_inverted and standing.state is not Maturity.DEPRECATED
 
 
 def is_held_back(standing: Standing) -> bool:
-    """Whether only a comparison with such tasks can recommend a pattern; never against a person."""
+    """Return whether a pattern needs a comparison with such tasks to be recommended."""
     return standing.decision is None and not is_recommended(standing)
 
 
@@ -284,5 +284,5 @@ def _inversion(standing: Standing, name_of: NameOf, language: Language) -> Inver
 
 
 def _is_known(standing: Standing, name_of: NameOf) -> bool:
-    """Whether a pattern is a known strategy, whose name is ours: it needs no content for it."""
+    """Return whether a pattern is a known strategy, which has a name of ours."""
     return bool(name_of(standing.facts.slug, "", "en"))

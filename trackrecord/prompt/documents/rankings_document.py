@@ -116,14 +116,14 @@ class RankedPattern(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
 
     @property
     def label(self) -> str:
-        """What people are shown it as; what is recommended all the same is plainly a pattern."""
+        """Return the label for people; a recommended warning is plainly a pattern."""
         if self.is_negative:
             return label("avoid", self.lang)
         return label("pattern" if self.state == "deprecated" else self.state, self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return self.content
 
 
@@ -175,7 +175,7 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
 
     @property
     def signature(self) -> str:
-        """The signature of its procedure; the name says it unless somebody chose the name."""
+        """Return the signature of its procedure, from its name unless a person chose the name."""
         name = self.skill_name.removeprefix(_SKILL)
         if name != self.skill_name:
             return name
@@ -183,12 +183,12 @@ class RankedCompetence(msgspec.Struct, frozen=True, kw_only=True, array_like=Tru
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label("competence", self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
 
 
@@ -211,12 +211,12 @@ class RankedFailure(msgspec.Struct, frozen=True, kw_only=True, array_like=True, 
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label("never succeeded", self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
 
 
@@ -247,12 +247,12 @@ class RankedProcedure(msgspec.Struct, frozen=True, kw_only=True, array_like=True
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label("procedure", self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
 
 
@@ -291,12 +291,12 @@ class RankedMemory(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label(self.type, self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return self.text
 
 
@@ -327,12 +327,12 @@ class RankedTask(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc=
 
     @property
     def label(self) -> str:
-        """What people are shown it as."""
+        """Return the label for people."""
         return label("past task", self.lang)
 
     @property
     def gist(self) -> str:
-        """What it says, in a table of all kinds."""
+        """Return a summary for a table of all kinds."""
         return gist(self.lines, self.lang)
 
 
@@ -409,13 +409,13 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def derived(self) -> dict[Any, Any]:
-        """What a reader has made of this document, so that it is made once; not cached in Redis."""
+        """Return values derived from this document, made once; not cached in Redis."""
         return {}
 
 
 @dataclass(frozen=True)
 class ProjectDocuments:
-    """What is known of a project.
+    """The cached documents of a project.
 
     Attributes:
         document: its rankings, None when there are none.
@@ -435,7 +435,7 @@ def made_once(
     kind: int | None,
     make: Callable[[], _Made],
 ) -> _Made:
-    """Return what is made of both documents for a kind of task, once and not for each prompt."""
+    """Return a value derived from both documents for a kind of task, computed once."""
     made_with, made = document.derived.get(name, (None, None))
     if made is None or made_with is not advice or (len(made) >= _MOST_KINDS and kind not in made):
         made = {}

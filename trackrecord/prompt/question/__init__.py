@@ -1,1 +1,1 @@
-"""What a prompt is asked for, and by which rules."""
+"""The question for a prompt, and its rules."""

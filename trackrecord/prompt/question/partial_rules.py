@@ -1,4 +1,4 @@
-"""Rules from what a caller says of them: what is not said stays as it is."""
+"""Rules from a caller's partial values: missing ones keep their defaults."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def _full_name(group: str, inner: str) -> str:
 
 
 def _checked(name: str, value: object) -> object:
-    """A value of the right type; whether it lies where it may, the rules say themselves."""
+    """Return a value of the right type; its bounds are checked by the rules themselves."""
     if name not in _NAMES:
         message = f"there is no {name!r} among the rules of a ranking"
         raise SettingsError(message)
@@ -111,5 +111,5 @@ def _names_in(name: str, value: object) -> tuple[str, ...]:
 
 
 def _snake_case(name: str) -> str:
-    """As in halfLifeHours → half_life_hours; what is written so already stays."""
+    """Return snake case for camel case: halfLifeHours → half_life_hours; other names stay."""
     return name if name.islower() else _HUMP.sub("_", name).lower()

@@ -1,4 +1,4 @@
-"""What a prompt asks for: arguments of another type are coerced, or replaced and said."""
+"""The arguments of a prompt: other types are coerced, or replaced with a remark."""
 
 from dataclasses import dataclass
 from math import inf
@@ -24,7 +24,7 @@ LONGEST_TASK_ID: Final = 256
 
 @dataclass(frozen=True)
 class PromptQuestion:
-    """What a prompt is asked for: the arguments of one call, checked.
+    """The checked arguments of one call for a prompt.
 
     Attributes:
         project: whose experience.
@@ -63,7 +63,7 @@ class PromptQuestion:
 
 
 class PromptArguments(TypedDict, total=False):
-    """The arguments of `rankings()` as a caller gives them, of whatever type."""
+    """The arguments of `rankings()` from a caller, of any type."""
 
     project: object
     task: object
@@ -94,7 +94,7 @@ def usual_question(project: str, rules: ContextRules, budget: int | None = None)
 
 
 def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> PromptQuestion:
-    """Check the arguments of a question, whatever they are; never raises.
+    """Check the arguments of a question of any type; never raises.
 
     Args:
         usual: what holds where an argument is not given; "default" is its budget.
@@ -166,7 +166,7 @@ def _text(name: str, value: object, consequence: str, problems: list[str]) -> st
 
 
 def _bound(name: str, value: object, default: int | None, problems: list[str]) -> int | None:
-    """Return a bound in whole numbers: rounded down, and None for one without an end."""
+    """Return a bound in whole numbers: rounded down, and None for infinity."""
     if value is None:
         return None
     try:

@@ -14,7 +14,7 @@ WEIGHT_MOST: Final = 5.0
 
 @dataclass(frozen=True)
 class ContextRules:
-    """What candidates are ranked by, and how their tokens are estimated.
+    """The rules of ranking candidates, and of estimating their tokens.
 
     Attributes:
         enabled: whether candidates are ranked; if not, they keep their order.

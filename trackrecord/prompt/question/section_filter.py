@@ -1,4 +1,4 @@
-"""The sections of what is learnt that a prompt is asked for."""
+"""The sections of learnt entries that a prompt includes."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -24,7 +24,7 @@ class SectionFilter:
     exclude: frozenset[str] = frozenset()
 
     def has(self, field: str) -> bool:
-        """Return whether a section is wanted."""
+        """Return whether a section is included."""
         return field not in self.exclude and (self.include is None or field in self.include)
 
 
@@ -32,14 +32,14 @@ ALL = SectionFilter()
 
 
 def usual_sections(rules: ContextRules) -> SectionFilter:
-    """Return what the rules of the settings ask for."""
+    """Return the sections of the rules of the settings."""
     return SectionFilter(frozenset(rules.include) or None, frozenset(rules.exclude))
 
 
 def asked_sections(
     include: object, exclude: object, problems: list[str], usual: SectionFilter = ALL
 ) -> SectionFilter:
-    """Read which sections are wanted, whatever was handed in; never raises.
+    """Read the requested sections from an argument of any type; never raises.
 
     Args:
         include: names of sections, one or several; None for those of the settings.

@@ -1,4 +1,4 @@
-"""The names by which people include and exclude sections of what is learnt."""
+"""The names by which people include and exclude sections of learnt entries."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -22,7 +22,7 @@ NAMES: Final = (*FIELDS, ERRORS, EVIDENCE)
 
 
 def unknown_section(name: object) -> str:
-    """Return one line that says that there is no such section, and which there are."""
+    """Return one line that names an unknown section, and the known ones."""
     return f"there is no section {str(name)[:80]!r}: the sections are {', '.join(NAMES)}"
 
 

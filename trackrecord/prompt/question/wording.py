@@ -1,4 +1,4 @@
-"""The wording of what was chosen for a prompt: advice, or a record of the past without orders.
+"""The wording of a prompt's entries: advice, or a record of the past without orders.
 
 Orders in a context that no person wrote are what agents are trained to distrust: hooks hand out
 records. What is chosen does not depend on the wording, nor does what it counts for.
@@ -15,7 +15,7 @@ from ..documents.rankings_document import RankedPattern
 
 @dataclass(frozen=True)
 class Wording:
-    """How the chosen entries are written.
+    """The form in which chosen entries are written.
 
     Attributes:
         is_record: whether headings and lines tell what happened, and never what to do.

@@ -1,1 +1,1 @@
-"""What an agent's process does at prompt time: it reads Redis, and never waits long."""
+"""Reading at prompt time in an agent's process: from Redis, never waiting long."""

@@ -1,4 +1,4 @@
-"""When each lesson appeared: noted by the worker that counts advice, read for news.
+"""The first appearance of each lesson: noted by the worker that counts advice, read for news.
 
 Lessons are counted anew each time, so no row says when one was first established. Those that stand
 when a project is first counted, or counted again after Redis has lost its memory, are known from
@@ -88,7 +88,7 @@ def note_lessons(
 def appeared_lessons(
     client: redis.Redis, settings: AgentSettings, project: str, *, since: float, until: float
 ) -> list[AppearedLesson]:
-    """Return the lessons that appeared after one moment and up to another one, and still stand.
+    """Return the lessons that appeared between two moments and are still there.
 
     Raises:
         redis.RedisError: Redis cannot be read.

@@ -67,7 +67,7 @@ return redis.call('HSET', KEYS[1], 'vectors_for', ARGV[1])
 
 @dataclass(frozen=True)
 class CachedAdvice:
-    """How old a project's cached advice is.
+    """The age of a project's cached advice.
 
     Attributes:
         revision: the revision of the store that it shows.
@@ -81,7 +81,7 @@ class CachedAdvice:
 
 
 class Stamps(NamedTuple):
-    """What changes whenever the rankings, the advice or the vectors do; None where missing."""
+    """Stamps that change with the rankings, the advice or the vectors; None where missing."""
 
     rankings: bytes | None = None
     advice: bytes | None = None
@@ -90,7 +90,7 @@ class Stamps(NamedTuple):
 
 @dataclass(frozen=True)
 class CachedAge:
-    """How old a project's cached rankings are.
+    """The age of a project's cached rankings.
 
     Attributes:
         revision: the revision of the store that they show.
@@ -104,7 +104,7 @@ class CachedAge:
 
 
 def _rules_of(settings: DaemonSettings) -> str:
-    """What stands for the rules that rankings are derived by, whenever they are read."""
+    """Return a fingerprint of the rules that rankings are derived by."""
     rules = (
         settings.criteria,
         settings.maturity,
@@ -182,7 +182,7 @@ def write_vectors(
     *,
     of: bytes,
 ) -> bool:
-    """Write the vectors of a project's records beside its rankings.
+    """Write the vectors of a project's records next to its rankings.
 
     Args:
         client: a Redis client.
@@ -279,7 +279,7 @@ def cached_advice(
 def cached_ages(
     client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
 ) -> dict[str, CachedAge]:
-    """How old the cached rankings of projects are; those without any are missing."""
+    """Return the ages of projects' cached rankings; those without any are missing."""
     with client.pipeline(transaction=False) as pipe:
         for project in projects:
             pipe.hmget(settings.keys.rankings(project), REVISION, COMPUTED_AT, RULES)

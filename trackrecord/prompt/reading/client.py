@@ -1,4 +1,4 @@
-"""What an agent calls while it writes a prompt. It never breaks the agent, and it never waits long.
+"""The client of an agent that writes a prompt: it never breaks the agent, and never waits long.
 
 Redis is asked whether anything changed, and for all of it only then. When Redis is away, the last
 answer that this process saw is given again, marked stale; when there was none, the answer is empty
@@ -76,12 +76,12 @@ class RankingsReader:
 
     @cached_property
     def usual(self) -> PromptQuestion:
-        """What holds for a question where it does not say."""
+        """Return the default question."""
         return usual_question(self.settings.project, self.settings.context)
 
     @cached_property
     def rules(self) -> PromptRules:
-        """What prompts are made by."""
+        """Return the rules of making prompts."""
         return PromptRules(self.settings.context, self.settings.memories)
 
     def read(self, **given: Unpack[PromptArguments]) -> Rankings:
@@ -104,7 +104,7 @@ class RankingsReader:
         )
 
     def handing(self, question: PromptQuestion, found: Cached) -> Handing:
-        """Return how what is known is handed to a task; see `handing_of`."""
+        """Return a task's arm, draws and withdrawn entries; see `handing_of`."""
         return handing_of(
             question, found, holdout=self.settings.holdout, explore=self.settings.explore
         )
@@ -164,7 +164,7 @@ class RankingsReader:
         return found
 
     def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
-        """Return what was seen, with what has changed since."""
+        """Return an earlier reading, updated with changes since."""
         if stamps.rankings is None or stamps.rankings != seen.stamps.rankings:
             stamp, data = read_document(client, self.settings, project)
             document = None if data is None else decode_document(data)
@@ -204,7 +204,7 @@ def rankings(
     conditions: object = None,
     source: str | None = None,
 ) -> Rankings:
-    """What the fleet has learnt, ranked, within a token budget.
+    """Return learnt entries, ranked, within a token budget.
 
     With a task, what has to do with it is handed out; where nothing has, the few entries that hold
     for the project as a whole. An empty text is a valid answer.
@@ -257,7 +257,7 @@ def rankings(
 
 
 def process_reader() -> RankingsReader:
-    """The reader of this process, which remembers what it saw last.
+    """Return the reader of this process, which caches its last reading.
 
     Raises:
         SettingsError: a setting is wrong.

@@ -1,4 +1,4 @@
-"""The one call that a prompt needs: an agent's own candidates and what is learnt, in one text."""
+"""The whole prompt in one call: an agent's own candidates and learnt entries, in one text."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -130,7 +130,7 @@ def context(
 
 
 def _own_task(reader: RankingsReader, question: PromptQuestion, *, is_redis_away: bool) -> OwnTask:
-    """Return what is on record of the task itself; never raises."""
+    """Return the records of the task itself; never raises."""
     project, task_id, read = question.project, question.task_id or "", reads_errors.get()
     task = UNKNOWN
     # Redis that is away is not waited for a second time.

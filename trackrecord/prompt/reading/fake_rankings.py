@@ -30,7 +30,7 @@ _CONFIDENCE = 0.8
 
 @dataclass
 class GivenRankings(RankingsReader):
-    """Answers from a document that was given; asks no server.
+    """Answers from a fixed document, without a server.
 
     Attributes:
         given: what is known, of whichever project.
@@ -41,7 +41,7 @@ class GivenRankings(RankingsReader):
     only: str | None = None
 
     def cached(self, project: str) -> Cached:
-        """Return what was given, unless it belongs to another project."""
+        """Return the fixed document, unless it belongs to another project."""
         if self.given is None or self.only not in (None, project):
             return Cached(problem="nothing is learnt yet")
         return Cached(self.given)

@@ -1,4 +1,4 @@
-"""The embeddings of tasks at prompt time: asked for once, kept in Redis, never waited for long.
+"""The embeddings of tasks at prompt time: requested once, cached in Redis, with short waits.
 
 An endpoint that does not answer in time is not given up: its answer is kept for the next prompt.
 Until then the task is compared by words.
@@ -57,7 +57,7 @@ class TaskVectors:
         self._is_away = False
 
     def vector(self, project: str, task: str) -> bytes | None:
-        """Return the packed vector of a task; None if there is none in time.
+        """Return the packed vector of a task; None if it does not come in time.
 
         Raises:
             redis.RedisError: Redis is away.
@@ -73,7 +73,7 @@ class TaskVectors:
         return request.vector
 
     def _request(self, project: str, task: str, digest: bytes, place: str) -> _Request | None:
-        """Return the request for a vector, begun if it was not; None if none may be made now."""
+        """Return the request for a vector, started if necessary; None if none may be made now."""
         with self._lock:
             request = self._waiting.get(digest)
             if request is not None:
@@ -119,7 +119,7 @@ class TaskVectors:
             pipe.execute()
 
     def _note(self, error: EndpointAway | None) -> None:
-        """Say once that the endpoint is away, and leave it alone for a while."""
+        """Log once that the endpoint is away, and leave it alone for a while."""
         was_away, self._is_away = self._is_away, error is not None
         if error is not None:
             self._ask_again_at = time.monotonic() + self._endpoint.retry_after_s

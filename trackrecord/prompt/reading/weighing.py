@@ -1,4 +1,4 @@
-"""The weighted evaluation that an agent asks for: scores on criteria, by the cached weights.
+"""Weighted evaluations for agents: scores on criteria, by the cached weights.
 
 Reads what `rankings()` reads, and waits no longer. Without Redis it weighs by the weights that this
 process saw last, else all alike, and says so.

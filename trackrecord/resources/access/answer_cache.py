@@ -1,4 +1,4 @@
-"""Answers that cost much and are asked for often: kept until the project changes."""
+"""Cached answers to expensive, frequent queries, valid until the project changes."""
 
 from __future__ import annotations
 

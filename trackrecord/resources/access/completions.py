@@ -1,4 +1,4 @@
-"""What a text that is being typed may become: names and ids that begin with it."""
+"""Completions of a text that is being typed: names and ids that begin with it."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Short ids: the beginning of an id stands for the whole one as long as only one id has it.
+"""Short ids: the beginning of an id is enough as long as only one id begins with it.
 
 What stands for no id is said to be unknown, with the nearest known id.
 """
@@ -25,7 +25,7 @@ _KEPT_BEGINNINGS: Final = (*_COMMON_BEGINNINGS, ANTI_PREFIX, *PREFIXES)
 
 
 def only_match(given: str, matches: Iterable[str]) -> str | None:
-    """Return the one id that the given text stands for; None when there is none.
+    """Return the one id that the given text matches; None when there is none.
 
     Args:
         given: what was typed.
@@ -72,7 +72,7 @@ def ids_beginning_with(
 
 
 def matching(given: str, known: Iterable[str]) -> list[str]:
-    """Return those of the known ids that equal the given text or begin with it."""
+    """Return the known ids that equal the given text or begin with it."""
     found = list(known)
     if given in found:
         return [given]
@@ -89,7 +89,7 @@ def whole_id(
     hint: str = "",
     near: Callable[[], Iterable[str]] = tuple,
 ) -> str:
-    """Return the one id that the given text stands for.
+    """Return the one id that equals the given text or begins with it.
 
     Args:
         given: what was typed.
@@ -117,7 +117,7 @@ def whole_stored_id(
     *,
     hint: str = "",
 ) -> str:
-    """Return the one id in a column that the given text stands for; see `whole_id`.
+    """Return the one id in a column that matches the given text; see `whole_id`.
 
     Raises:
         UnknownId: there is none; the message names the nearest id.
@@ -130,7 +130,7 @@ def whole_stored_id(
 
 
 def nearest_id(given: str, known: Iterable[str]) -> str | None:
-    """Return the known id that is spelt most like the given text; None when none is close.
+    """Return the known id with the most similar spelling; None when none is close.
 
     What all ids of a kind begin with need not have been typed.
     """

@@ -1,4 +1,4 @@
-"""Tasks by their ids: which ones are on record, and what to say of one that is not."""
+"""Tasks by their ids: known ones, and suggestions for unknown ones."""
 
 from sqlalchemy import Connection, select
 
@@ -48,6 +48,6 @@ def unknown_task(connection: Connection, project: str, task_id: str) -> UnknownI
 
 
 def nearest_task(connection: Connection, project_id: int, task_id: str) -> str | None:
-    """Return the task with an outcome on record that was probably meant; None if none is close."""
+    """Return the task with an outcome that is most similar to the id; None if none is close."""
     where = outcomes.c.project_id == project_id
     return nearest_id(task_id, ids_near(connection, outcomes.c.task_id, where, task_id))

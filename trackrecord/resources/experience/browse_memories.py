@@ -19,7 +19,7 @@ from .memories import Memory, MemoryChange, memory_filter
 
 @dataclass(frozen=True)
 class MemoryPage:
-    """Some of the memories that are asked for.
+    """A page of a list of memories.
 
     Attributes:
         memories: these.
@@ -79,7 +79,7 @@ def memory_page(
 
 @dataclass(frozen=True)
 class Causes:
-    """What brought the changes of a memory about.
+    """The causes of a memory's changes.
 
     Attributes:
         runs: the runs that judged it, by the id of their outcome.

@@ -1,4 +1,4 @@
-"""Where the patterns of a project stand against what such tasks do otherwise, and their slugs."""
+"""The standing of a project's patterns against other runs of such tasks, and their slugs."""
 
 import time
 from typing import Final
@@ -29,7 +29,7 @@ def ordered_standings(
     estimates: Estimates,
     at: float | None,
 ) -> tuple[Standing, ...]:
-    """Return where all patterns stand, best first, anti-patterns last; see `KeptAnswers`.
+    """Return the standing of all patterns, best first, anti-patterns last; see `KeptAnswers`.
 
     A page of a list needs all of them, for only the rules say which are the best.
     """
@@ -48,7 +48,7 @@ def ordered_standings(
 
 
 def judged_standing(standing: Standing, settings: DaemonSettings, estimates: Estimates) -> Standing:
-    """Return where a pattern stands against what such tasks do otherwise, if that is known."""
+    """Return a pattern's standing against other runs of such tasks, if known."""
     return standing_of(
         settings.maturity,
         settings.antipatterns,
@@ -85,7 +85,7 @@ def count_patterns(
 
 
 def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
-    """Return the slug that a pattern's id, its anti-pattern's, or the beginning of one stands for.
+    """Return the slug of a pattern from its id, its anti-pattern's id, or the beginning of one.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -103,7 +103,7 @@ def pattern_slug(connection: Connection, project: str, pattern_id: str) -> str:
 
 
 def pattern_slugs(connection: Connection, project_id: int, given: str) -> list[str]:
-    """Return the slugs of the patterns that an id, or the beginning of one, may stand for."""
+    """Return the slugs of the patterns that an id, or the beginning of one, matches."""
     where = patterns.c.project_id == project_id
     return ids_beginning_with(connection, patterns.c.slug, where, pattern_id_of(given))
 

@@ -1,4 +1,4 @@
-"""Rates over time: how a pattern, a criterion or a memory stood at moments of the past.
+"""Rates over time: those of a pattern, a criterion or a memory at moments of the past.
 
 Each value is the one that the same question gives for that moment (`--at`), but all of them come
 from one walk through what is on record.
@@ -29,7 +29,7 @@ MOMENTS: Final = 60
 
 @dataclass(frozen=True)
 class RateThen:
-    """A rate as it stood at a moment.
+    """A rate as of a moment.
 
     Attributes:
         at: the moment, seconds since the epoch.

@@ -60,7 +60,7 @@ class RecommendedProcedure:
 
     @property
     def is_ruled_out(self) -> bool:
-        """Whether the task's conditions contradict those that it was used under."""
+        """Return whether the task's conditions contradict those that it was used under."""
         return self.fit.contradicts
 
     def to_document(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class RecommendedProcedures:
 
     @property
     def needs_more(self) -> bool:
-        """Whether the votes are too scattered to act on, or there are none."""
+        """Return whether the votes are too scattered to act on, or there are none."""
         return self.confidence < NEEDS_MORE_BELOW
 
     def to_document(self) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def recommend_competences(
 
 
 class _Places:
-    """The record that stands for each procedure.
+    """The place of the record of each procedure.
 
     Args:
         project: whose records.
@@ -214,7 +214,7 @@ class _Places:
         return self._by_id.get(competence_id(self._project, signature_of(tools)))
 
     def of(self, tools: tuple[str, ...]) -> Competence | None:
-        """Return the selectable record that stands for a procedure."""
+        """Return the selectable record of a procedure."""
         record = self.own(tools)
         passed: set[str] = set()
         while record and record.status is Status.SUPERSEDED and record.id not in passed:
@@ -234,7 +234,7 @@ def _excluded(ballots: Ballots, places: _Places) -> frozenset[int]:
 def _candidates(
     found: Recommendation, places: _Places, settings: DaemonSettings, now: float
 ) -> list[RecommendedProcedure]:
-    """Return what got votes; procedures that one record stands for are one candidate."""
+    """Return the candidates with votes; procedures of one record are one candidate."""
     together: dict[object, tuple[Competence | None, list[Voted]]] = {}
     for voted in found.ranked:
         record = places.of(voted.tools)

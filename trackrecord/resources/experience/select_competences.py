@@ -51,12 +51,12 @@ class SelectionResult:
 
     @property
     def confidence(self) -> float:
-        """How far the first one stands out, 0..1."""
+        """Return the lead of the first candidate, 0..1."""
         return self.answer.choice.confidence
 
     @property
     def needs_more(self) -> bool:
-        """Whether that is too low to act on, so that more information is needed."""
+        """Return whether the lead is too small to act on, so that more information is needed."""
         return self.answer.choice.needs_more
 
     @property

@@ -1,4 +1,4 @@
-"""Which procedures fit a task: by the votes of similar tasks, or by the signals of records."""
+"""Procedures that fit a task: by the votes of similar tasks, or by the signals of records."""
 
 import time
 from typing import Any, Literal

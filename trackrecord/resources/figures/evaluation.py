@@ -1,4 +1,4 @@
-"""Recorded outcomes as the store learns them, and what prompts say after them, to evaluate."""
+"""Recorded outcomes and the prompts after them, for an evaluation."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ def learn_apart(
 
 
 def advising(runs: Sequence[Run], rules: Rules) -> Adviser:
-    """Return what tells an agent, by the text of its task, what its prompt would have recommended.
+    """Return a function that recommends as a prompt would, from the text of a task.
 
     Args:
         runs: all that is known; the moment is when the last of them ended.

@@ -1,4 +1,4 @@
-"""Explanations: why a pattern, a criterion, a memory or a record stands where it stands."""
+"""Explanations of the standing of a pattern, a criterion, a memory or a record."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -46,7 +46,7 @@ Kind = Literal["pattern", "criterion", "memory", "record"]
 
 
 def explained(it: Transaction, some_id: str, *, kind: Kind | None = None) -> ExplanationAnswer:
-    """Return why something stands where it stands.
+    """Return the explanation of a standing.
 
     Args:
         it: a reading transaction.
@@ -102,7 +102,7 @@ def _rebuild_due(it: Transaction) -> tuple[str, ...]:
 
 
 def _withdrawn(it: Transaction, some_id: str) -> tuple[str, ...]:
-    """Return why an entry, or the warning that it became, is handed out no more."""
+    """Return why an entry, or the warning that it became, was withdrawn."""
     decided = effect_decisions_in_force(it.connection, it.project_id, at=it.at)
     names = (some_id, ANTI_PREFIX + some_id, entry_ids.MEMORY + some_id)
     return tuple(
@@ -114,7 +114,7 @@ def _withdrawn(it: Transaction, some_id: str) -> tuple[str, ...]:
 
 
 class _Subject:
-    """Whatever can be explained in one project, as of one moment."""
+    """A subject of an explanation in one project, as of one moment."""
 
     def __init__(self, it: Transaction, kind: Kind | None) -> None:
         self._it, self._kind = it, kind
@@ -126,7 +126,7 @@ class _Subject:
         }
 
     def explain(self, some_id: str) -> tuple[str, dict[str, Any], Explanation]:
-        """Return the whole id of what an id stands for, its numbers, and why they are so.
+        """Return the whole id from an id or its beginning, the numbers, and the reasons for them.
 
         An id that equals the text goes before ids that begin with it; of several that equal it,
         the pattern goes first, then the criterion, the memory and the record.

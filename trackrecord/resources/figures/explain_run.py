@@ -1,4 +1,4 @@
-"""Explaining a verdict: how probably a run succeeded, from what others like it did."""
+"""Explaining a verdict: the probability that a run succeeded, from similar runs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -72,7 +72,7 @@ def _reported(run: NotedRun) -> str:
 
 
 def _grounds(said: Outcome) -> Iterator[str]:
-    """Yield what the reported verdict rests on, where that was captured."""
+    """Yield the grounds of the reported verdict, where they were captured."""
     for ground in said.grounds or ():
         yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")
 

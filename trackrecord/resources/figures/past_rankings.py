@@ -36,7 +36,7 @@ def rankings_at(
 def answer_at(
     connection: Connection, settings: DaemonSettings, question: PromptQuestion, at: float
 ) -> Rankings:
-    """Return what an agent would have got at a moment.
+    """Return a prompt's answer as of a moment.
 
     Args:
         connection: a reading transaction.

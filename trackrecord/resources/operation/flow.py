@@ -1,4 +1,4 @@
-"""The flow: what waits on the stream, what was set aside, and who works on it."""
+"""The flow: entries waiting on the stream, dead letters, and the workers."""
 
 import time
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Flow:
 
     @property
     def workers(self) -> int:
-        """The number of worker processes that asked for outcomes lately."""
+        """Return the number of worker processes that asked for outcomes recently."""
         return len(self.alive)
 
 
@@ -70,7 +70,7 @@ def ask_flow(pipe: Any, keys: Keys) -> None:  # noqa: ANN401 - redis-py's pipeli
 
 
 def flow_of(answers: list[Any]) -> Flow:
-    """Return the flow that the answers to the seven questions tell of.
+    """Return the flow from the answers to the seven queries.
 
     Raises:
         redis.RedisError: Redis refused one of them.
@@ -103,7 +103,7 @@ def answered(answer: _Answer) -> _Answer:
 
 
 def _known(answer: Any, otherwise: list[Any]) -> Any:  # noqa: ANN401 - whatever Redis says
-    """Return an answer about the stream; where there is no stream or group yet, the other one."""
+    """Return an answer about the stream; the default where there is no stream or group yet."""
     if isinstance(answer, redis.ResponseError) and not isinstance(answer, NoPermissionError):
         return otherwise
     return answered(answer)

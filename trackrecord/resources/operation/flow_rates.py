@@ -1,4 +1,4 @@
-"""How fast outcomes arrive and are learnt, from two readings of the status."""
+"""Rates at which outcomes arrive and are learnt, from two readings of the status."""
 
 from trackrecord.resources.declaration.resource import Answer
 

@@ -72,7 +72,7 @@ class RedisMemory:
 
 @dataclass(frozen=True)
 class InCache:
-    """What Redis keeps of one project.
+    """The numbers of one project in Redis.
 
     Attributes:
         project: its name.

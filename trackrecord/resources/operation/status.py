@@ -1,4 +1,4 @@
-"""Status: whether the loop is alive, what it works with, and how much it has learnt.
+"""Status: whether the loop is alive, its parts, and how much it has learnt.
 
 A new figure is a field here, read from the store (`store/intake/status`) or from Redis (`flow`), a
 line in `status_lines` of the command line, and a row in docs/running.md. JSON and HTTP follow.
@@ -43,7 +43,7 @@ class _Stands(TypedDict):
 
 
 class StatusAnswer(Answer, frozen=True, kw_only=True):
-    """What is known of the loop at a moment. The fields are those of `trackrecord status --json`.
+    """The state of the loop at a moment. The fields are those of `trackrecord status --json`.
 
     Attributes:
         version: of trackrecord.
@@ -159,7 +159,7 @@ def read_status(
 def _learnt(
     connection: Connection, settings: DaemonSettings, project: str | None, at: float | None
 ) -> dict[str, Any]:
-    """The store: what is on record of one project, or of all."""
+    """Return the store's part: the records of one project, or of all."""
     project_id = None if project is None else project_row(connection, project)
     status = read_store_status(connection, project_id, at=at)
     patterns, anti_patterns = _patterns(connection, settings, project, at)

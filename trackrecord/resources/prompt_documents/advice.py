@@ -52,7 +52,7 @@ MOST_PROCEDURES: Final = 2000
 def build_advice(
     connection: Connection, project: str, rules: Rules, *, now: float, at: float | None = None
 ) -> AdviceDocument:
-    """Count all that a project's runs tell.
+    """Count the advice of a project's runs.
 
     Args:
         connection: a reading transaction.
@@ -80,7 +80,7 @@ def advice_from(
     moment: float,
     dismissed: Collection[str] = (),
 ) -> AdviceDocument:
-    """Count all that runs tell; no I/O.
+    """Count the advice of runs; no I/O.
 
     Args:
         project: whose runs.
@@ -124,7 +124,7 @@ def _checks(runs: Sequence[Run]) -> dict[str, float]:
 def _lessons(
     runs: Sequence[NotedRun], rules: Rules, moment: float, dismissed: Collection[str]
 ) -> tuple[LessonEntry, ...]:
-    """Return the lessons that stand: neither faded nor dismissed, nor of one source alone."""
+    """Return the current lessons: not faded, not dismissed, not of one source alone."""
     # Those that decided how a run went, too: that they fail to start is a fact of any run.
     used = [frozenset(step.tool for step in run.steps) for run in runs if run.steps]
     return tuple(

@@ -138,7 +138,7 @@ def _weights(criteria: Sequence[CriterionStanding], most: int) -> tuple[RankedCr
 def ranked_patterns(
     standings: Sequence[Standing], name_of: NameOf, texts: TextRules = PLAIN
 ) -> tuple[list[RankedPattern], list[RankedPattern], list[RankedPattern]]:
-    """Return what is recommended, what is warned of, and the other patterns, the best first.
+    """Return the recommended patterns, the warnings, and the others, the best first.
 
     Args:
         standings: where the patterns stand.

@@ -1,4 +1,4 @@
-"""How the work of agents went: by project, what fails, how runs end, which procedures succeed."""
+"""The work of agents: by project, frequent failures, endings of runs, procedures that succeed."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -69,7 +69,7 @@ class Procedure(Answer, frozen=True):
 
 
 class ProjectWork(Answer, frozen=True, kw_only=True):
-    """How the work in one project went.
+    """The results of work in one project.
 
     Attributes:
         project: its name.

@@ -24,7 +24,7 @@ _GROUND: Final = "amended"
 
 @dataclass(frozen=True)
 class RunAmended:
-    """What an amendment changed.
+    """The result of an amendment.
 
     Attributes:
         outcome_id: the run.

@@ -1,4 +1,4 @@
-"""What the task of a run was handed, and whether the run did what that says."""
+"""The exposure of a run's task, and whether the run followed it."""
 
 from collections.abc import Collection, Iterable
 from typing import Final, cast
@@ -30,7 +30,7 @@ def handed_to_run(
     ended_at: float,
     at: float | None = None,
 ) -> tuple[HandedOut, ...]:
-    """Return what the task of a run had been handed when the run ended, the newest first.
+    """Return the entries that a run's task was given by the run's end, the newest first.
 
     Args:
         connection: a reading transaction.
@@ -51,7 +51,7 @@ def handed_to_run(
 
 
 def kind_of(entry: str) -> tuple[HandedKind, str]:
-    """Return what an entry that is handed out is, and its id in the list of its kind."""
+    """Return an exposed entry's kind, and its id in the list of that kind."""
     for prefix in PREFIXES:
         if entry.startswith(prefix):
             return cast("HandedKind", prefix.removesuffix(":")), entry.removeprefix(prefix)

@@ -1,4 +1,4 @@
-"""Runs line by line: what a list of them shows, without a single body being read."""
+"""Runs line by line, for a list, without reading a single body."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _MOST_OF_TASK: Final = 1000
 
 @dataclass(frozen=True)
 class RunLine:
-    """What a list shows of one run.
+    """One run in a list.
 
     Attributes:
         outcome_id: the id of its outcome.
@@ -53,7 +53,7 @@ class RunLine:
 
     @property
     def verdict(self) -> RunVerdict:
-        """The word for what it says of its task."""
+        """Return the word for the run's verdict."""
         return verdict_of(self.success)
 
 
@@ -73,7 +73,7 @@ class RunLines:
 
 
 def line_of(found: FoundRun) -> RunLine:
-    """Return what a list shows of a run."""
+    """Return a run's line in a list."""
     run = found.run
     return RunLine(
         outcome_id=found.outcome_id,

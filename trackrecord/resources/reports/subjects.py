@@ -1,4 +1,4 @@
-"""Sources and tasks: which ones are on record, so that a misspelt one is told from a known one."""
+"""Sources and tasks on record, to tell a misspelt one from a known one."""
 
 from sqlalchemy import Connection, Engine, select
 
@@ -31,7 +31,7 @@ def known_sources(connection: Connection, project_id: int) -> set[str]:
 
 
 def unknown_subject(engine: Engine, subject: Subject) -> UnknownId:
-    """Return the error that says that nothing is on record of a source, a task or a project."""
+    """Return the error for a source, a task or a project without any record."""
     with reading(engine) as connection:
         project_id = project_id_of(connection, subject.project)
         if project_id is None:

@@ -1,4 +1,4 @@
-"""Which repository each project's name belongs to, and which folders feed it.
+"""The repository that each project's name belongs to, and the folders that feed it.
 
 A folder is named by whoever wrote it. So the first repository of a name has it, and another one
 of that name gets a project of its own, with a suffix. A small SQLite file in the home, which
@@ -46,7 +46,7 @@ _SCHEMA: Final = """
 
 @dataclass(frozen=True)
 class ProjectOrigin:
-    """Where the runs of a project come from.
+    """The origin of a project's runs.
 
     Attributes:
         project: its name.
@@ -63,7 +63,7 @@ class ProjectOrigin:
 
     @property
     def is_renamed(self) -> bool:
-        """Whether another repository had its name before."""
+        """Return whether another repository had its name before."""
         return self.project != self.name
 
     @property

@@ -1,4 +1,4 @@
-"""The git repository of a folder: its name, and what tells it from others of that name.
+"""The git repository of a folder: its name, and its identity among others of that name.
 
 Git itself is not started, and what a repository says of itself is checked as far as that is
 possible: a `.git` file may name any other repository on the machine. What its own configuration
@@ -60,7 +60,7 @@ def repository_name(address: str) -> str:
 
 
 def valid_name(name: str) -> str:
-    """Return a name cut to what a project can have; "" if nothing of it is left."""
+    """Return a name cut to a valid project name; "" if nothing of it is left."""
     name = "".join(c for c in name if c.isprintable()).strip()[:MAX_CHARS]
     try:
         return checked_project(name)
@@ -172,7 +172,7 @@ def _settings(common: Path) -> dict[str, str]:
 
 
 def _text(path: Path) -> str:
-    """Return the beginning of a file; "" if it cannot be read or is none, as a pipe."""
+    """Return the beginning of a file; "" if it cannot be read or is not a file, as a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:

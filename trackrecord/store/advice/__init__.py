@@ -1,1 +1,1 @@
-"""What advice is made of: runs, decisions about lessons, and exposures."""
+"""Sources of advice: runs, decisions about lessons, and exposures."""

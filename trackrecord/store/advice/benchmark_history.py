@@ -87,7 +87,7 @@ class BenchmarkHistory:
                 self._write([compute(run) for run in self._read()])
 
     def erase(self) -> None:
-        """Delete the history, and what was set aside of it.
+        """Delete the history, and the damaged files set aside.
 
         Raises:
             AlreadyRunning: as above.

@@ -1,4 +1,4 @@
-"""What brought changes of memories about: outcomes, and what tasks were handed."""
+"""Causes of changes of memories: outcomes and exposures."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

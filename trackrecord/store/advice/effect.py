@@ -1,4 +1,4 @@
-"""The effect of a project's advice, measured from what is on record."""
+"""The effect of a project's advice, measured from its records."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -35,7 +35,7 @@ ENOUGH_TASKS: Final = round(FEWEST / USUAL_HOLDOUT)
 def read_effect(
     connection: Connection, project_id: int, *, at: float | None = None
 ) -> EffectReport:
-    """Return what the advice of a project did.
+    """Return the effect of a project's advice.
 
     Args:
         connection: a reading transaction.
@@ -58,7 +58,7 @@ def _effect(
 
 
 def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect]:
-    """Return the entries that hurt and that nobody has decided about.
+    """Return the harmful entries without a decision by hand.
 
     Args:
         connection: a reading transaction.
@@ -93,7 +93,7 @@ def withdraw(
 
 
 def is_holdout_due(connection: Connection, project_id: int) -> bool:
-    """Return whether a project has enough tasks to begin a holdout, and nobody decided about it.
+    """Return whether a project has enough tasks for a holdout, and no decision about it.
 
     Counted are the tasks that ended after they were handed something under their task_id.
     """

@@ -57,14 +57,14 @@ class EffectDecisions:
 
     @property
     def withdrawn(self) -> tuple[str, ...]:
-        """The entries that are handed out no more, by id."""
+        """Return the withdrawn entries, by id."""
         return tuple(
             sorted(name for name, each in self.entries.items() if each.action == "withdraw")
         )
 
 
 def decide_effect(connection: Connection, project_id: int, decision: EffectDecision) -> None:
-    """Record a decision, and let the rankings be made anew.
+    """Record a decision, and have the rankings refreshed.
 
     Args:
         connection: within a writing transaction.

@@ -1,4 +1,4 @@
-"""The exposures of a project: what was handed to which task, or withheld from it."""
+"""The exposures of a project: the entries that tasks were given, or that were withheld."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def exposures_of_task(
     limit: int,
     at: float | None = None,
 ) -> list[Exposure]:
-    """Return what a task was handed, or would have been handed, the newest first.
+    """Return a task's exposures, withheld ones included, the newest first.
 
     Args:
         connection: a reading transaction.
@@ -144,7 +144,7 @@ def _exposure(row: Row[Any]) -> Exposure:
 def handed_to_tasks(
     connection: Connection, project_id: int, memory_ids: Collection[str]
 ) -> list[HandedMemory]:
-    """Return when tasks were handed memories, by all exposures on record that withheld nothing."""
+    """Return when tasks were given memories, by all exposures that withheld nothing."""
     made = exposures.c
     query = select(made.exposure_id, made.at, made.received_at, made.entries).where(
         made.project_id == project_id, ~made.is_withheld

@@ -31,7 +31,7 @@ class FoundRun:
 
 
 class RunOnRecord(NamedTuple):
-    """What is on record of one run.
+    """A run as it is stored.
 
     Attributes:
         outcome_id: the id of its outcome.
@@ -132,7 +132,7 @@ def reports_of_runs(
     after: FoundRunPlace | None = None,
     oldest_first: bool = False,
 ) -> Iterator[RunOnRecord]:
-    """Yield what is on record of runs, the newest first; it is read in portions.
+    """Yield the records of runs, the newest first, in portions.
 
     Args:
         connection: a reading transaction.
@@ -163,7 +163,7 @@ def reports_of_runs(
 def report_of_run(
     connection: Connection, project_id: int, outcome_id: str, *, at: float | None = None
 ) -> RunOnRecord | None:
-    """Return what is on record of one run; None if there was nothing at a past moment."""
+    """Return the record of one run; None if there was none at a past moment."""
     named = select(outcomes.c.ended_at, outcomes.c.id).where(
         outcomes.c.project_id == project_id, outcomes.c.outcome_id == outcome_id
     )

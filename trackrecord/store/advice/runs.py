@@ -33,7 +33,7 @@ def note_runs(
 
 
 def clear_runs(connection: Connection, project_id: int) -> None:
-    """Remove all runs of a project, so that they can be noted anew."""
+    """Remove all runs of a project before noting them again."""
     connection.execute(delete(runs).where(runs.c.project_id == project_id))
 
 

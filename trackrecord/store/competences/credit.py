@@ -43,7 +43,7 @@ _NOTHING = Performance()
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What one outcome adds to the record that it names.
+    """The credit of one outcome to the record that it names.
 
     Attributes:
         project_id: the project's row.
@@ -69,7 +69,7 @@ class Credit:
 
 
 def credit_of(project_id: int, row_id: int, outcome: ScoredOutcome) -> Credit | None:
-    """What an outcome adds to the record that it names; most by far name none."""
+    """Return the credit of an outcome to the record that it names; most outcomes name none."""
     if not outcome.competence_id or outcome.success is None:
         return None
     return Credit(
@@ -285,7 +285,7 @@ def _sum_again(connection: Connection, ids: Sequence[str]) -> None:
 def credited_performance(
     connection: Connection, ids: Sequence[str] | Select[Any], *, at: float | None = None
 ) -> dict[str, Performance]:
-    """What outcomes credited to records, computed from the credits; as of a moment if given."""
+    """Return the performance of records, computed from their credits; as of a moment if given."""
     table = competence_credits.c
     good = func.sum(case((table.success, 1), else_=0))
     query = (

@@ -32,7 +32,7 @@ class EpisodeRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReadEpisode(msgspec.Struct, frozen=True, gc=False):
-    """What consolidation made of one episode.
+    """The result of consolidating one episode.
 
     Attributes:
         outcome: the outcome's row.

@@ -115,7 +115,7 @@ _Origin = tuple[str, float | None]
 
 
 def _origins(connection: Connection, project_id: int, record: Competence) -> set[_Origin]:
-    """What a record's episodes are found by, through the records that it is derived from."""
+    """Return the signatures and periods of a record and its ancestors, to find its episodes."""
     origins: set[_Origin] = set()
     seen: set[str] = set()
     ahead: list[tuple[Competence, float | None]] = [(record, None)]

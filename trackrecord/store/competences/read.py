@@ -1,4 +1,4 @@
-"""Competence records: what is on record now, and what was at a past moment."""
+"""Competence records, as of now or of a past moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -106,7 +106,7 @@ def read_named(
 
 
 def existing_ids(connection: Connection, project_id: int, ids: Sequence[str]) -> set[str]:
-    """Return those of the ids that records of a project have, whatever their status."""
+    """Return the ids that records of a project have, of any status."""
     query = select(competences.c.id).where(
         competences.c.project_id == project_id, competences.c.id.in_(set(ids))
     )
@@ -215,7 +215,7 @@ def read_history(
 def count_competences(
     connection: Connection, project_id: int | None, *, at: float | None = None
 ) -> int:
-    """How many records a project has, or all projects have (None); as of a moment if given."""
+    """Return how many records a project has, or all have (None); as of a moment if given."""
     if at is not None:
         projects: Sequence[int] = (
             [project_id]

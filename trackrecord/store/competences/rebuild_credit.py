@@ -1,4 +1,4 @@
-"""Crediting again: what outcomes on record credit, computed anew."""
+"""Recompute the credit of outcomes on record."""
 
 from collections.abc import Iterator
 
@@ -65,7 +65,7 @@ def _clear(connection: Connection, project_id: int) -> None:
 
 
 def _known_since(connection: Connection, project_id: int) -> dict[str, float]:
-    """When the first record of each id was made."""
+    """Return when the first record of each id was made."""
     table = competence_history.c
     query = (
         select(table.competence_id, func.min(table.at))

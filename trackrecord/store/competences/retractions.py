@@ -95,7 +95,7 @@ def mark_retracted(
 
 
 def use_again(connection: Connection, signature_id: int) -> None:
-    """Compute anew when the last episode of a signature ended, from those that still count."""
+    """Recompute when the last episode of a signature ended, from those that still count."""
     last = (
         select(func.max(outcomes.c.ended_at))
         .join(episodes, episodes.c.outcome == outcomes.c.id)

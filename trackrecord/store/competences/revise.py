@@ -28,7 +28,7 @@ from .write import SignedChange, write_changes
 
 @dataclass(frozen=True)
 class Signed:
-    """Who revises records, when, and why.
+    """The author, time and reason of a revision of records.
 
     Attributes:
         actor: who.

@@ -1,4 +1,4 @@
-"""Facts: what the episodes of a signature had in common, counted."""
+"""Facts: counts over the episodes of a signature."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .tables import digest_of, signature_facts, signatures
 
 
 class FactKind(StrEnum):
-    """What a fact is about, and so what its text is.
+    """The subject of a fact, which decides what its text is.
 
     An order is a JSON array of the tools; an argument one of tool, name and type; conditions one of
     the trigger's signal and the conditions' own canonical JSON. The others are the text itself.
@@ -32,7 +32,7 @@ class FactKind(StrEnum):
 
 @dataclass(frozen=True)
 class FactLimits:
-    """How many facts of each kind are read for one signature, the most frequent first."""
+    """The numbers of facts of each kind read for one signature, the most frequent first."""
 
     orders: int = 100
     arguments: int = 2000

@@ -91,7 +91,7 @@ _ADD: Final = Upsert(signatures, _COLUMNS, key=_COLUMNS[:2], combine=_added)
 def stored_signatures(
     connection: Connection, project_id: int, names: Collection[str]
 ) -> list[StoredSignature]:
-    """Those of the named signatures that are on record."""
+    """Return the stored ones of the named signatures."""
     digests = [digest_of(name) for name in names]
     return _read(
         connection, signatures.c.project_id == project_id, signatures.c.digest.in_(digests)

@@ -22,7 +22,7 @@ _DIGEST_BYTES = 16
 
 
 def digest_of(text: str) -> bytes:
-    """Return what stands for a text in a unique key.
+    """Return the digest of a text for a unique key.
 
     An index row of PostgreSQL has room for 2.7 kB at most, and texts may be longer.
     """

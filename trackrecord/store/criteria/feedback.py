@@ -29,7 +29,7 @@ FEEDBACK_SHOWN = CriteriaRules().feedback_shown
 
 @dataclass(frozen=True)
 class Feedback:
-    """What one outcome, or feedback on it alone, said about one criterion.
+    """The feedback of one outcome, or of feedback on it alone, on one criterion.
 
     Attributes:
         criterion: its name.
@@ -53,7 +53,7 @@ class Feedback:
 
     @property
     def place(self) -> "CriterionFeedbackPlace":
-        """Where it stands in the order of feedback to its criterion."""
+        """Return the position in the order of feedback to its criterion."""
         if self.outcome_id is not None:
             return CriterionFeedbackPlace(self.received_at, is_alone=False, id=self.outcome_id)
         return CriterionFeedbackPlace(self.received_at, is_alone=True, id=self.feedback_id or "")
@@ -104,7 +104,7 @@ def feedback_of_criterion(
 
 @dataclass(frozen=True)
 class _Page:
-    """Which part of a list is asked for.
+    """The requested part of a list.
 
     Attributes:
         code_points: the collation that compares by code point.
@@ -150,7 +150,7 @@ def feedback_of_task(
     at: float | None = None,
     limit: int | None = 1000,
 ) -> list[Feedback]:
-    """What the outcomes of one task said about criteria, newest first.
+    """Return feedback on criteria from the outcomes of one task, newest first.
 
     The arguments are those of `feedback_of_criterion`.
     """

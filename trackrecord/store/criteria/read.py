@@ -31,7 +31,7 @@ def read_criteria(
     at: float | None = None,
     name: str | None = None,
 ) -> list[CriterionStanding]:
-    """Where a project's criteria stand, by name.
+    """Return a project's criteria by name.
 
     Args:
         connection: a reading transaction.
@@ -84,7 +84,7 @@ def _past(
     at: float,
     name: str | None,
 ) -> dict[str, CriterionEvidence]:
-    """What was received by then: listed feedback, and the own verdicts of all other outcomes."""
+    """Return what was received by a moment: listed feedback, and own verdicts of other outcomes."""
     found = _listed(connection, project_id, basis, at, name)
     told = feedback_by_then(
         connection, project_id, "criterion", basis.half_life_days, at=at, name=name
@@ -122,7 +122,7 @@ def _listed(
 def _own_verdicts(
     connection: Connection, project_id: int, basis: DecayBasis, at: float
 ) -> CriterionEvidence | None:
-    """What every default criterion got from outcomes that name no criterion; None without any."""
+    """Return the sums of outcomes that name no criterion, for default ones; None without any."""
     seen = outcomes.c
     value = case((seen.verdict == Verdict.HELPFUL.value, seen.raw_score), else_=1 - seen.raw_score)
     query: Select[Any] = select(*_sums(seen.verdict, value, seen.ended_at, basis, at)).where(

@@ -1,4 +1,4 @@
-"""The sums behind each criterion: what a batch adds, and how it is added."""
+"""The sums behind each criterion: the change by a batch, and how it is added."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ CriterionKey = tuple[int, str]
 
 @dataclass
 class CriterionDeltas:
-    """What outcomes add to criteria.
+    """Changes of criteria by outcomes.
 
     Outcomes that name no criterion, most of them, are added up once for all default criteria.
 
@@ -92,7 +92,7 @@ _GIVEN = tuple(column for column in criterion_feedback.c if column.name != "repl
 
 
 def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> None:
-    """Add deltas to the stored sums, and write the feedback down that nothing else says."""
+    """Add deltas to the stored sums, and store feedback that is nowhere else on record."""
     _add_sums(connection, deltas.totals())
     if not deltas.feedback:
         return

@@ -1,4 +1,4 @@
-"""Taking back what replaced records of outcomes told of criteria."""
+"""Subtract the feedback of replaced records of outcomes from criteria."""
 
 from collections.abc import Sequence
 from typing import Any, Final

@@ -1,1 +1,1 @@
-"""What every table needs: the engine, migrations, bulk inserts, locks."""
+"""The base of all tables: the engine, migrations, bulk inserts, locks."""

@@ -1,4 +1,4 @@
-"""Access tokens on record: who may use the front door, without what would let anybody in.
+"""Access tokens on record: their permissions, and digests instead of the tokens.
 
 A token names its project and does not refer to it: it may be made before the project's first
 outcome.

@@ -1,4 +1,4 @@
-"""Decay in SQL: what a row of the past weighs at a moment."""
+"""Decay in SQL: the weight of a past row at a moment."""
 
 from typing import Any
 
@@ -15,6 +15,6 @@ _NOTHING_LEFT = -1000.0
 def weight_at(
     ended_at: ColumnElement[Any], at: float | ColumnElement[Any], half_life_days: float
 ) -> ColumnElement[Any]:
-    """2^((ended_at − at)/half-life), for what had ended by then."""
+    """Return 2^((ended_at − at)/half-life), for evidence that had ended by then."""
     half_lives = (ended_at - at) / (half_life_days * DAY)
     return case((half_lives < _NOTHING_LEFT, 0.0), else_=func.power(2.0, half_lives))

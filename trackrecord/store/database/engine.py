@@ -35,7 +35,7 @@ def connect_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool =
 
 
 def dialect_of(bind: Connection | Engine) -> Dialect:
-    """Return what a connection's kind of database does in its own way."""
+    """Return the dialect of a connection's database."""
     return _named(bind.dialect.name)
 
 
@@ -111,7 +111,7 @@ def writing_anyway(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Raise what the driver says as an error of ours, if it is about the database as a whole.
+    """Raise an error of ours for a driver's error about the database as a whole.
 
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).

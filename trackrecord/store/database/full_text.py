@@ -36,7 +36,7 @@ class WordIndex:
     name: str
 
     def add(self, connection: Connection, rows: Sequence[tuple[int, list[str]]]) -> None:
-        """Let rows be found by their lexemes; none of them is in the index."""
+        """Add rows with their lexemes; none of them is in the index yet."""
         if rows:
             dialect_of(connection).full_text_add(connection, self.name, rows)
 

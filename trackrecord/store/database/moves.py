@@ -1,4 +1,4 @@
-"""Moves of a whole store to another database: what is on record about them, and what they close.
+"""Moves of a whole store to another database: their records, and the lock on the old store.
 
 From its beginning on, a move closes the store that is moved, and the one it is moved to until it is
 complete: whoever wants to write there is told so, and workers leave outcomes in the stream. Every

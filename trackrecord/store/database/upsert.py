@@ -1,4 +1,4 @@
-"""Upserts: rows of counts that are added to what is there already."""
+"""Upserts: add rows of counts to existing ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

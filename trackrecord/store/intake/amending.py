@@ -40,7 +40,7 @@ _ANY_SIZE: Final = 2**31
 
 @dataclass(frozen=True)
 class Amended:
-    """What became of entries about outcomes on record.
+    """The results of entries about outcomes on record.
 
     Attributes:
         amended: entries that changed a record.
@@ -238,7 +238,7 @@ def _steps(
 
 
 def _has_room(joined: Joined, speaker: str) -> bool:
-    """Return whether what a speaker says still fits beside what is known of an outcome."""
+    """Return whether a speaker's entry fits within the bounds of an outcome."""
     speakers = [speaker_of(each.body) for each in joined.entries]
     if speakers.count(speaker) > MOST_ENTRIES:
         return False

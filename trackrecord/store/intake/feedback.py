@@ -29,7 +29,7 @@ from .rebase import bases_for_writing
 
 @dataclass(frozen=True)
 class CountedFeedback:
-    """What became of feedback.
+    """The result of counting feedback.
 
     Attributes:
         recorded: what was not on record already.
@@ -48,7 +48,7 @@ def take_in_feedback(
     *,
     now: float,
 ) -> CountedFeedback:
-    """Record feedback of one project and update every statistic from what is new.
+    """Record feedback of one project and update every statistic from the new part.
 
     Args:
         connection: within a writing transaction that has done nothing else yet.
@@ -87,7 +87,7 @@ def take_in_feedback(
 
 
 def _bases_alone(connection: Connection, project_id: int, rules: Rules, now: float) -> Bases:
-    """Return what the project's sums are relative to, held so that no outcome is taken in.
+    """Return the bases of the project's sums, locked so that no outcome is learnt meanwhile.
 
     An outcome that names a pattern is learnt before or after, so that either it finds the feedback
     waiting, or the feedback finds the pattern.
@@ -115,7 +115,7 @@ def _count_on_criteria(
 
 
 def count_again(connection: Connection, project_id: int, bases: Bases, rules: Rules) -> None:
-    """Count all feedback of a project anew, after its outcomes were; memories stay as they are.
+    """Recount all feedback of a project, after its outcomes were; memories stay as they are.
 
     Args:
         connection: within the transaction of a rebuild.

@@ -1,4 +1,4 @@
-"""Forgetting a source or a task: its rows go, and what they added up to is computed anew.
+"""Forgetting a source or a task: delete its rows, and recompute the sums.
 
 What consolidation made of them is for consolidation to take back: it alone folds episodes.
 """
@@ -52,7 +52,7 @@ _AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was forgotten.
+    """The result of forgetting.
 
     Attributes:
         signatures: the rows of the procedures that its episodes were of.
@@ -70,7 +70,7 @@ def forget_outcomes(
     *,
     now: float,
 ) -> Forgotten:
-    """Forget what is on record of a source or of a task.
+    """Forget the records of a source or of a task.
 
     Every statistic of patterns, criteria, memories and advice is afterwards as if only the rest had
     ever come, by the rules of today.
@@ -202,7 +202,7 @@ def _write_pattern_history(
     *,
     of_all: bool,
 ) -> None:
-    """Write the history of the patterns that lost observations anew, and drop the empty ones.
+    """Rewrite the history of patterns that lost observations, and drop the empty ones.
 
     Where several spoke, of all patterns: each depends on who else spoke at the time.
     """

@@ -125,7 +125,7 @@ def count_of_name(connection: Connection, project: str) -> dict[str, int]:
 
 
 def count_of_project(connection: Connection, project_id: int) -> dict[str, int]:
-    """Return how many rows of what a person knows are on record of a project."""
+    """Return the counts of a project, in units that people know."""
     counted = {
         "outcomes": func.count(outcomes.c.outcome_id.distinct()),
         "memories": func.count(memories.c.id),

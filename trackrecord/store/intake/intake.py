@@ -23,7 +23,7 @@ from .taking_in import TakingIn
 
 @dataclass(frozen=True)
 class Learnt:
-    """What one batch changed.
+    """The changes by one batch.
 
     Attributes:
         recorded: outcomes that are new.
@@ -93,7 +93,7 @@ def learn(
 def _with_apart(
     connection: Connection, learnt: Learnt, amended: Amended, rules: Rules, now: float
 ) -> Learnt:
-    """Learn what turned out to be outcomes of their own; return what the batch changed in all."""
+    """Learn entries that are outcomes of their own; return all changes of the batch."""
     came_as = {id(outcome): entry for outcome, entry in amended.apart}
     more = learn(connection, [outcome for outcome, _ in amended.apart], rules, now=now)
     refused = [entry for each in more.refused if (entry := came_as[id(each)]) is not None]
@@ -111,7 +111,7 @@ def _with_apart(
 def _not_forgotten(
     connection: Connection, batch: Sequence[ScoredOutcome]
 ) -> Sequence[ScoredOutcome]:
-    """Leave out what is about outcomes that were forgotten."""
+    """Leave out entries about forgotten outcomes."""
     names = {(each.project, each.outcome_id) for each in batch}
     forgotten = forgotten_among(connection, "outcome", names)
     if not forgotten:

@@ -68,7 +68,7 @@ def _moved(connection: Connection, project_id: int, now: float) -> Bases:
 
 
 def _scaled(column: Column[float], factor: float) -> ColumnElement[float]:
-    """A sum times a factor below 1; what is left of the oldest ones is nothing.
+    """Return a sum times a factor below 1; tiny sums become zero.
 
     PostgreSQL takes a product that is too small for a float for an error.
     """

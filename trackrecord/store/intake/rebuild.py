@@ -1,4 +1,4 @@
-"""Computing every statistic of a project anew from the outcomes on record."""
+"""Recompute every statistic of a project from the outcomes on record."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ _TAGGED = select(pattern_tags.c.pattern_id).where(pattern_tags.c.removed_at.is_(
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What a rebuild went through.
+    """The counts of a rebuild.
 
     Attributes:
         outcomes: outcomes on record, each once.
@@ -124,7 +124,7 @@ def rebuild_patterns(
 
 
 def _decided(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """What the patterns that a person decided upon or tagged are called: they stay."""
+    """Return the slugs of patterns with decisions or tags by hand: they stay."""
     query = select(patterns.c.id, patterns.c.kind, patterns.c.content).where(
         patterns.c.project_id == project_id,
         or_(patterns.c.decided_maturity.is_not(None), patterns.c.id.in_(_TAGGED)),

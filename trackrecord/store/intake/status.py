@@ -1,4 +1,4 @@
-"""Whether the loop is alive, as far as the store knows."""
+"""The state of the loop, as far as the store knows."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ..outcomes.tables import outcomes, waiting_episodes
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """What is on record.
+    """The counts and times of the store.
 
     Attributes:
         counts: outcomes, successes, and outcomes without a verdict.
@@ -29,7 +29,7 @@ class StoreStatus:
 def read_store_status(
     connection: Connection, project_id: int | None, *, at: float | None = None
 ) -> StoreStatus:
-    """The store's part of the status, of one project or of all (None)."""
+    """Return the store's part of the status, of one project or of all (None)."""
     waiting = select(func.count()).select_from(waiting_episodes)
     last = select(func.max(consolidation_runs.c.finished_at))
     known = select(func.count()).select_from(signatures)

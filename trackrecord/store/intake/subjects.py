@@ -1,4 +1,4 @@
-"""Finding what is on record of a subject: outcomes, the tasks that nothing else tells of, memories.
+"""Finding the records of a subject: outcomes, tasks that only these mention, memories.
 
 An outcome that several entries tell of belongs to the subject as soon as one of them does: what was
 joined cannot be told apart again. A memory belongs to the source that said it first, in its words.
@@ -20,7 +20,7 @@ _CHUNK = 2000
 
 @dataclass(frozen=True)
 class OnRecord:
-    """What is on record of a source or of a task in its project.
+    """The records of a source or of a task in its project.
 
     Attributes:
         outcomes: the ids of its outcomes.
@@ -42,7 +42,7 @@ class OnRecord:
 
 
 def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
-    """Return what is on record of a source or of a task.
+    """Return the records of a source or of a task.
 
     Args:
         connection: a transaction.
@@ -75,7 +75,7 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
 
 
 def _outcome_ids(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:
-    """Yield the ids of outcomes that a record or an entry of the subject tells of."""
+    """Yield the ids of the outcomes of the subject's records and entries."""
     if subject.what == "task":
         own = outcomes.c.project_id == project_id
         query = select(outcomes.c.outcome_id).where(own, outcomes.c.task_id == subject.name)
@@ -123,7 +123,7 @@ def _feedback(connection: Connection, project_id: int, subject: Subject) -> Iter
 def _memories(
     connection: Connection, project_id: int, subject: Subject
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the memories that a source said first, and the rows of those it said after others."""
+    """Return the memories that a source stored first, and the rows of those that it repeated."""
     if subject.what != "source":
         return (), ()
     said = memory_sources.c

@@ -1,4 +1,4 @@
-"""Taking in records: every statistic but their number follows from what is done here."""
+"""Apply outcomes to every statistic."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -154,7 +154,7 @@ class TakingIn:
         return deltas, feedback
 
     def _note(self, recorded: Sequence[Recorded]) -> None:
-        """Write down what is looked up, or worked on, by single records."""
+        """Store what is looked up, or worked on, by single records."""
         ids = self.project_ids
         note_rules(
             self.connection, {ids[each.project] for _, each in recorded}, self.rules.recorded

@@ -84,7 +84,7 @@ def browse_memories(
 
 
 def _holding(connection: Connection, query: Select[Any], content: str) -> list[int]:
-    """Return the rows of the memories that hold a text; databases differ in what a case is."""
+    """Return the rows of memories that contain a text; databases differ in letter case."""
     stands = query.selected_columns
     texts = query.with_only_columns(stands.id, stands.text, maintain_column_froms=True)
     sought = content.casefold()

@@ -1,4 +1,4 @@
-"""Memories that agents were handed at prompt time: that counts as a recall, once a day at most."""
+"""Memories that agents were given at prompt time: each counts as a recall once a day."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ HANDED_OUT: Final = "handed out"
 
 @dataclass(frozen=True)
 class HandedMemory:
-    """A memory that was handed out.
+    """A memory that was recalled.
 
     Attributes:
         memory_id: its id.
@@ -42,7 +42,7 @@ class HandedMemory:
 def note_handed_out(
     connection: Connection, project_id: int, handed: Iterable[HandedMemory], *, rules: MemoryRules
 ) -> None:
-    """Let memories that were handed out decay from that day on.
+    """Restart the decay of recalled memories from that day on.
 
     Neither the order nor repetitions make a difference, see `handed_out_clock`. Unknown memories
     are passed.
@@ -62,7 +62,7 @@ def note_handed_out(
 
 
 def _that_may_count(handed: Iterable[HandedMemory]) -> dict[str, list[HandedMemory]]:
-    """Return, for each memory in the order of receipt, what is of a later day than those before."""
+    """Return the recalls of each memory, in the order of receipt, that are on a later day."""
     found: defaultdict[str, list[HandedMemory]] = defaultdict(list)
     for each in sorted(handed, key=lambda each: (each.received_at, each.at)):
         own = found[each.memory_id]

@@ -1,4 +1,4 @@
-"""Writing the history of memories anew, without what was forgotten.
+"""Rewrite the history of memories, without what was forgotten.
 
 Confirming and rejecting stop at bounds, so that a judgement cannot be subtracted: the changes that
 remain are gone through from the first one on.
@@ -45,7 +45,7 @@ class _Change:
 def forget_memories(
     connection: Connection, project_id: int, memory_ids: Collection[str], rules: MemoryRules
 ) -> None:
-    """Erase memories; those that they superseded stand as if these had never been.
+    """Erase memories; those that they superseded are as if these had never been.
 
     Args:
         connection: within a writing transaction that holds the project's memories.
@@ -72,7 +72,7 @@ def forget_memories(
 
 
 def drop_source(connection: Connection, rows: Collection[int], source: str) -> None:
-    """Forget that a source said what others had said before."""
+    """Remove a source from memories that others had stored before."""
     ids = sorted(rows)
     for start in range(0, len(ids), CHUNK):
         connection.execute(
@@ -124,7 +124,7 @@ def _changed_by(
 def write_history(
     connection: Connection, row: Row[Any], without: frozenset[str], rules: MemoryRules
 ) -> None:
-    """Write a memory's changes anew.
+    """Rewrite a memory's changes.
 
     Args:
         connection: within a writing transaction that holds the project's memories.
@@ -193,7 +193,7 @@ def _superseded_by_another(
 def _written(
     changes: Sequence[_Change], stored: Row[Any], rules: MemoryRules
 ) -> list[dict[str, Any]]:
-    """Return the rows of a memory's changes, numbered anew."""
+    """Return the rows of a memory's changes, renumbered."""
     state = MemoryState(MemoryType(stored.type), stored.confidence, stored.at)
     recalled: float | None = None
     superseder: str | None = None
@@ -232,7 +232,7 @@ def _written(
 def _judged(
     told: Sequence[_Change], state: MemoryState, stored: Row[Any], rules: MemoryRules
 ) -> tuple[MemoryState, str]:
-    """Return where the last of some changes leads, and what it is called.
+    """Return the state after the last of some changes, and its name.
 
     A judgement that amends another one takes effect in its place.
     """

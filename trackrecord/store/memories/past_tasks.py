@@ -59,7 +59,7 @@ def note_past_tasks(
     project_ids: Mapping[str, int],
     recorded: Iterable[tuple[int, ScoredOutcome]],
 ) -> None:
-    """Note the outcomes, by their rows, that tell their task's text and how it ended."""
+    """Note the outcomes, by their rows, that have their task's text and a verdict."""
     rows = [
         (row, project_ids[each.project], each.instruction, False)
         for row, each in recorded

@@ -1,4 +1,4 @@
-"""Memories on record: read as they stand or as they stood, and changed one row at a time."""
+"""Memories on record: read as of now or a moment, and changed one row at a time."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class StoredMemory:
 
 @dataclass(frozen=True)
 class StoredMemoryChange:
-    """One recorded change of a memory, and how it then stood.
+    """One recorded change of a memory, and the state after it.
 
     Attributes:
         at: when, seconds since the epoch.
@@ -84,7 +84,7 @@ class StoredMemoryChange:
 
 
 def memory_state(row: Row[Any]) -> MemoryState:
-    """Where a memory stands, from its row."""
+    """Return the state of a memory from its row."""
     clock = row.created_at if row.last_recalled_at is None else row.last_recalled_at
     return MemoryState(
         MemoryType(row.type), row.confidence, clock, is_superseded=row.superseded_by is not None
@@ -92,7 +92,7 @@ def memory_state(row: Row[Any]) -> MemoryState:
 
 
 def as_of(at: float | None) -> Select[Any]:
-    """Memories as they stand, or as they stood at a moment."""
+    """Return memories as of now or of a moment."""
     now = memories.c
     if at is None:
         return select(
@@ -113,7 +113,7 @@ def as_of(at: float | None) -> Select[Any]:
 
 
 def numbers_as_of(at: float | None) -> Select[Any]:
-    """What memories are ranked by, as it stands or stood: row, confidence, clock, age, id."""
+    """Return what memories are ranked by, as of a moment: row, confidence, clock, age, id."""
     query = as_of(at)
     stands = query.selected_columns
     return query.with_only_columns(
@@ -129,7 +129,7 @@ def numbers_as_of(at: float | None) -> Select[Any]:
 def complete(
     connection: Connection, rows: Collection[Row[Any]], *, at: float | None = None
 ) -> list[StoredMemory]:
-    """Memories from their rows, with their sources and what they supersede, in the same order."""
+    """Return memories from their rows, with their sources and predecessors, in the same order."""
     sources = _sources_of(connection, [row.id for row in rows], at)
     superseded = _superseded_by(connection, rows, at)
     return [
@@ -239,7 +239,7 @@ def _one(connection: Connection, query: Select[Any], memory_id: str) -> Row[Any]
 def changes_of(
     connection: Connection, row: int, *, at: float | None = None
 ) -> list[StoredMemoryChange]:
-    """What happened to a memory, oldest first."""
+    """Return the changes of a memory, oldest first."""
     then = memory_changes.c
     query = select(then.at, then.action, then.because_of, then.type, then.confidence)
     query = query.where(then.memory == row)
@@ -250,7 +250,7 @@ def changes_of(
 
 @dataclass(frozen=True)
 class StateChange:
-    """What happens to a memory, whose row is for_update.
+    """A change of a memory whose row is locked.
 
     Attributes:
         row: the memory as it is on record.
@@ -272,7 +272,7 @@ class StateChange:
 def record_changes(
     connection: Connection, rules: MemoryRules, changes: Collection[StateChange], *, now: float
 ) -> None:
-    """Let memories stand elsewhere, each once, and keep that in their history.
+    """Store new states of memories, each once, and add them to their history.
 
     Args:
         connection: within a writing transaction.
@@ -332,7 +332,7 @@ _STAND = (
 def count_memories(
     connection: Connection, project_id: int | None, *, at: float | None = None
 ) -> int:
-    """How many memories are on record of one project, or of all (None)."""
+    """Return how many memories are on record of one project, or of all (None)."""
     query = select(func.count()).select_from(memories)
     if project_id is not None:
         query = query.where(memories.c.project_id == project_id)

@@ -114,12 +114,12 @@ class _Ranked(NamedTuple):
 
 
 def _may_be_better(rules: MemoryRules, relevance: float, last: _Ranked) -> bool:
-    """Whether a memory of that relevance may be before the last one, however trusted it is."""
+    """Return whether a memory of that relevance may rank before the last one, at full trust."""
     return recall_rank(rules, relevance, 1.0) >= -last.worst
 
 
 def _known_then(connection: Connection, hits: Sequence[Hit], at: float) -> list[Hit]:
-    """Those that were on record at a moment: the best of them is the measure."""
+    """Return the memories on record at a moment: the best of them is the measure."""
     known: set[int] = set()
     for start in range(0, len(hits), CHUNK):
         rows = [hit.row for hit in hits[start : start + CHUNK]]

@@ -142,7 +142,7 @@ def mark_new(connection: Connection, project_id: int, rules: MemoryRules) -> int
 def mark(
     connection: Connection, project_id: int, rows: Iterable[Row[Any]], rules: MemoryRules
 ) -> None:
-    """Let memories, of which none is marked yet, be found."""
+    """Index new memories for similarity search."""
     blocks: dict[tuple[int, int], bytes] = {}
     next_of: dict[int, int] = {}
     places, words = [], []

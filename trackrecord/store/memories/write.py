@@ -52,7 +52,7 @@ from .tables import memories, memory_changes, memory_sources
 
 @dataclass(frozen=True)
 class RememberedMemory:
-    """What became of a text that was to be remembered.
+    """The result of remembering a text.
 
     Attributes:
         memory: the memory that says so now: a new one, or the one that was there.
@@ -241,7 +241,7 @@ def _judge(
 
 
 def forget(connection: Connection, project_id: int, memory_id: str, *, now: float) -> None:
-    """Erase a memory, with its history; what it superseded is superseded no more.
+    """Erase a memory with its history; its predecessors are current again.
 
     Raises:
         UnknownId: the project has no such memory.
@@ -267,7 +267,7 @@ def forget(connection: Connection, project_id: int, memory_id: str, *, now: floa
 
 
 def erase(connection: Connection, row: Row[Any]) -> None:
-    """Erase a memory whose row is held, with its history and what it is found by."""
+    """Erase a memory whose row is locked, with its history and its index entries."""
     unmark(connection, row)
     connection.execute(delete(memories).where(memories.c.id == row.id))
 
@@ -282,7 +282,7 @@ def _note_change(connection: Connection, project_id: int, now: float) -> None:
 
 @dataclass(frozen=True)
 class MemoryFilter:
-    """Which memories are asked for; what is not given does not matter.
+    """The filter of a list of memories; fields that are not set match everything.
 
     Attributes:
         type: only those of this type.
@@ -304,7 +304,7 @@ def list_memories(
     limit: int | None = None,
     after: tuple[float, int] | None = None,
 ) -> list[StoredMemory]:
-    """Memories of a project, newest first; as they stood at a moment if one is given.
+    """Return memories of a project, newest first; as of a moment if one is given.
 
     With `after`, the time and the row of one of them, only those that follow it.
     """
@@ -324,7 +324,7 @@ def count_wanted(
 
 
 def wanted_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
-    """Return the query for memories that are asked for, as they stand or stood, in no order."""
+    """Return the query for memories that match a filter, as of a moment, in no order."""
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c
     if wanted.type is not None:

@@ -1,4 +1,4 @@
-"""How Alembic reaches the database: over the connection that migrate() holds the lock with."""
+"""The connection of Alembic: the one that holds the lock of migrate()."""
 
 from alembic import context
 

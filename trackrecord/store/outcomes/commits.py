@@ -1,4 +1,4 @@
-"""Which outcomes a commit came from, so that what becomes of it can amend them."""
+"""The outcomes that a commit came from, so that a revert can amend them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -97,7 +97,7 @@ def count_days(
 
 
 def recount_days(connection: Connection, project_id: int) -> None:
-    """Count the days of a project anew.
+    """Recount the days of a project.
 
     Args:
         connection: within a writing transaction.

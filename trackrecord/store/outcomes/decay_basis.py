@@ -51,7 +51,7 @@ def hold_bases(connection: Connection, project_id: int) -> Bases | None:
 
 
 def replace_bases(connection: Connection, project_id: int, bases: Bases) -> None:
-    """Set a project's bases; all its sums must be computed anew in the same transaction."""
+    """Set a project's bases; all its sums must be recomputed in the same transaction."""
     connection.execute(delete(decay_bases).where(decay_bases.c.project_id == project_id))
     row = row_of(project_id, bases)
     insert_rows(connection, decay_bases, tuple(decay_bases.c), [row])

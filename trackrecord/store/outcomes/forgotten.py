@@ -1,4 +1,4 @@
-"""What was forgotten, so that it does not come back: marks of ids, and a record of each act.
+"""Forgotten ids, marked so that they do not come back, and a record of each act.
 
 Neither holds anything of what was forgotten. A mark is a digest of an id with its project, so that
 a delivery that is repeated, an amendment and a log that is read again are recognised.
@@ -66,7 +66,7 @@ def lock_project(connection: Connection, project: str) -> None:
 
 
 def share_projects(connection: Connection, names: Iterable[str]) -> None:
-    """Let none of these projects be forgotten until the transaction ends."""
+    """Lock these projects against being forgotten until the transaction ends."""
     for name in sorted(set(names)):
         shared_lock(connection, _lock_key(name))
 
@@ -77,7 +77,7 @@ def _lock_key(project: str) -> int:
 
 
 def digest_of_id(kind: Kind, project: str, given_id: str) -> bytes:
-    """Return what stands for an id that was forgotten."""
+    """Return the digest of a forgotten id."""
     return _digest(kind, project, given_id)
 
 

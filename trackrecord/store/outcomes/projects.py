@@ -12,7 +12,7 @@ from .tables import outcomes, projects
 
 @dataclass(frozen=True)
 class ProjectCounts:
-    """How much is on record.
+    """The counts of a project's records.
 
     Attributes:
         outcomes: all of them.
@@ -49,13 +49,13 @@ def next_revision(clock: int | BindParameter[int]) -> ColumnElement[int]:
 
 
 def project_id_of(connection: Connection, project: str) -> int | None:
-    """The row of a project, None when nothing of it is on record."""
+    """Return the row of a project; None without records."""
     query = select(projects.c.id).where(projects.c.name == project)
     return connection.execute(query).scalar()
 
 
 def revision_of(connection: Connection, project: str) -> tuple[int, int] | None:
-    """A project's row and revision, None when nothing of it is on record."""
+    """Return a project's row and revision; None without records."""
     query = select(projects.c.id, projects.c.revision).where(projects.c.name == project)
     row = connection.execute(query).one_or_none()
     return (row.id, row.revision) if row else None
@@ -68,13 +68,13 @@ def revision_of_row(connection: Connection, project_id: int) -> int:
 
 
 def first_received(connection: Connection, project_id: int) -> float | None:
-    """When the first outcome of a project was received; None without any."""
+    """Return when the first outcome of a project was received; None without any."""
     query = select(func.min(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
     return connection.execute(query).scalar()
 
 
 def project_names(connection: Connection) -> list[str]:
-    """All projects, by name; in the order of code points, whatever the database's own is."""
+    """Return all projects by name, in the order of code points on every database."""
     return sorted(connection.execute(select(projects.c.name)).scalars())
 
 

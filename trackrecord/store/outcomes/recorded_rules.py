@@ -54,7 +54,7 @@ def rebuilds_due(
     project_id: int | None = None,
     most: int | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """Why a rebuild is due, by project; projects that need none are missing.
+    """Return why a rebuild is due, by project; projects that need none are missing.
 
     Args:
         connection: a reading transaction.

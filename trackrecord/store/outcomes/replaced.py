@@ -27,5 +27,5 @@ class Replaced:
 
     @property
     def received_at(self) -> float:
-        """When it was received."""
+        """Return when it was received."""
         return self.outcome.received_at

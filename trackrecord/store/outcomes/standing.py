@@ -1,4 +1,4 @@
-"""Which records of outcomes count: those that no other one of the same outcome has replaced."""
+"""The records of outcomes that count: those without a later record of the same outcome."""
 
 from sqlalchemy import ColumnElement, or_
 

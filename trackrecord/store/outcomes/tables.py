@@ -1,4 +1,4 @@
-"""Tables of what was reported, and of what its numbers are relative to."""
+"""Tables of reported outcomes, and of the bases of their numbers."""
 
 from sqlalchemy import (
     BigInteger,

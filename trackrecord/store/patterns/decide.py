@@ -28,7 +28,7 @@ def decide(
     rules: Rules,
     now: float,
 ) -> Transition | None:
-    """Record a decision by hand; answers the change, None when there was nothing to reset.
+    """Record a decision by hand; return the change, None when there was nothing to reset.
 
     Args:
         connection: within a writing transaction.

@@ -1,4 +1,4 @@
-"""Writing the history of patterns anew: from the observations, feedback and decisions on record."""
+"""Rewriting the history of patterns from the observations, feedback and decisions on record."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -89,7 +89,7 @@ def drop_unobserved(connection: Connection, pattern_ids: Collection[int]) -> lis
 def write_history(
     connection: Connection, pattern_ids: Collection[int], rules: Rules, basis: DecayBasis
 ) -> None:
-    """Write the changes of state of patterns anew.
+    """Rewrite the changes of state of patterns.
 
     Each observation takes effect when it was received, each decision when it was made.
 

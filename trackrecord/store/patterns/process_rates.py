@@ -1,4 +1,4 @@
-"""Reading what a project's rates are made of from its recorded outcomes.
+"""Reading a project's rates from its recorded outcomes.
 
 Most of it stands in the bodies only, so they are read, each as far as it is needed: a million
 outcomes take a few seconds, and no column more is written for each one that is learnt.
@@ -49,7 +49,7 @@ def read_snapshot(
     now: float,
     since: float | None = None,
 ) -> Snapshot:
-    """The rates of a project over what was received up to now.
+    """Return the rates of a project over everything received so far.
 
     Args:
         connection: a reading transaction.
@@ -104,7 +104,7 @@ def _touching_proven(
     now: float,
     since: float | None,
 ) -> int:
-    """How many outcomes touched a pattern that is proven at the moment, each counted once."""
+    """Return how many outcomes touched a pattern that is proven now, each counted once."""
     standings = read_standings(connection, project_id, rules, now=now)
     proven = {
         each.facts.slug

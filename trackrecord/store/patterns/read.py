@@ -75,7 +75,7 @@ class Example:
 
 @dataclass(frozen=True)
 class PatternFilter:
-    """Which patterns are asked for; what is not given does not matter.
+    """The filter of a list of patterns; fields that are not set match everything.
 
     Attributes:
         state: only those in this state.
@@ -90,7 +90,7 @@ class PatternFilter:
     only_anti: bool = False
 
     def admits(self, standing: Standing) -> bool:
-        """Whether a pattern is asked for."""
+        """Return whether a pattern matches."""
         return (
             (self.state is None or standing.state is self.state)
             and (self.tag is None or self.tag in standing.facts.all_tags)
@@ -116,7 +116,7 @@ def read_standings(
     slug: str | None = None,
     wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
-    """Where a project's patterns stand.
+    """Return the standing of a project's patterns.
 
     Args:
         connection: a reading transaction.
@@ -219,7 +219,7 @@ def _past(
     at: float,
     slug: str | None,
 ) -> Iterator[_Found]:
-    """From the observations and the feedback: what was received by then, weighed for then."""
+    """Return the evidence received by a moment, from observations and feedback, as of then."""
     own = patterns.c.project_id == project_id
     speakers = past_speakers(connection, project_id, own, where, basis, rules.caps, at=at)
     for found in _all_past(connection, project_id, where, basis, at=at, slug=slug):

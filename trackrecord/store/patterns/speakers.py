@@ -42,7 +42,7 @@ _COUNTED: Final = ("helpful", "neutral", "harmful", "succeeded", "feedback", *_S
 
 @dataclass(slots=True)
 class SpeakerSums:
-    """What a batch adds to the sums of one speaker on one pattern."""
+    """The changes of one speaker's sums on one pattern by a batch."""
 
     helpful: int = 0
     neutral: int = 0
@@ -110,7 +110,7 @@ def add_speakers(
 
 
 def settle_speakers(connection: Connection, pattern_ids: Sequence[int]) -> None:
-    """Correct the sums that something was taken back from: where nothing is left, there is none."""
+    """Correct the sums of speakers after a subtraction; delete those without observations."""
     table = pattern_speakers.c
     for start in range(0, len(pattern_ids), _AT_ONCE):
         some = table.pattern_id.in_(pattern_ids[start : start + _AT_ONCE])

@@ -24,7 +24,7 @@ _NEUTRAL = Verdict.NEUTRAL
 
 @dataclass(slots=True)
 class PatternDelta(VerdictSums):
-    """What a batch adds to one pattern."""
+    """The changes of one pattern by a batch."""
 
     kind: str = ""
     content: str = ""
@@ -34,7 +34,7 @@ class PatternDelta(VerdictSums):
     speakers: dict[str, SpeakerSums] = field(default_factory=dict)
 
     def of(self, speaker: str) -> SpeakerSums:
-        """Return what is added to the sums of one speaker."""
+        """Return the changes of one speaker's sums."""
         sums = self.speakers.get(speaker)
         if sums is None:
             sums = self.speakers[speaker] = SpeakerSums()
@@ -85,7 +85,7 @@ Observation = tuple[PatternKey, float, int, float, str, bool, str, bool]
 
 @dataclass
 class Deltas:
-    """What outcomes add to patterns.
+    """The changes of patterns by outcomes.
 
     Attributes:
         patterns: sums by project and slug.

@@ -1,4 +1,4 @@
-"""Tables of patterns: their sums, what they were observed in, and decisions by hand."""
+"""Tables of patterns: their sums, their observations, and decisions by hand."""
 
 from sqlalchemy import (
     BigInteger,

@@ -81,7 +81,7 @@ def evidence_of(
 def held_evidence(
     connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
 ) -> Evidence:
-    """Return the evidence of one pattern, with what each speaker says."""
+    """Return the evidence on one pattern, with that of each speaker."""
     speakers = read_speakers(
         connection, row.project_id, basis, rules.caps, at, pattern_ids=[row.id]
     )
@@ -105,7 +105,7 @@ def record_decision(
     decision_id: int,
     now: float,
 ) -> Transition:
-    """Write down what a decision by hand changed, once, even where the state stays as it was.
+    """Store the change by a decision by hand, once, even where the state stays the same.
 
     Args:
         connection: within the transaction of the decision.

@@ -1,4 +1,4 @@
-"""What the values of an export must be, beyond the types of the columns.
+"""Checks of an export's values, beyond the types of the columns.
 
 An export may come from anybody. What the product decodes when it reads a row is decoded here first,
 and what must be one of several words is one of them.

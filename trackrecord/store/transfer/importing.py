@@ -36,7 +36,7 @@ _record = msgspec.json.Decoder(Competence)
 
 @dataclass(frozen=True)
 class ImportedProject:
-    """What an import did.
+    """The result of an import.
 
     Attributes:
         project: the project.
@@ -136,7 +136,7 @@ def _renaming(path: Path, header: Header, name: str) -> Renaming | None:
 
 
 def _complete(connection: Connection, project_id: int, rules: MemoryRules, *, now: float) -> None:
-    """Make again what follows from the rows, and let rankings be made anew."""
+    """Recompute values derived from the rows, and have rankings refreshed."""
     mark_new(connection, project_id, rules)
     after = ""
     while True:

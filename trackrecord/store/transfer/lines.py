@@ -218,7 +218,7 @@ def _kind_of(column: Column[Any]) -> Any:  # noqa: ANN401 - a type, or what says
 
 
 def _default_of(column: Column[Any]) -> Any:  # noqa: ANN401 - of any type
-    """Return what an older export, which does not know the column, means; None: nothing."""
+    """Return the value for older exports, which lack the column; None without one."""
     if column.default is not None and column.default.is_scalar:
         return column.default.arg  # type: ignore[attr-defined] # a scalar default has one
     if column.server_default is None:

@@ -44,7 +44,7 @@ _INDEXED_AT_ONCE: Final = 1000
 
 @dataclass(frozen=True)
 class Moved:
-    """What a move copied.
+    """The counts of a move.
 
     Attributes:
         rows: the rows that the store has now, by table.
@@ -162,7 +162,7 @@ def _set_finished(connection: Connection, token: str, now: float) -> None:
 
 
 def _finish_target(target: StorePlace, token: str, now: float) -> None:
-    """Open the target, with everything that goes on from its rows."""
+    """Open the target; ids of new rows continue after those of its rows."""
     with writing_anyway(target.engine) as connection:
         for table in moved_tables():
             if "id" in table.c and table.c.id.type.python_type is int:
@@ -251,7 +251,7 @@ def _step(target: StorePlace, name: str) -> Row[Any] | None:
 
 
 def _hold_step(connection: Connection, name: str, copied: int) -> None:
-    """Hold a step until the transaction ends, which stands where this process left it.
+    """Hold a step until the transaction ends, if it still is where this process left it.
 
     Raises:
         AlreadyRunning: another process is at it.
@@ -278,7 +278,7 @@ def _note_step(
 
 
 def _write_key(key: list[Any]) -> str:
-    """Return a key as JSON; what is binary stands in a list of its own."""
+    """Return a key as JSON; binary values are in a list of their own."""
     values = [
         [base64.b64encode(each).decode()] if isinstance(each, bytes) else each for each in key
     ]

@@ -8,7 +8,7 @@ from sqlalchemy import Table
 
 
 class Numbering:
-    """What the rows of one table are numbered by now.
+    """The new numbers of one table's rows.
 
     Sixteen bytes a row: millions of outcomes fit into memory.
 

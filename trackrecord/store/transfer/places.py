@@ -14,7 +14,7 @@ from .subjects import NOT_MOVED
 
 
 class Stage(Enum):
-    """How far a move has come.
+    """The stages of a move.
 
     Attributes:
         NEW: it has not begun.
@@ -31,7 +31,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class StorePlace:
-    """A store, and what it is called.
+    """A store and its name.
 
     Attributes:
         engine: the database.
@@ -44,7 +44,7 @@ class StorePlace:
 
 @dataclass(frozen=True)
 class MoveStanding:
-    """Where a move stands.
+    """The state of a move.
 
     Attributes:
         stage: how far it has come.
@@ -56,7 +56,7 @@ class MoveStanding:
 
 
 def standing_of(source: StorePlace, target: StorePlace) -> MoveStanding:
-    """Return where the move from one store to another stands.
+    """Return the state of the move from one store to another.
 
     Raises:
         TransferRefused: the one cannot be moved to the other; the message says why.
@@ -102,7 +102,7 @@ def _refuse_unfinished(moves: list[StoreMove], target: StorePlace) -> None:
 
 
 def _refuse_another(own: StoreMove, target: StorePlace) -> None:
-    """Refuse a second target: what was moved is there, and may have gone on since."""
+    """Refuse a second target: the first one has the data, and may have changed since."""
     if own.finished_at is not None:
         message = (
             f"this store was moved to {own.other}: set TRACKRECORD_DATABASE_URL to that database "

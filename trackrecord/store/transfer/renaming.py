@@ -1,4 +1,4 @@
-"""Importing a project under another name, which stands in rows and in the ids of its records."""
+"""Importing a project under another name, which occurs in rows and in ids of records."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ _record = msgspec.json.Decoder(Competence)
 
 
 class _Named(msgspec.Struct):
-    """What a line tells of records: a signature by its name, a record by its id."""
+    """The references of a line to records: a signature by its name, a record by its id."""
 
     table: str = ""
     name: Any = None

@@ -1,4 +1,4 @@
-"""The rows of an export on their way into the store: read, checked, numbered anew, written."""
+"""Import the rows of an export: read, check, renumber, write."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final
@@ -45,7 +45,7 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 class _Form:
-    """What is done with each row of a table.
+    """The steps of importing each row of a table.
 
     Args:
         table: the table.
@@ -71,7 +71,7 @@ class _Form:
         self.columns = tuple(table.c)
 
     def renumber(self, values: dict[Column[Any], Any]) -> None:
-        """Let a row refer to the rows of this store, and have the values that no export tells.
+        """Make a row refer to this store's rows, and add the values that exports lack.
 
         Raises:
             ValueError: it refers to a row that did not come before it.
@@ -172,7 +172,7 @@ class RowsTaken:
         dialect.load(self._connection, table, form.columns, rows)
 
     def _refuse_forgotten(self, table: Table, batch: list[dict[Column[Any], Any]]) -> None:
-        """Refuse to bring back what was forgotten.
+        """Refuse to import what was forgotten.
 
         Raises:
             TransferRefused: a row of the batch has an id that was forgotten.
@@ -193,7 +193,7 @@ class RowsTaken:
         told = {name: count for name, count in end.rows.items() if count}
         if told != {name: count for name, count in self._rows.items() if count}:
             message = (
-                f"line {number}: the end counts other rows than those before it: lines are "
-                "missing or doubled; nothing was imported"
+                f"line {number}: the row counts in the last line do not match the rows read: lines "
+                "are missing or doubled; nothing was imported"
             )
             raise ImportFormatError(message)

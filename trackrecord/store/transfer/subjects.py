@@ -1,4 +1,4 @@
-"""What the tables are to a transfer: which are of one store alone, and what follows from the rest.
+"""The role of tables in a transfer: those of one store alone, and those derived from others.
 
 All else is read from the metadata, so that a new table is moved, exported and imported without a
 line here, if it has a `project_id` or refers to a table that has one.
@@ -52,7 +52,7 @@ _REFERENCES: Final = {
 
 
 def reference_of(column: Column[Any]) -> Table | None:
-    """Return the table whose row a column names; None where it is a value."""
+    """Return the table that a column refers to; None if it is a value."""
     for key in column.foreign_keys:
         return key.column.table
     if not isinstance(column.type, BigInteger) or column.name not in _REFERENCES:
@@ -66,7 +66,7 @@ def is_numbered(table: Table) -> bool:
 
 
 def exported_columns(table: Table) -> list[Column[Any]]:
-    """Return the columns that an export tells of a table."""
+    """Return the columns of a table in an export."""
     return [
         column
         for column in table.c
@@ -127,7 +127,7 @@ def _is_own(table: Table, project_id: int) -> Any:  # noqa: ANN401 - a condition
 
 
 def _way_to_project(table: Table) -> tuple[Column[Any], Table]:
-    """Return the column that tells whose a row is, and the table whose row it names."""
+    """Return the column that leads to a row's project, and the table that it refers to."""
     for column in table.c:
         parent = reference_of(column)
         if parent is not None and parent is not table:

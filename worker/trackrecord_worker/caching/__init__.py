@@ -1,1 +1,1 @@
-"""What a worker writes to the cache in Redis, so that a prompt waits for nothing."""
+"""Writing the cache in Redis, so that a prompt waits for nothing."""

@@ -124,7 +124,7 @@ class Adviser:
         )
 
     def _is_holdout_due(self, connection: Connection, project_id: int) -> bool:
-        """Return whether a holdout begins: the user agreed, and no setting says how much."""
+        """Return whether a holdout begins: the user agreed, and no setting fixes its share."""
         if self._settings.holdout or not effect_consent(self._settings.home):
             return False
         return is_holdout_due(connection, project_id)
@@ -135,7 +135,7 @@ class Adviser:
         _log.info("holdout_begun", project=project, share=USUAL_HOLDOUT)
 
     def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
-        """Hand out no more what hurts; the next refresh of the rankings leaves it out."""
+        """Withdraw harmful entries; the next refresh of the rankings leaves them out."""
         with writing(self._engine) as connection:
             withdraw(connection, project_id, harmful, now=time.time())
         for each in harmful:

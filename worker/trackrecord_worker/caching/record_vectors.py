@@ -1,4 +1,4 @@
-"""Keep the vectors of competence records beside the cached rankings, where agents compare by them.
+"""Write the vectors of competence records next to the cached rankings, where agents compare them.
 
 They are made of what the rankings say, so they need no database: with SQLite, too, a prompt is
 fitted to a task by its meaning.
@@ -58,7 +58,7 @@ class RecordVectors:
         self._is_away = False
 
     def renew(self, projects: Sequence[str]) -> int:
-        """Embed what is missing, project by project; return how many texts were embedded.
+        """Embed missing texts, project by project; return how many texts were embedded.
 
         While the endpoint is away, tasks are compared by words.
         """
@@ -108,7 +108,7 @@ class RecordVectors:
         return embedded
 
     def _found(self, project: str) -> PackedVectors:
-        """Return the vectors that there are already; those of another model are none."""
+        """Return the vectors that exist already; those of another model do not count."""
         _, data = read_vectors(self._client, self._settings, project)
         with suppress(msgspec.DecodeError):  # another version's are made anew
             found = PackedVectors(model="") if data is None else decode_vectors(data)

@@ -26,7 +26,7 @@ _log = structlog.get_logger(__name__)
 
 
 class SteadyScheduler(Scheduler):
-    """Send wake-ups by the monotonic clock, none of a kind of which one is waiting already."""
+    """Sends wake-ups by the monotonic clock, at most one of a kind at a time."""
 
     _is_full = False
 

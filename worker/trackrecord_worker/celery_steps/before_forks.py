@@ -1,4 +1,4 @@
-"""What a worker does once, before it forks the processes that learn.
+"""Work that a worker does once, before it forks the processes that learn.
 
 Named as a step of a worker's start, not imported: beat has no use for it.
 """
@@ -16,7 +16,7 @@ _COLLECT_AFTER = 50_000
 
 
 class BeforeForks(bootsteps.Step):
-    """Make what is the same in all processes, and freeze it.
+    """Creates the objects that all processes share, and freezes them.
 
     These are some hundred thousand objects: the libraries, and the recogniser's tree of words. The
     garbage collector skips them in each batch, and the processes share their memory.

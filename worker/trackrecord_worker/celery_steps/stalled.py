@@ -1,4 +1,4 @@
-"""A worker that gets no wake-ups: it connects to Redis anew, or learns without them.
+"""A worker without wake-ups: it reconnects to Redis, or learns without them.
 
 Kombu stops reading when as many wake-ups as the worker may hold are neither done nor acknowledged.
 If Redis goes away at the moment in which they should be acknowledged, they stay so for ever: the

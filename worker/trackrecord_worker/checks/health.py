@@ -25,7 +25,7 @@ _DATABASE_TIMEOUT_S = 3.0
 
 
 def check_worker(settings: Settings) -> None:
-    """Check that this host's worker asks for outcomes, and can record them.
+    """Check that this host's worker is reading the stream, and can record outcomes.
 
     Raises:
         Unhealthy: no process of this host's worker has asked for a while.
@@ -71,7 +71,7 @@ CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat":
 
 
 def _silence(settings: Settings) -> float | None:
-    """Return the seconds since this host's worker last asked for outcomes; None if it never did."""
+    """Return the seconds since this host's worker last read the stream; None if it never did."""
     consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
     return min((consumer.idle_s for consumer in consumers), default=None)
 

@@ -93,7 +93,7 @@ def _check_mode(client: redis.Redis) -> None:
 
 
 def _check_commands(client: redis.Redis, settings: Settings) -> None:
-    """Check that Redis takes each command that a worker needs; none is carried out."""
+    """Check that Redis takes each command that a worker needs, without carrying any out."""
     try:
         refused = list(refusals(client, LEARNER.samples(settings.redis_prefix)).items())
     except redis.OutOfMemoryError:

@@ -35,7 +35,7 @@ class BackgroundStream:
 
     @property
     def has_more(self) -> bool:
-        """Whether the last batch was full, so that another one is being read."""
+        """Return whether the last batch was full, so that another one is being read."""
         return self._ahead is not None
 
     def next_batch(self, block_s: float) -> list[Entry]:

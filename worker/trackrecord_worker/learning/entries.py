@@ -1,4 +1,4 @@
-"""Entries of the stream: as they are read, what they report, and what was learnt from them."""
+"""Entries of the stream: reading them, their reports, and the result of learning them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ReceivedEntry(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def default_id(self) -> str:
-        """The id of a report that has none: the same whenever the entry is delivered again."""
+        """Return the id of a report without one: the same whenever the entry is delivered again."""
         return f"stream:{self.entry_id.decode()}"
 
     def refused(self, reason: str, counted_as: RefusedAs = "invalid") -> RefusedEntry:
@@ -81,7 +81,7 @@ NamedReport = TypeVar("NamedReport", bound=OfProject)
 
 
 class DecodedEntry(msgspec.Struct, Generic[Report], frozen=True, gc=False):
-    """An entry, and what it reports."""
+    """An entry and its report."""
 
     entry: ReceivedEntry
     report: Report
@@ -108,7 +108,7 @@ class IntakeContext:
 
 @dataclass
 class IntakeResult:
-    """What was learnt from some entries.
+    """The result of learning from some entries.
 
     Attributes:
         counts: how many entries ended how.
@@ -125,7 +125,7 @@ class IntakeResult:
     transitions: list[Transition] = field(default_factory=list)
 
     def add(self, other: IntakeResult) -> None:
-        """Add what was learnt from other entries."""
+        """Add the result of other entries."""
         self.counts.update(other.counts)
         self.refused += other.refused
         self.held |= other.held

@@ -26,7 +26,7 @@ def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> Expos
 
 
 def _take_in(decoded: Sequence[DecodedEntry[ExposureBody]], context: IntakeContext) -> IntakeResult:
-    """Record exposures in one transaction; then recall the memories that were handed out."""
+    """Record exposures in one transaction; then recall the memories in them."""
     with writing_entries(context.engine, "exposures") as connection:
         received = [
             ReceivedExposure(each.report, _id_of(each), each.entry.received_at)

@@ -42,7 +42,7 @@ class DatabaseOutage:
 
     @property
     def is_pausing(self) -> bool:
-        """Whether it is too early for another try."""
+        """Return whether it is too early for another try."""
         return time.monotonic() < self._resume_at
 
     def begin(self, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Let the memories that agents were handed decay from then on: by recalls, and by exposures."""
+"""Restart the decay of recalled memories, from recalls and from exposures."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,7 +18,7 @@ from .entries import (
 
 
 def note_recalls(project: str, handed: Iterable[HandedMemory], context: IntakeContext) -> None:
-    """Recall the memories of a project that were handed out, in one transaction.
+    """Recall memories of a project, in one transaction.
 
     A memory is recalled once a day at most, so an entry that comes again changes nothing. Unknown
     memories, and projects of which nothing is on record, are passed.
@@ -36,7 +36,7 @@ def note_recalls(project: str, handed: Iterable[HandedMemory], context: IntakeCo
 
 
 def handed_out_at(at: float | None, received_at: float) -> float:
-    """Return when it was handed out; a clock that is ahead counts as the time of receipt."""
+    """Return the time of a recall; the time of receipt if the sender's clock is ahead."""
     return received_at if at is None else min(at, received_at)
 
 

@@ -94,7 +94,7 @@ class OutcomeStream:
         return self._read("0", count, None)
 
     def read_new(self, count: int, block_s: float | None) -> list[Entry]:
-        """Return entries that no consumer has read; wait for the first one if asked to."""
+        """Return unread entries; wait for the first one if asked to."""
         return self._read(">", count, max(1, int(block_s * 1000)) if block_s else None)
 
     def _read(self, start: str, count: int, block_ms: int | None) -> list[Entry]:

@@ -30,10 +30,10 @@ class NotTaken(Exception):
 
 
 class Channel(Protocol):
-    """A way in which people are told."""
+    """A way of sending news."""
 
     def tell(self, message_id: str, body: bytes) -> None:
-        """Tell one message.
+        """Send one message.
 
         Raises:
             NotTaken: the receiver refuses this message.

@@ -33,7 +33,7 @@ _log = structlog.get_logger(__name__)
 
 
 class NewsDetector:
-    """Detect what changed that somebody wants to be notified of.
+    """Detects changes that the receivers want to know.
 
     Args:
         engine: the store.
@@ -84,7 +84,7 @@ class NewsDetector:
         yield from (each for each in news if each.kind in self._settings.notify.events)
 
     def _detect_letters(self, now: float) -> int:
-        """Tell of dead letters that are new, once a minute at most."""
+        """Announce new dead letters, once a minute at most."""
         if NewsKind.DEAD_LETTERS not in self._settings.notify.events:
             return 0
         last_told, told_at = self._outbox.letters_told()

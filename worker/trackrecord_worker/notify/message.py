@@ -1,4 +1,4 @@
-"""The message that a piece of news is told by, in the form of Standard Webhooks."""
+"""The message of a piece of news, in the form of Standard Webhooks."""
 
 import base64
 import hmac
@@ -33,7 +33,7 @@ def type_of(message: bytes) -> str:
 
 
 def example_message(*, now: float) -> bytes:
-    """Return a message of the type "test", which tells nothing but that messages arrive."""
+    """Return a message of the type "test", which shows only that messages arrive."""
     text = "This is a test message: notifications of trackrecord arrive here."
     return _encode("test", now, {"text": text, "project": None, "subject": "", "numbers": {}})
 

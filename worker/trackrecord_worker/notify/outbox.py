@@ -1,4 +1,4 @@
-"""The outbox: news that is still to be told, in Redis, for each channel its own."""
+"""The outbox: pending news in Redis, for each channel its own."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ return 1
 
 @dataclass(frozen=True)
 class WaitingNews:
-    """A piece of news that is still to be told.
+    """A pending piece of news.
 
     Attributes:
         entry_id: its id in the outbox, "milliseconds-number".
@@ -61,7 +61,7 @@ class WaitingNews:
 
     @property
     def noted_at(self) -> float:
-        """When it came into the outbox, seconds since the epoch."""
+        """Return when it came into the outbox, in seconds since the epoch."""
         return int(self.entry_id.partition("-")[0]) / 1000
 
 
@@ -78,7 +78,7 @@ class Outbox:
         self._keys = keys
 
     def since(self, now: float) -> float:
-        """Return the moment from which on news are told: when they first were looked for."""
+        """Return the moment from which news are sent: the first look for news."""
         self._client.set(self._keys.notifications_since, repr(now), nx=True)
         answer: Any = self._client.get(self._keys.notifications_since)
         since = float(answer)
@@ -120,7 +120,7 @@ class Outbox:
         return sum(1 for answer in answers if answer)
 
     def letters_told(self) -> tuple[str, float]:
-        """Return the id of the last dead letter that was told of, and when that was."""
+        """Return the id of the last announced dead letter, and its time."""
         answer: Any = self._client.hmget(self._keys.announced_letters, "last", "at")
         last, at = answer
         return (last.decode(), float(at)) if last else ("0-0", 0.0)
@@ -141,17 +141,17 @@ class Outbox:
         return bool(self._client.eval(_ADD_LETTERS, len(names), *names, *arguments))
 
     def waiting(self, channel: str, *, after: str = "-", limit: int = PAGE) -> list[WaitingNews]:
-        """Return what is still to be told through a channel, the oldest first."""
+        """Return the pending news of a channel, the oldest first."""
         start = after if after == "-" else f"({after}"
         found: Any = self._client.xrange(self._keys.notifications(channel), start, "+", limit)
         return [WaitingNews(entry_id.decode(), _body(fields)) for entry_id, fields in found]
 
     def count(self, channel: str) -> int:
-        """Return how much is still to be told through a channel."""
+        """Return how much news is pending for a channel."""
         return int(self._client.xlen(self._keys.notifications(channel)))
 
     def done(self, channel: str, entry_id: str) -> None:
-        """Remove what was told."""
+        """Remove news that was sent."""
         self._client.xdel(self._keys.notifications(channel), entry_id)
 
 

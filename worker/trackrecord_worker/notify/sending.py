@@ -1,4 +1,4 @@
-"""Telling what is in the outbox: at least once, later again where it fails."""
+"""Sending the outbox: at least once, and later again after a failure."""
 
 import contextlib
 import secrets
@@ -37,7 +37,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Sender:
-    """Tells through one channel; one sender at a time does, in a whole fleet.
+    """Sends through one channel; one sender at a time does, in a whole fleet.
 
     Args:
         name: the name of the channel.
@@ -61,7 +61,7 @@ class Sender:
         self._said_at = 0.0
 
     def send_due(self) -> int:
-        """Tell what is due; return how much was told.
+        """Send pending news; return how much was sent.
 
         A receiver that is away pauses the channel, each time for twice as long. One that refuses a
         message is asked to take the others, and that one later.
@@ -81,7 +81,7 @@ class Sender:
         return told
 
     def give_back(self) -> None:
-        """Let another process tell."""
+        """Leave the channel to another process."""
         if self._is_mine():
             self._client.delete(self._lock)
 
@@ -142,7 +142,7 @@ def _longer(pause_s: float) -> float:
 
 
 class SenderThread:
-    """A thread that tells through one channel for as long as its process lives.
+    """A thread that sends through one channel for as long as its process lives.
 
     Args:
         name: the name of the channel.
@@ -161,7 +161,7 @@ class SenderThread:
         self._thread.start()
 
     def stop(self, timeout_s: float) -> None:
-        """Let it finish what it is telling, or leave it to its successor."""
+        """Let it finish the current message, or leave it to its successor."""
         self._stopping.set()
         self._thread.join(timeout_s)
 

@@ -69,7 +69,7 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether it runs."""
+        """Return whether the child runs."""
         return self._process is not None and self._process.poll() is None
 
     def start(self, lock: int) -> None:

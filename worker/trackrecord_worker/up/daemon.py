@@ -189,7 +189,7 @@ class Daemon:
         return {child.name: child.pid for child in self._children if child.pid is not None}
 
     def _wait_until_learning(self) -> None:
-        """Wait until a worker process, woken by beat, has asked Redis for outcomes.
+        """Wait until a worker process, woken by beat, has read the stream.
 
         By then it has opened the database, too.
         """
@@ -226,7 +226,7 @@ class Daemon:
             self._note_pids()
 
     def _has_room(self) -> bool:
-        """Return whether the disk has room; say once that it has little, and once that it has.
+        """Return whether the disk has room; log once when it becomes scarce, once when not.
 
         What was short of room needs more than a little to begin again.
         """

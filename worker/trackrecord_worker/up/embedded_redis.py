@@ -87,7 +87,7 @@ class EmbeddedRedis:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server that was started or adopted has ended."""
+        """Return whether the started or adopted server has ended."""
         if self.process is None:
             return not self.is_answering()
         return self.process.poll() is not None

@@ -27,7 +27,7 @@ class Restarts:
     ends: int = 0
 
     def note_end(self, *, lived_s: float, was_up: bool) -> float | None:
-        """Return the seconds until the child is to be started again; None to give up.
+        """Return the seconds until the child restarts; None to give up.
 
         Args:
             lived_s: how long it lived.

@@ -101,7 +101,7 @@ def _path_outside_environment() -> str:
 
 
 def _examine(path: Path) -> ServerBinary | None:
-    """Return what there is to know of a binary; None if it is not a Redis server that runs."""
+    """Return the facts about a binary; None if it is not a Redis server that runs."""
     try:
         answer = subprocess.run(  # noqa: S603 - a server that is installed
             [path, "--version"],
@@ -119,7 +119,7 @@ def _examine(path: Path) -> ServerBinary | None:
 
 
 def _may_be_mended(path: Path) -> bool:
-    """Return whether a distribution has mended a package, or does not say whether it has."""
+    """Return whether a distribution has patched a package, or does not say whether it has."""
     if path.resolve().parent not in _OF_DISTRIBUTION:
         return False
     changelogs = [each for each in _CHANGELOGS if each.is_file()]

@@ -59,7 +59,7 @@ def messages_in(body: bytes, kind: Any) -> int:  # noqa: ANN401 - as above
 
 
 def held_in(body: bytes, number: int) -> Iterator[bytes]:
-    """Return what the fields of this number hold, of those that have a length.
+    """Return the contents of a protobuf field, as far as its values have a length.
 
     Raises:
         ValueError: the body is cut off, or holds what is not the wire format.

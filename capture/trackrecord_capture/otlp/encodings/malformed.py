@@ -1,4 +1,4 @@
-"""The error for a body that is not what its content type says."""
+"""The error of a body that does not match its content type."""
 
 from typing import Final
 
@@ -6,4 +6,4 @@ TOO_DENSE: Final = "the body holds too many values; send smaller batches"
 
 
 class Malformed(Exception):
-    """Raised when a body cannot be decoded; the message says why and repeats nothing of it."""
+    """Raised when a body cannot be decoded; the message has the reason and no part of the body."""

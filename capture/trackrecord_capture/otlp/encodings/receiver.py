@@ -1,4 +1,4 @@
-"""What takes decoded spans, log records and scores from the front door."""
+"""The receiver of decoded spans, log records and scores from the front door."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from .span import LogRecord, Span
 
 
 class Full(Exception):
-    """Raised when nothing more can be taken now; the exporter is asked to post it all again.
+    """Raised when there is no room at the moment; the exporter is asked to post it all again.
 
     Attributes:
         retry_after_s: whole seconds after which it may try.
@@ -19,7 +19,7 @@ class Full(Exception):
 
 
 class Receiver(Protocol):
-    """Takes what was posted, in slices of one request.
+    """Takes posted bodies, in slices of one request.
 
     The front door calls it from one thread at a time, which is not the main thread. What a method
     has returned for is answered with 200 and never sent again: by then it must survive the end of

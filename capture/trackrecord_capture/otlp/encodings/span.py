@@ -1,4 +1,4 @@
-"""Spans and log records as OTLP carries them, whatever they were encoded in.
+"""Spans and log records of OTLP, independent of their encoding.
 
 Nothing here depends on protobuf or JSON, and nothing is interpreted: what an attribute means in
 which vocabulary comes later.
@@ -30,7 +30,7 @@ class SpanEvent(msgspec.Struct, frozen=True):
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """One span. The same span may come more than once: exporters post again what was not answered.
+    """One span. The same span may come again: exporters repeat posts without an answer.
 
     Attributes:
         trace_id: 32 lower-case hexadecimal digits, not all zero.

@@ -56,7 +56,7 @@ def evaluations_on(span: Span) -> tuple[SpanScore, ...]:
 
 
 def evaluation_in(record: LogRecord) -> SpanScore:
-    """Return the score that an evaluation event tells of."""
+    """Return the score in an evaluation event."""
     attributes = record.attributes
     if isinstance(record.body, Mapping):
         attributes = {**record.body, **attributes}
@@ -77,7 +77,7 @@ def evaluation_of_langfuse(score: Mapping[str, Any]) -> SpanScore:
 
 
 def _moment(written: object) -> float | None:
-    """Return when a score was given; None if it does not say so in a way that can be read."""
+    """Return when a score was given; None if its time is missing or malformed."""
     if not isinstance(written, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What is kept of a span or an event: the few things that a run is made of, bounded."""
+"""The parts of a span or an event that a run is made of, bounded."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ MOST_CHARS: Final = 64 * 1024
 
 
 class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A score that somebody or something gave.
+    """A score given by a person or a program.
 
     Attributes:
         name: what was judged.
@@ -30,7 +30,7 @@ class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One span, or one event of an agent that tells of its work in events, as far as it matters.
+    """The relevant part of one span, or of one event of an agent that reports in events.
 
     Texts are as the source has them, secrets included, and cut to a bounded length.
 

@@ -1,4 +1,4 @@
-"""What the events of Claude Code and Codex tell: agents that report their work as log records."""
+"""Read the events of Claude Code and Codex, which report their work as log records."""
 
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
@@ -22,7 +22,7 @@ _RATINGS: Final = {"good": True, "great": True, "bad": False, "poor": False}
 
 
 def event_of(record: LogRecord) -> tuple[str, Fact] | None:
-    """Return the trace that an event belongs to, and what it tells; None if it tells nothing.
+    """Return the trace of an event, and its fact; None if it has none.
 
     An event without a trace gets one that is made of its session and, where it says so, its prompt.
     """
@@ -171,7 +171,7 @@ def _survey(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | Non
 
 
 def _codex_tool(attributes: Mapping[str, Any], common: dict[str, Any]) -> Fact | None:
-    """Read a call; `success` is "true" also for a command that failed, the output says so."""
+    """Read a call; `success` is "true" also for a failed command: its output shows the failure."""
     tool = _text(attributes, "tool_name")
     if not tool:
         return None

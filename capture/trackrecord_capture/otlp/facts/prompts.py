@@ -1,4 +1,4 @@
-"""What a person asked, from the many shapes in which frameworks record their input."""
+"""Find a person's words in the many shapes in which frameworks record their input."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ _SAID: Final = re.compile(
 
 
 def prompt_in(text: str) -> str:
-    """Return the person's words in a recorded input; "" if it holds none that can be told."""
+    """Return the person's words in a recorded input; "" if there are none."""
     found = _asked(document(text), _DEEPEST)
     return bounded(found.strip()) if found else ""
 
@@ -92,7 +92,7 @@ def _given(value: Mapping[Any, Any]) -> str:
 
 
 def _asked_in_messages(messages: Sequence[Any], depth: int) -> str:
-    """Return the person's last words: what stands before them is the conversation so far."""
+    """Return the person's last words: the messages before them are the conversation so far."""
     asked = ""
     for message in messages:
         if isinstance(message, Mapping):

@@ -1,4 +1,4 @@
-"""What a span tells of a run, in whichever vocabulary it speaks."""
+"""Read a run's facts from a span, in any known vocabulary."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ _EXCEPTION: Final = "exception"
 
 
 def fact_of(span: Span) -> Fact:
-    """Return what is kept of a span; it shares nothing with it."""
+    """Return the bounded fact of a span; it shares no memory with it."""
     kind = kind_of(span)
     if kind is SpanKind.OTHER:
         return _ancestry(span)
@@ -81,13 +81,13 @@ def _tool_by_name(name: str) -> str:
 
 
 def _prompt_id(span: Span) -> str:
-    """Return the id of the prompt; in a sub-agent of Claude Code its own id stands for it."""
+    """Return the id of the prompt; sub-agents of Claude Code use their own id for it."""
     own = ("agent_id",) if span.name.startswith("claude_code.") else ()
     return first_text(span.attributes, (*own, *vocabulary.PROMPT_ID))[:_ID_CHARS]
 
 
 def kind_of(span: Span) -> SpanKind:
-    """Return what a span tells of, by the first vocabulary that says so."""
+    """Return the kind of a span, by the first vocabulary that knows it."""
     attributes = span.attributes
     for name, kinds in vocabulary.KINDS:
         value = attributes.get(name)
@@ -100,7 +100,7 @@ def kind_of(span: Span) -> SpanKind:
 
 
 def _ancestry(span: Span) -> Fact:
-    """Return what is kept of a span that tells nothing: where it stands, and whose it is."""
+    """Return the bare fact of a span without content: its place in the tree and its owner."""
     attributes = span.attributes
     return Fact(
         span=span.span_id,
@@ -200,7 +200,7 @@ def _body(event: SpanEvent, names: tuple[str, ...]) -> str:
 
 
 def _prompt(span: Span, kind: SpanKind) -> str:
-    """Return what the person asked, where a span may say it at a price that is worth it."""
+    """Return the person's prompt, where looking for it in a span is worth its cost."""
     if (
         kind is SpanKind.MODEL
         or kind is SpanKind.RUN

@@ -1,4 +1,4 @@
-"""How a call went, by what it returned: a span's status alone is often wrong.
+"""The result of a call, from its output: a span's status alone is often wrong.
 
 Rules that follow from spans of real frameworks: an error status, an error type, an exception or a
 word such as `gen_ai.tool.status=error` means failure; so does a result that says so in its own
@@ -36,7 +36,7 @@ _DEEPEST: Final = 3
 
 
 class ResultTold(msgspec.Struct, frozen=True, kw_only=True):
-    """What a result tells.
+    """The evidence in a result on its call.
 
     Attributes:
         text: the result itself, without its wrapping.
@@ -124,7 +124,7 @@ def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultTold:
 
 
 def _printed_nothing(value: Mapping[Any, Any]) -> bool:
-    """Return whether a command's result has places for what it printed, all of them empty."""
+    """Return whether a command's result has fields for its output, all of them empty."""
     printed = [value[name] for name in _PRINTED if name in value]
     return bool(printed) and not any(printed)
 

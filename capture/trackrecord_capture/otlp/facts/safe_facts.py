@@ -1,4 +1,4 @@
-"""What is kept of spans, without the secrets in it: they do not reach the disk either."""
+"""Facts of spans without their secrets, which must not reach the disk either."""
 
 from typing import Final
 

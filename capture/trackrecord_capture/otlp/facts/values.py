@@ -1,4 +1,4 @@
-"""Attribute values as texts, numbers and documents, whatever type an exporter sent them in."""
+"""Attribute values as texts, numbers and documents, for all types that exporters send."""
 
 import ast
 import math
@@ -44,7 +44,7 @@ def first_count(attributes: Mapping[str, Any], names: Sequence[str]) -> int | No
 
 
 def as_exit_code(value: object) -> int | None:
-    """Return an exit status, of any system; None for what cannot be one."""
+    """Return an exit status of any system; None for anything else."""
     number = as_number(value)
     if number is None or number != int(number) or abs(number) > _LARGEST_CODE:
         return None
@@ -88,7 +88,7 @@ def as_flag(value: object) -> bool | None:
 
 
 def document(text: str) -> Any:  # noqa: ANN401 - a document of any shape
-    """Return what a text holds as JSON or as a Python literal, or else the text itself."""
+    """Return a text decoded as JSON or as a Python literal, or else the text itself."""
     start = text.lstrip()[:1]
     if not start or start not in '{["':
         return text

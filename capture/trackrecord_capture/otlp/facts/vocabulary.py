@@ -1,4 +1,4 @@
-"""Where each vocabulary keeps what a run is made of: one table, the better-known name first.
+"""The attributes of each vocabulary that runs are made of: one table, better-known names first.
 
 Only attributes that are named here are ever read, and nothing else is kept: LangSmith, for one,
 copies whatever stands in `LANGSMITH_…` variables into its spans.
@@ -9,7 +9,7 @@ from typing import Final
 
 
 class SpanKind(StrEnum):
-    """What a span tells of."""
+    """The role of a span in a run."""
 
     RUN = "run"
     """An agent or a workflow at work."""

@@ -58,7 +58,7 @@ _READS: Final = frozenset({"view", "read"})
 
 
 def arguments_in(text: str) -> Any:  # noqa: ANN401 - arguments of any shape
-    """Return what the tool was given; a text that is no document stays as it is."""
+    """Return the tool's arguments; a text that is not a document stays as it is."""
     return _unwrapped(document(text))
 
 
@@ -82,7 +82,7 @@ def _unwrapped(value: Any) -> Any:  # noqa: ANN401 - as above
 
 
 def command_in(tool: str, arguments: object) -> str:
-    """Return the command line that a shell was given; "" if the tool is no shell."""
+    """Return the command line of a shell call; "" if the tool is not a shell."""
     if _plain(tool) not in _SHELLS:
         return ""
     if isinstance(arguments, str):
@@ -98,7 +98,7 @@ def command_in(tool: str, arguments: object) -> str:
 
 
 def _joined(words: list[str]) -> str:
-    """Return an argument vector as a command line; what a shell was handed with -c is that."""
+    """Return an argument vector as a command line; for a shell with -c, its script."""
     if len(words) >= 3 and words[-2] in ("-c", "-lc"):
         return words[-1]
     return " ".join(words)

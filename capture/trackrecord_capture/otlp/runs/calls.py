@@ -1,4 +1,4 @@
-"""Calls of tools, from the spans or events that tell of them."""
+"""Calls of tools, read from spans or events."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -22,7 +22,7 @@ _MOST_AT_ONCE: Final = 64
 
 
 class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """A call, with what is needed to recognise it when another instrumentation tells of it, too.
+    """A call, with the data that identifies it across instrumentations.
 
     Attributes:
         call: the call.
@@ -38,17 +38,17 @@ class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def start(self) -> float:
-        """When it started; seconds since the epoch."""
+        """The start of the call; seconds since the epoch."""
         return self.call.started_at or 0.0
 
     @property
     def end(self) -> float:
-        """When it ended."""
+        """The end of the call."""
         return self.start + (self.call.duration_ms or 0.0) / 1000
 
 
 def is_call(fact: Fact) -> bool:
-    """Return whether a fact is a call of a tool, and not how a framework ends or hands on a run."""
+    """Return whether a fact is a tool call, and not how a framework ends or delegates a run."""
     if fact.kind is not SpanKind.TOOL or not fact.tool:
         return False
     tool, name = fact.tool.lower(), fact.name.lower()
@@ -59,7 +59,7 @@ def is_call(fact: Fact) -> bool:
 
 
 def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> CallSeen:
-    """Return the call that a span tells of, with what the spans below it know better."""
+    """Return a span's call, completed from the spans below it."""
     told = told_by(fact.result) if fact.result is not None else None
     arguments = arguments_in(fact.arguments) if fact.arguments is not None else None
     rejected = any(detail.decision.lower() in _REJECTED for detail in (fact, *details))
@@ -123,7 +123,7 @@ def _error(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> str:
 
 
 def merged(calls: Iterable[CallSeen]) -> list[CallSeen]:
-    """Return each call once, in the order of their start, whoever reported it how often."""
+    """Return each call once, in the order of their start, however often it was reported."""
     kept: list[CallSeen] = []
     by_tool = sorted(calls, key=lambda seen: (seen.call.tool, seen.start, seen.spans))
     for _, same_tool in groupby(by_tool, key=lambda seen: seen.call.tool):
@@ -144,7 +144,7 @@ def _merged_of_tool(calls: list[CallSeen]) -> list[CallSeen]:
 
 
 def _are_one(one: CallSeen, other: CallSeen) -> bool:
-    """Return whether two instrumentations told of one call; one alone never tells of it twice.
+    """Return whether two instrumentations reported one call; one alone never reports it twice.
 
     An id alone proves nothing: models in tests, and some others, give the same one again and again.
     """

@@ -1,4 +1,4 @@
-"""How a run ended, by what its root and its last request to a model say."""
+"""The ending of a run, from its root and its last request to a model."""
 
 import re
 from collections.abc import Sequence

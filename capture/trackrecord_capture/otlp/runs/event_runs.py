@@ -1,4 +1,4 @@
-"""Runs of agents that report their work as events, with or without spans beside them.
+"""Runs of agents that report their work as events, with or without spans.
 
 Claude Code's events know the prompt's id and its spans know when the prompt was done; Codex's
 events know the calls and its spans know the turn's id. Together they make the same outcome_id as
@@ -29,7 +29,7 @@ _SAYS_CHARS: Final = 1000
 
 
 class RecordedPrompt(msgspec.Struct, frozen=True):
-    """What an agent's own recording says of a prompt; what it does not say is "".
+    """A prompt as an agent's own recording has it; missing parts are "".
 
     Attributes:
         id: the prompt's id.
@@ -52,7 +52,7 @@ def no_prompt(_agent: str, _session: str, _at: float) -> RecordedPrompt:
 
 
 def placed(run: AgentRun, recorded: RecordedPrompt) -> AgentRun:
-    """Return a run in the folder of its recording, which decides the project, if it names none."""
+    """Return a run with the folder of its recording, which decides the project by default."""
     if run.folder or run.project or run.repository:
         return run
     return msgspec.structs.replace(run, folder=recorded.folder, repository=recorded.repository)
@@ -66,7 +66,7 @@ def is_from_events(fact: Fact) -> bool:
 def event_runs(
     trace_id: str, facts: Sequence[Fact], prompt_of: PromptOf
 ) -> Iterator[tuple[AgentRun, Sequence[Fact]]]:
-    """Return the runs that facts of one trace tell of, and what each is made of.
+    """Return the runs in the facts of one trace, and the parts of each.
 
     Spans of Claude Code without its events are left out: the prompt's id is only in the events, and
     without it the run would be another one than that in Claude Code's own recording. Codex has its

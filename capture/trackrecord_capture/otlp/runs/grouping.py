@@ -1,4 +1,4 @@
-"""Which facts of a trace belong to one run."""
+"""Group the facts of a trace into runs."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _SLACK_S: Final = 0.1
 
 
 class FactGroup(msgspec.Struct, kw_only=True):
-    """The facts of one run, and what it hangs on."""
+    """The facts of one run, and the fact at its root."""
 
     root: Fact
     facts: list[Fact]
@@ -69,7 +69,7 @@ def _take_in_strays(groups: list[FactGroup], tree: Tree) -> None:
 
 
 def _told_twice_once(groups: list[FactGroup]) -> list[FactGroup]:
-    """Join runs that two instrumentations tell of side by side."""
+    """Join runs that two instrumentations report in parallel."""
     kept: list[FactGroup] = []
     for group in sorted(groups, key=lambda group: (group.root.start, -group.root.end)):
         same = next((other for other in kept[-8:] if _is_within(group.root, other.root)), None)

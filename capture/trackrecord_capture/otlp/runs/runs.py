@@ -202,7 +202,7 @@ def _signs(
     scores: Sequence[TraceScore],
     spans: frozenset[str],
 ) -> tuple[Sign, ...]:
-    """Return what was seen of how the run went."""
+    """Return the evidence on how the run went."""
     at_call = {span: position for position, seen in enumerate(calls) for span in seen.spans}
     kinds = {fact.span: fact.kind for fact in facts}
     models = [fact.span for fact in facts if fact.kind is SpanKind.MODEL]

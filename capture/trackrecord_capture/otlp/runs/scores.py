@@ -18,7 +18,7 @@ _SESSION: Final = ("session.id", "gen_ai.conversation.id")
 
 
 class GivenScore(msgspec.Struct, frozen=True, kw_only=True):
-    """A score and what it is about.
+    """A score and its subject.
 
     Attributes:
         id: its id; the same score again has the same one.

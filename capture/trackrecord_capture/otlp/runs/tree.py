@@ -15,7 +15,7 @@ _LAYERS: Final = 4
 
 
 class Tree:
-    """Which fact stands under which.
+    """The parents and children of facts.
 
     Args:
         facts: what the spans of one trace tell, the earliest first.
@@ -34,7 +34,7 @@ class Tree:
                 self._callers.add(fact.parent)
 
     def above(self, fact: Fact) -> Iterator[Fact]:
-        """Go up from a fact, itself left out; also ends where spans stand above themselves."""
+        """Yield the ancestors of a fact, without itself; ends even if spans form a circle."""
         for _ in range(_DEEPEST):
             parent = self.by_span.get(fact.parent)
             if parent is None:
@@ -43,7 +43,7 @@ class Tree:
             fact = parent
 
     def root_of(self, fact: Fact) -> Fact | None:
-        """Return what the run of a fact hangs on: the topmost agent, workflow or graph above it.
+        """Return the root of a fact's run: the topmost agent, workflow or graph above it.
 
         A call of a tool without any of these hangs on the topmost span of all, if there is one.
         """
@@ -80,7 +80,7 @@ class Tree:
         return next((each for each in self.above(fact) if each.kind is SpanKind.RUN), None)
 
     def is_inside_same_call(self, fact: Fact) -> bool:
-        """Return whether a call stands within a call of the same tool with the same arguments.
+        """Return whether a call is nested in a call of the same tool with the same arguments.
 
         That is one call, told twice by two layers, or by an instrumentation that is on twice.
         """

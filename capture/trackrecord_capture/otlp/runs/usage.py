@@ -24,7 +24,7 @@ def tokens_of(
 
 
 def usd_of(root: Fact, facts: Sequence[Fact]) -> float | None:
-    """Return what the requests to models cost, else what the root says."""
+    """Return the cost of the requests to models, else the root's own figure."""
     of_scope: dict[str, float] = defaultdict(float)
     for fact in facts:
         if fact.kind is SpanKind.MODEL and fact.usd is not None and fact.usd >= 0:

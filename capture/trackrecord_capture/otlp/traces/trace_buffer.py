@@ -41,7 +41,7 @@ _ROOTS: Final = (SpanKind.RUN, SpanKind.STEP, SpanKind.OTHER)
 
 
 class TraceBuffer:
-    """Take spans, log records and scores, and publish the runs that they tell of.
+    """Take spans, log records and scores, and publish the runs in them.
 
     Args:
         path: the file that keeps what was taken.
@@ -88,7 +88,7 @@ class TraceBuffer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Publish what is due in a thread of its own, until `close`."""
+        """Publish due traces in a thread of its own, until `close`."""
         self._thread = threading.Thread(target=self._run, name="traces", daemon=True)
         self._thread.start()
 
@@ -187,7 +187,7 @@ class TraceBuffer:
     def _with(
         self, trace: str, facts: Sequence[Fact], now: float, rows: list[tuple[str, str, bytes]]
     ) -> WaitingTrace:
-        """Return how a trace stands with more facts, and add the rows that they make."""
+        """Return a trace's state with more facts, and append the new rows."""
         waiting = self._waiting.after(trace, now)
         for fact in facts:
             encoded = encode_fact(without_secrets(fact))
@@ -200,7 +200,7 @@ class TraceBuffer:
 
     @contextlib.contextmanager
     def _room(self, *, for_spans: bool = False) -> Iterator[None]:
-        """Write to the store; where it has no more room, make some and ask to come again.
+        """Write to the store; if it is full, make room or ask the exporter to come again.
 
         Raises:
             Full: there is no more room.
@@ -213,7 +213,7 @@ class TraceBuffer:
             raise Full from None
 
     def _make_room(self) -> None:
-        """Forget what is kept only for late spans; without any, publish the oldest as they are."""
+        """Forget traces that only wait for late spans; without any, publish the oldest early."""
         done = self._waiting.published(_FORGOTTEN_AT_ONCE)
         if not done:
             self._waiting.press_oldest(_PRESSED_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Publishing the traces that are due, and amending what they became when scores come later."""
+"""Publishing due traces, and amending their outcomes when scores come later."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _FORGET_EVERY_S: Final = 600.0
 
 
 class TracePublishing:
-    """Publish what is due.
+    """Publishes due traces.
 
     Args:
         store: the traces on disk.
@@ -65,7 +65,7 @@ class TracePublishing:
         self._forgot_at = 0.0
 
     def rescored(self, given: GivenScore) -> None:
-        """Amend, next time, what a trace or a session became that is not kept any longer."""
+        """Amend, next time, the outcomes of a trace or a session that is no longer kept."""
         self._rescored.add((given.trace, given.session))
 
     def publish_due(self, now: float) -> int:
@@ -99,7 +99,7 @@ class TracePublishing:
             return self._waiting.due(now, _AT_ONCE)
 
     def _published(self, due: Due) -> list[TraceOutcome]:
-        """Publish the runs of a trace; return what is remembered of them.
+        """Publish the runs of a trace; return the outcomes to remember.
 
         Raises:
             StoreUnfit: it cannot be told which projects they belong to.
@@ -130,7 +130,7 @@ class TracePublishing:
         return known
 
     def _tell_the_one_before(self, run: AgentRun) -> None:
-        """Amend the run before in the session, where this prompt says that it was wrong."""
+        """Amend the session's previous run, where this prompt corrects it."""
         if not run.session or not run.instruction:
             return
         with self._lock:
@@ -155,7 +155,7 @@ class TracePublishing:
         return True
 
     def _settle(self, became: Sequence[tuple[Due, list[TraceOutcome]]], now: float) -> None:
-        """Write down what traces became, so that they are not published again for nothing."""
+        """Store the outcomes of traces, so that they are not published again."""
         with self._lock, self._store.writing():
             for due, runs in became:
                 waiting = self._waiting.settle(due)
@@ -173,7 +173,7 @@ class TracePublishing:
                     self._store.put_traces([waiting.kept(due.trace)])
 
     def _amend(self, now: float) -> int:
-        """Publish scores of traces that are not kept any longer, by what they became."""
+        """Publish late scores of traces, through the outcomes that these became."""
         done: list[str] = []
         amended = 0
         with self._lock:
@@ -222,7 +222,7 @@ class TracePublishing:
         return self._amend_by(about, sign, score.evaluation.at or now)
 
     def _amend_by(self, about: TraceOutcome, sign: Sign, at: float) -> bool:
-        """Publish what was seen later of a run, if that is a verdict; return whether it is."""
+        """Publish late evidence on a run, if it is a verdict; return whether it is."""
         run = AgentRun(
             agent="",
             session="",

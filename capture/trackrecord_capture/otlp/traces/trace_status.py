@@ -1,4 +1,4 @@
-"""How the buffer of traces stands, as another process sees it."""
+"""The state of the buffer of traces, for other processes."""
 
 import sqlite3
 from contextlib import closing
@@ -8,7 +8,7 @@ import msgspec
 
 
 class TracesStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """How the buffer of traces stands, as another process reads it.
+    """The state of the buffer of traces, for other processes.
 
     Attributes:
         waiting: how many traces wait for more spans.
@@ -29,7 +29,7 @@ def traces_file(home: Path) -> Path:
 
 
 def read_status(path: Path) -> TracesStatus | None:
-    """Return how the buffer stands, without changing it; None if there is none that can be read."""
+    """Return the buffer's state, without changing it; None if there is no readable one."""
     if not path.is_file():
         return None
     try:

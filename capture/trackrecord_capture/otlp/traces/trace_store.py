@@ -1,4 +1,4 @@
-"""The traces on disk: a SQLite file, so that what was taken survives the end of the process.
+"""The traces on disk: a SQLite file, so that they survive the end of the process.
 
 A transaction that is committed survives `kill -9`; it need not survive a power cut, as the spool
 of outcomes need not. The file cannot grow beyond its bound, and reuses the room of what it forgot.
@@ -58,7 +58,7 @@ class NoRoom(Exception):
 
 
 class KeptTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a trace on disk.
+    """A trace as it is stored on disk.
 
     Attributes:
         trace: its id.
@@ -78,7 +78,7 @@ class KeptTrace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TraceOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """An outcome that a trace became: enough to amend it, and nothing of its content.
+    """An outcome of a trace: enough to amend it, and nothing of its content.
 
     Attributes:
         outcome_id: its id.
@@ -173,7 +173,7 @@ class TraceStore:
         self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", facts)
 
     def put_traces(self, traces: Iterable[KeptTrace]) -> None:
-        """Write down how traces stand."""
+        """Store the state of traces."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
             (
@@ -203,7 +203,7 @@ class TraceStore:
         return [_decode_fact(fact) for (fact,) in rows]
 
     def forget(self, traces: Sequence[str]) -> None:
-        """Delete traces with their facts and scores; the outcomes that they became stay known."""
+        """Delete traces with their facts and scores; their outcomes stay known."""
         one = [(trace,) for trace in traces]
         for table in ("facts", "traces", "scores"):
             self._database.executemany(f"DELETE FROM {table} WHERE trace = ?", one)  # noqa: S608 - of the tuple above
@@ -244,19 +244,19 @@ class TraceStore:
         return [(score_id, _decode_score(score)) for score_id, score in rows]
 
     def put_outcome(self, trace: str, known: TraceOutcome, at: float) -> None:
-        """Remember that a trace became an outcome."""
+        """Store an outcome of a trace."""
         self._database.execute(
             "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?)",
             (trace, known.outcome_id, known.session, at, _encode(known)),
         )
 
     def outcomes_of(self, trace: str) -> list[TraceOutcome]:
-        """Return the outcomes that a trace became."""
+        """Return the outcomes of a trace."""
         rows = self._database.execute("SELECT known FROM outcomes WHERE trace = ?", (trace,))
         return [_decode_known(known) for (known,) in rows]
 
     def outcomes_of_session(self, session: str) -> list[TraceOutcome]:
-        """Return what the traces of a session became, the latest first."""
+        """Return the outcomes of a session's traces, the latest first."""
         rows = self._database.execute(
             "SELECT known FROM outcomes WHERE session = ? ORDER BY at DESC LIMIT ?",
             (session, _MOST_OF_SESSION),
@@ -282,5 +282,5 @@ class TraceStore:
         )
 
     def counts(self) -> dict[str, int]:
-        """Return what was counted, by reason."""
+        """Return the counts, by reason."""
         return dict(self._database.execute("SELECT reason, count FROM counts ORDER BY reason"))

@@ -1,4 +1,4 @@
-"""The traces that are kept, as far as is needed to say which of them are due."""
+"""The traces in the buffer, as far as needed to tell which of them are due."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from .trace_store import KeptTrace
 
 
 class WaitingTrace(msgspec.Struct, kw_only=True):
-    """How a trace stands.
+    """The state of a trace.
 
     Attributes:
         first_at: when its first span came; seconds since the epoch.
@@ -89,11 +89,11 @@ class WaitingTraces:
         return len(self._traces)
 
     def get(self, trace: str) -> WaitingTrace | None:
-        """Return how a trace stands; None if it is not kept."""
+        """Return the state of a trace; None if it is unknown."""
         return self._traces.get(trace)
 
     def after(self, trace: str, now: float) -> WaitingTrace:
-        """Return how a trace stands with a span that comes now; nothing is changed yet."""
+        """Return a trace's state after a new span; changes nothing yet."""
         old = self._traces.get(trace)
         if old is None:
             return WaitingTrace(first_at=now, last_at=now)
@@ -102,7 +102,7 @@ class WaitingTraces:
         )
 
     def put(self, trace: str, waiting: WaitingTrace) -> None:
-        """Note how a trace stands now."""
+        """Store the new state of a trace."""
         self._traces[trace] = waiting
         self._traces.move_to_end(trace)
 

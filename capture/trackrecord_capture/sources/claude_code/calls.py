@@ -1,4 +1,4 @@
-"""The tool calls of a transcript: what was asked for, and what came of it."""
+"""The tool calls of a transcript: their arguments and their results."""
 
 import math
 import re
@@ -63,7 +63,7 @@ class OpenCall:
         return tuple(path for path in paths if isinstance(path, str))[:1]
 
     def refuse(self, at: float | None) -> None:
-        """Note that the call did not run, or was stopped, because a person said so."""
+        """Note that the call did not run, or was stopped, by a person's decision."""
         self.is_open = False
         self.ok, self.edits, self.ended_at = None, (), at
 

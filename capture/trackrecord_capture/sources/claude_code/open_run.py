@@ -54,11 +54,11 @@ class OpenRun:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no agent worked in it: a command that Claude Code carried out by itself."""
+        """Return whether no agent worked: a command that Claude Code carried out by itself."""
         return not self._has_worked and not self._signs and self._api_failure is None
 
     def touch(self, record: TranscriptRecord) -> float | None:
-        """Take what every record tells: when, where, and by which program."""
+        """Take the fields that every record has: time, folder and program."""
         at = seconds_of(text_of(record.timestamp))
         if at is not None:
             self._started_at = at if self._started_at is None else self._started_at
@@ -148,7 +148,7 @@ class OpenRun:
         self._has_ended = True
 
     def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
-        """Note what was seen."""
+        """Note a piece of evidence."""
         self._signs.append(Sign(kind=kind, says=says, at=at))
 
     def follow(self, prompt: str, at: float | None) -> None:
@@ -198,5 +198,5 @@ def _words(message: RecordMessage) -> str:
 
 
 def is_interruption(said: str) -> bool:
-    """Return whether a record says that the person stopped the agent."""
+    """Return whether a record shows that the person stopped the agent."""
     return said.startswith(INTERRUPTED)

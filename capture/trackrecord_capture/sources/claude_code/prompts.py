@@ -1,4 +1,4 @@
-"""Which records of a transcript are a person's prompts, and what they say."""
+"""Tell a person's prompts from other records of a transcript, and read them."""
 
 import re
 from typing import Final
@@ -31,7 +31,7 @@ def said_in(blocks: list[Block]) -> str:
 
 
 def is_prompt(record: TranscriptRecord, blocks: list[Block], said: str) -> bool:
-    """Return whether a person asked for something with a record of type "user"."""
+    """Return whether a record of type "user" is a person's prompt."""
     if any(block.type == "tool_result" for block in blocks):
         return False
     if record.is_true("is_meta") or record.is_true("is_compact_summary"):
@@ -45,7 +45,7 @@ def is_prompt(record: TranscriptRecord, blocks: list[Block], said: str) -> bool:
 
 
 def instruction_of(said: str) -> str:
-    """Return what a prompt asks for; of a slash command its name and its arguments."""
+    """Return the instruction of a prompt; of a slash command its name and its arguments."""
     command = _COMMAND.search(said)
     if command is None:
         return said
@@ -59,12 +59,12 @@ def is_command(said: str) -> bool:
 
 
 def takes_back(said: str) -> bool:
-    """Return whether a slash command takes back what was done."""
+    """Return whether a slash command reverts work."""
     command = _COMMAND.search(said) if is_command(said) else None
     return command is not None and command[1] in _TAKES_BACK
 
 
 def ended_call(said: str) -> str:
-    """Return the id of the call that started what is said to have ended; "" if nothing has."""
+    """Return the id of the call whose background work ended, by a record's text; "" without one."""
     found = _ENDED.match(said)
     return found[1] if found else ""

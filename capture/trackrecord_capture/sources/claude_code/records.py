@@ -36,7 +36,7 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def kind(self) -> str:
-        """The type, whatever the record spells it like."""
+        """The type, in one spelling."""
         return text_of(self.type)
 
     def is_true(self, name: str) -> bool:
@@ -45,7 +45,7 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def is_of_person(self) -> bool:
-        """Whether a person can have written it: no other origin is named."""
+        """Return whether a person can have written it: no other origin is named."""
         kind = object_of(self.origin).get("kind")
         return kind is None or kind == "human"
 
@@ -60,7 +60,7 @@ class TokenUsage(msgspec.Struct, gc=False):
 
 
 class RecordMessage(msgspec.Struct):
-    """What a record says."""
+    """The message of a record."""
 
     id: str | None = None
     model: str | None = None
@@ -70,7 +70,7 @@ class RecordMessage(msgspec.Struct):
 
 
 class Block(msgspec.Struct):
-    """One part of what a record says."""
+    """One part of a message."""
 
     type: str = ""
     text: str | None = None
@@ -99,7 +99,7 @@ def decode_record(line: bytes) -> TranscriptRecord:
 
 
 def message_of(record: TranscriptRecord) -> RecordMessage:
-    """Return what a record says; an empty message if that cannot be read."""
+    """Return the message of a record; an empty one if it cannot be read."""
     try:
         return _message.decode(record.message)
     except (ValueError, RecursionError):
@@ -130,7 +130,7 @@ def _one_by_one(content: msgspec.Raw) -> list[Block]:
 
 
 def usage_of(message: RecordMessage) -> TokenUsage:
-    """Return the tokens that a message tells of."""
+    """Return the token counts of a message."""
     try:
         return _usage.decode(message.usage)
     except (ValueError, RecursionError):

@@ -40,7 +40,7 @@ def read_transcript(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
 
 
 class _Reader:
-    """Holds a run back until the next prompt is there, which is part of what is known of it."""
+    """Holds a run back until the next prompt arrives, which may change the verdict on it."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -165,7 +165,7 @@ class _Reader:
         self._shorten()
 
     def _hold_or_drop(self, before: OpenRun) -> None:
-        """Of a command that no agent works on, nothing is said of the run before it."""
+        """Ignore a command without work of an agent: it says nothing about the run before it."""
         if before.is_empty:
             self._ready.append(before)
 
@@ -187,7 +187,7 @@ class _Reader:
         return run
 
     def _shorten(self) -> None:
-        """Nobody works in so many terminals: the oldest run is given up to be read."""
+        """Bound the number of open runs: the oldest one is dropped."""
         if len(self._open) - len(self._ready) > _MOST_OPEN:
             oldest = next(run for run in self._open if run not in self._ready)
             self._ready.append(oldest)
@@ -248,7 +248,7 @@ def _is_limit(record: TranscriptRecord) -> bool:
 
 
 def _key(record: TranscriptRecord) -> str:
-    """Return the id of a prompt; older versions name none, and then it is the record's own."""
+    """Return the id of a prompt; in older versions, which lack it, the record's own."""
     return text_of(record.prompt_id) or text_of(record.uuid)
 
 
@@ -258,7 +258,7 @@ def _sub_agent(path: Path) -> str:
 
 
 def _agent_type(path: Path) -> str:
-    """Return the type of a sub-agent, which is told beside its transcript."""
+    """Return the type of a sub-agent, which is in a file next to its transcript."""
     try:
         with path.with_suffix(".meta.json").open("rb") as file:
             meta = msgspec.json.decode(file.read(_LONGEST_META))

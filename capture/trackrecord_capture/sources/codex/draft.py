@@ -55,7 +55,7 @@ class DraftCall:
         self.sub_agent = sub_agent_of(self.tool, arguments)
 
     def answer(self, output: Output) -> None:
-        """Take what the tool answered the model; what an event said outright stays."""
+        """Take the tool's answer to the model; what an event reported explicitly stays."""
         self.is_refused = self.is_refused or output.is_refused
         self.is_aborted = self.is_aborted or output.is_aborted
         self.result = self.result or excerpt(output.text, LONGEST_RESULT)

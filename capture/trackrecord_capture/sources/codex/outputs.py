@@ -1,4 +1,4 @@
-"""What the tools of Codex answer the model: text in several wrappings, with the exit status in it.
+"""The outputs of Codex' tools: text in several wrappings, with the exit status inside.
 
 Older versions have the exit status of a command nowhere else.
 """
@@ -23,7 +23,7 @@ _REFUSED: Final = re.compile(r"(?:\w+ )?(?:command |patch )?rejected by user\b",
 
 
 class Output(NamedTuple):
-    """What a tool answered.
+    """The output of a tool.
 
     Attributes:
         text: without what Codex wrote above it.
@@ -45,7 +45,7 @@ class Output(NamedTuple):
 
 
 def read_output(value: Any) -> Output:  # noqa: ANN401 - decoded JSON
-    """Return what an answer says, whichever of Codex's wrappings it is in."""
+    """Return the output of an answer, from any of Codex's wrappings."""
     if isinstance(value, dict) and isinstance(value.get("metadata"), dict):
         return _old(value)
     text, is_error = _text(value)
@@ -68,7 +68,7 @@ def read_output(value: Any) -> Output:  # noqa: ANN401 - decoded JSON
 
 
 def _old(wrapped: dict[str, Any]) -> Output:
-    """Return what `{"output", "metadata": {"exit_code", "duration_seconds"}}` says."""
+    """Return the output in `{"output", "metadata": {"exit_code", "duration_seconds"}}`."""
     metadata, text = wrapped["metadata"], wrapped.get("output")
     code, seconds = metadata.get("exit_code"), metadata.get("duration_seconds")
     return Output(

@@ -1,4 +1,4 @@
-"""What a person wrote in a Codex thread, and what Codex itself put there in the person's name."""
+"""Tell a person's words in a Codex thread from those that Codex adds under the person's name."""
 
 import re
 from typing import Any, Final
@@ -17,7 +17,7 @@ _OWN_WORDS: Final = re.compile(r"^## My request for Codex:[ \t]*\n", re.MULTILIN
 
 
 def persons_words(text: str) -> str:
-    """Return what a person wrote in a message of the user; "" if nobody did."""
+    """Return the person's words in a message of the user; "" if there are none."""
     if _NOT_A_PERSONS.match(text):
         return ""
     return _OWN_WORDS.split(text, maxsplit=1)[-1].strip()

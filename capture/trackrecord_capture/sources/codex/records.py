@@ -1,4 +1,4 @@
-"""The lines of a Codex rollout: `{"timestamp", "type", "payload"}`, and what is read of each.
+"""The lines of a Codex rollout: `{"timestamp", "type", "payload"}`, as far as they are read.
 
 Everything that could be of another type in some version stays undecoded until it is needed, so
 that one decoding of a line suffices for nearly all of them.
@@ -10,7 +10,7 @@ from ..raw_json import ABSENT
 
 
 class Payload(msgspec.Struct, gc=False):
-    """The parts of all payloads that are of use; what a payload lacks is empty."""
+    """The useful parts of all payloads; missing ones are empty."""
 
     type: str = ""
     id: msgspec.Raw = ABSENT

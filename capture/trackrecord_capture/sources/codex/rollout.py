@@ -1,4 +1,4 @@
-"""Read the runs of a rollout: one for each turn in which somebody asked for something."""
+"""Read the runs of a rollout: one for each turn with a person's prompt."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def read_rollout(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
 
 
 class _Reader:
-    """Holds a turn back until the next prompt is there, which is part of what is known of it."""
+    """Holds a turn back until the next prompt arrives, which may change the verdict on it."""
 
     def __init__(self, thread: Thread) -> None:
         self._thread = thread

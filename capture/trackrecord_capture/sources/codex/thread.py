@@ -1,4 +1,4 @@
-"""A Codex thread: what the first line of its rollout says, and which run started it."""
+"""A Codex thread: the first line of its rollout, and the run that started it."""
 
 import re
 import uuid
@@ -22,7 +22,7 @@ _SLACK_S: Final = 5.0
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
-    """What is the same for all turns of a thread.
+    """The properties that all turns of a thread share.
 
     Attributes:
         id: the thread's id.

@@ -63,12 +63,12 @@ class Turn:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody asked for anything, and nothing was done."""
+        """Return whether there was no request and no work."""
         return not self.prompt and not self._calls
 
     @property
     def has_calls(self) -> bool:
-        """Whether a tool was called."""
+        """Return whether a tool was called."""
         return bool(self._calls)
 
     def saw(self, at: float | None) -> None:
@@ -96,7 +96,7 @@ class Turn:
             self.sign(Seen.CRASHED, "the turn's budget was used up", at)
 
     def err(self, message: object, info: object, at: float | None) -> None:
-        """Take an error that ended the turn; some versions tell it twice."""
+        """Take an error that ended the turn; some versions report it twice."""
         kind = next(iter(info), "") if isinstance(info, dict) else str(info or "")
         says = message if isinstance(message, str) else ""
         seen = Seen.CRASHED if kind in _OWN_ERRORS else Seen.API_FAILED
@@ -105,7 +105,7 @@ class Turn:
             self.sign(seen, says, at)
 
     def count_tokens(self, payload: Payload) -> None:
-        """Take the thread's count of tokens: what it was before the turn, and what it is now."""
+        """Take the thread's count of tokens, before the turn and now."""
         info = object_of(payload.info)
         total, last = info.get("total_token_usage"), info.get("last_token_usage")
         if not isinstance(total, dict):
@@ -150,7 +150,7 @@ class Turn:
         call.set_arguments(arguments)
 
     def answer(self, payload: Payload, at: float | None) -> None:
-        """Take what a tool answered the model."""
+        """Take a tool's answer to the model."""
         call = self._calls.get(text_of(payload.call_id))
         if call is None:
             return
@@ -169,7 +169,7 @@ class Turn:
                 call.result = call.result or asked.result
 
     def end_command(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
-        """Take the end of a command, as an event or an item tells it."""
+        """Take the end of a command, from an event or an item."""
         source = str(ended.get("source", ""))
         if "interaction" in source.lower():
             return
@@ -219,7 +219,7 @@ class Turn:
         self._judge(call, ended.get("status"), at)
 
     def end_delegation(self, call_id: str, ended: dict[str, Any], at: float | None) -> None:
-        """Take what became of a call that starts a sub-agent, or waits for one."""
+        """Take the end of a call that starts a sub-agent, or waits for one."""
         call = self._calls.get(call_id)
         if call is not None:
             has_started = ended.get("kind") == "started"
@@ -240,7 +240,7 @@ class Turn:
         return call
 
     def _inner(self, call_id: str, tool: str, at: float | None) -> DraftCall:
-        """Add a call that a script of the model made: it stands for the script."""
+        """Add a call that a script of the model made; it takes the place of the script."""
         if self._script is not None:
             self._script.is_wrapping = True
         return self._new(call_id, tool, at)
@@ -310,7 +310,7 @@ def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
 
 
 def _mcp_result(ended: dict[str, Any]) -> tuple[bool | None, str]:
-    """Return whether a call of an MCP tool failed, and what it said."""
+    """Return whether a call of an MCP tool failed, and its output."""
     error, result = ended.get("error"), ended.get("result")
     if isinstance(error, dict):
         return True, str(error.get("message", ""))

@@ -44,7 +44,7 @@ def _logs_in(place: Path) -> Iterator[Log]:
 
 
 def _database(path: Path) -> Iterator[Log]:
-    """Yield the database as a log, with what has not been merged into it yet."""
+    """Yield the database as a log, with the part that is still in its write-ahead log."""
     try:
         facts = [path.stat()]
     except OSError:

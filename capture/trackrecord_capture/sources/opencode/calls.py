@@ -59,7 +59,7 @@ def call_of(part: Part) -> RunCall:
 
 
 def _output(state: dict[str, Any], metadata: dict[str, Any]) -> str:
-    """Return what a call printed: where the model was given a summary of it, what it stands for."""
+    """Return the output of a call; the full one if the model was given a summary."""
     given, printed = _text(state.get("output")), _text(metadata.get("output"))
     return printed if printed and (not given or given.startswith(BEGINNING)) else given
 

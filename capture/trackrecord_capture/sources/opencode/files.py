@@ -36,7 +36,7 @@ def _message_paths(session: Path) -> list[Path]:
 
 
 def read_session(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
-    """Yield the runs of one session that changed at a moment or later, and what is unreadable."""
+    """Yield the runs of one session that changed at a moment or later, and its unreadable parts."""
     yield from _Reader(log.path).read(log, resume_at)
 
 
@@ -122,7 +122,7 @@ def _session(info: dict[str, Any], name: str) -> Session:
 
 
 def _is_plain(name: object) -> bool:
-    """Return whether an id can stand in a file's name as it is."""
+    """Return whether an id is safe in a file name as it is."""
     return isinstance(name, str) and name.replace("_", "").replace("-", "").isalnum()
 
 

@@ -1,4 +1,4 @@
-"""What is read of opencode's sessions, messages and parts, which it keeps as JSON."""
+"""The parts of opencode's sessions, messages and parts that are read; they are JSON."""
 
 import msgspec
 

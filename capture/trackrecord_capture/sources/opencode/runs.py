@@ -66,7 +66,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 def exchanges(
     session: Session, messages: Sequence[StoredMessage], parts_of: PartsOf, reverted_at: int
 ) -> Iterator[Exchange]:
-    """Yield the prompts of a session with what followed each.
+    """Yield the prompts of a session, each with the messages after it.
 
     Messages that opencode writes in the person's name (after a compaction, say) begin nothing: the
     work goes on.
@@ -104,7 +104,7 @@ def exchanges(
 
 
 def _words(parts: Iterable[Part]) -> str:
-    """Return what a person wrote in a message of the user; "" if nobody did."""
+    """Return the person's words in a message of the user; "" if there are none."""
     texts = []
     for part in parts:
         if part.type == "text" and not (value_of(part.synthetic) or value_of(part.ignored)):
@@ -197,7 +197,7 @@ def _span(messages: Sequence[StoredMessage], calls: Sequence[RunCall]) -> tuple[
 
 
 def _is_over(told: Sequence[SessionMessage]) -> bool:
-    """Return whether the last answer is complete and asks for nothing more."""
+    """Return whether the last answer is complete, without open calls."""
     if not told:
         return False
     last = told[-1]

@@ -76,7 +76,7 @@ class _Provider(TracerProvider):
         return super().get_tracer(*arguments, **options)
 
     def adopt(self, theirs):
-        """Make all spans spans of another provider, and send what it has to the front door."""
+        """Move all spans to another provider, and send those recorded so far to the front door."""
         add = getattr(theirs, "add_span_processor", None)
         if theirs is self or theirs is self.adopted or add is None:
             return
@@ -129,7 +129,7 @@ class _Exporter(SpanExporter):
         return SpanExportResult.SUCCESS
 
     def _told(self, spans):
-        """Return copies of spans that also tell the project and the folder."""
+        """Return copies of spans with the project and the folder added."""
         told = [copy.copy(span) for span in spans]
         resources = {}
         for span in told:
@@ -155,7 +155,7 @@ class _Exporter(SpanExporter):
             time.sleep(0.3 * attempt)
 
     def shutdown(self):
-        """Nothing is open between two posts."""
+        """Do nothing: no connection is open between two posts."""
 
     def force_flush(self, timeout_millis=30000):  # noqa: ARG002 - OpenTelemetry's signature
         return True

@@ -95,7 +95,7 @@ _OPTIONS = {"OpenAIAgentsInstrumentor": {"exclusive_processor": False}}
 
 
 class _Watch:
-    """What is known of the program so far."""
+    """The state of the program so far."""
 
     def __init__(self, here):
         self.here = here
@@ -205,7 +205,7 @@ def _imported(name, module, state):
 
 
 def _leave_children_alone(state):
-    """Take our folder from the environment: what the agent starts is not the agent."""
+    """Remove our folder from the environment: child processes of the agent are not the agent."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     kept = [path for path in paths if path and path != state.here]
     if kept:
@@ -236,7 +236,7 @@ def _instrument(path, provider):
     again = instrumentor.instrument
 
     def instrument(**options):
-        """Stand for the program's own call: its tracer provider gets the spans, too."""
+        """Replace the program's own call: its tracer provider gets our span processor, too."""
         theirs = options.get("tracer_provider")
         if theirs is None:
             return

@@ -1,1 +1,1 @@
-"""What HTTP offers in its own way, where no call of `trackrecord` does it as it is."""
+"""Calls that HTTP offers in its own way, where none of `trackrecord` fits as it is."""

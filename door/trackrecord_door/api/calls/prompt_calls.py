@@ -1,4 +1,4 @@
-"""What HTTP offers for prompts: what an agent would get, and what it gets."""
+"""HTTP calls for prompts: previews, and real ones that count as exposures."""
 
 from __future__ import annotations
 

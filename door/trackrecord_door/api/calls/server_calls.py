@@ -1,4 +1,4 @@
-"""What HTTP offers of the server itself: its status."""
+"""HTTP calls about the server itself: its status."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def sparkline(values: Iterable[float | None], title: str) -> Markup:
 
 
 def bar(value: float | None, low: float | None = None, high: float | None = None) -> Markup:
-    """Return a share as a bar, with a whisker for its interval; the number stands beside it."""
+    """Return a share as a bar with a whisker for its interval; the number is next to it."""
     if value is None or not isfinite(value):
         return Markup("")
     shapes = [

@@ -67,7 +67,7 @@ class DrawnBox:
 
     @property
     def fails(self) -> bool:
-        """Whether so many of its calls failed that it is marked."""
+        """Return whether enough of its calls failed to mark it."""
         return self.failed_share >= _FAILS_FROM
 
 

@@ -1,1 +1,1 @@
-"""What requests for pages carry: queries, lists and forms, read within bounds."""
+"""Contents of requests for pages: queries, lists and forms, read within bounds."""

@@ -1,4 +1,4 @@
-"""What a request for a page asks for: which project, as of when, sorted and filtered how."""
+"""The request for a page: project, moment, sorting and filters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT: Final = ("project", "at")
 
 @dataclass(frozen=True)
 class PageRequest:
-    """What a request asks for.
+    """The request for a page.
 
     Attributes:
         floor: where the answer comes from.
@@ -61,17 +61,17 @@ class PageRequest:
         return text_of(name, given, most=_LONGEST).strip() if given.strip() else None
 
     def can(self, path: str) -> bool:
-        """Return whether the caller may do what is posted to a path: the past has no actions."""
+        """Return whether the caller may post to a path: the past has no actions."""
         return self.at is None and self.caller.permission >= permission_of(path)
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller may see all projects."""
+        """Return whether the caller may see all projects."""
         return self.caller.project is None
 
     @property
     def names_project(self) -> bool:
-        """Whether the project was chosen, out of several."""
+        """Return whether the project was chosen, out of several."""
         return self.sees_all and bool(self.query.get("project"))
 
     def link(self, path: str, **query: object) -> str:
@@ -97,7 +97,7 @@ class PageRequest:
 
     @property
     def filtered(self) -> bool:
-        """Whether less than the whole list is asked for."""
+        """Return whether a filter is in use."""
         return any(self.query[name] for name in self.query.keys() - {*_KEPT, "sort", "cursor"})
 
     @property
@@ -129,7 +129,7 @@ class PageRequest:
 
 
 def asked_of(request: Request, floor: Floor) -> PageRequest:
-    """Return what a request asks for.
+    """Return the parsed request.
 
     Raises:
         InvalidRequest: no project can have the name that is given.

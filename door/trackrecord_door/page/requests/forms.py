@@ -29,7 +29,7 @@ class Form:
     fields: Mapping[str, Sequence[str]]
 
     def text(self, name: str, *, most: int = 1000) -> str:
-        """Return the text of a field that must say something.
+        """Return the text of a required field.
 
         Raises:
             InvalidRequest: it is missing, blank or too long.

@@ -1,4 +1,4 @@
-"""Lists: sorted, searched and in pages, as the query of a page asks for."""
+"""Lists: sorted, searched and in pages, by the query of a page."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def listed(
     search: bool = True,
     rows: int = ROWS,
 ) -> Listing[T]:
-    """Return the page of a list that the query asks for: `q`, `sort` and `cursor`.
+    """Return the requested page of a list, by `q`, `sort` and `cursor`.
 
     Args:
         asked: the query.
@@ -100,7 +100,7 @@ def page_of(asked: PageRequest, here: Sequence[T], total: int, *, rows: int = RO
 
 
 def start_of(asked: PageRequest) -> int:
-    """Return how many items stand before the page that the query asks for.
+    """Return the number of items before the page that the query asks for.
 
     Raises:
         InvalidCursor: no page begins there.

@@ -1,4 +1,4 @@
-"""The pages, each a function of what is asked for; imported when they are first asked for."""
+"""The pages, each a function of its request; imported on their first use."""
 
 from __future__ import annotations
 

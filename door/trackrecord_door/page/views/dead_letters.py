@@ -83,7 +83,7 @@ def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
 
 
 def _chosen(asked: PageRequest, form: Form) -> Sequence[str]:
-    """Return the letters that were ticked, those of a group, or all; none that came since.
+    """Return the letters that were ticked, those of a group, or all; newer ones are left alone.
 
     Raises:
         InvalidRequest: that is none.

@@ -1,4 +1,4 @@
-"""The effect of advice: tasks with it beside tasks without, and single entries."""
+"""The page of the effect of advice: tasks with it and without it, and single entries."""
 
 from types import SimpleNamespace
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the pages of single patterns, lessons, memories and criteria have in common."""
+"""Parts that pages of single patterns, lessons, memories and criteria share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class RunBehind:
 
     @property
     def result(self) -> str:
-        """How the task went, as a word."""
+        """The result of the task, as a word."""
         if self.success is None:
             return "unknown"
         return "success" if self.success else "failure"

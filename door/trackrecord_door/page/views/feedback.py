@@ -14,7 +14,7 @@ _VERDICTS = ("helpful", "harmful")
 
 
 def give(asked: PageRequest, form: Form) -> Deed:
-    """Say that a pattern or a criterion helped, or hurt."""
+    """Record that a pattern or a criterion helped, or hurt."""
     verdict: Verdict = choice_of("verdict", form.text("verdict"), _VERDICTS)  # type: ignore[assignment]
     pattern, criterion = form.optional("pattern"), form.optional("criterion")
     name, path = (pattern, "/patterns") if pattern else (criterion, "/criteria")

@@ -1,4 +1,4 @@
-"""Lessons: what the calls of tools teach, one with the runs behind it, and dismissing it."""
+"""Lessons from the calls of tools: the list, one with the runs behind it, and dismissing it."""
 
 from collections.abc import Callable
 

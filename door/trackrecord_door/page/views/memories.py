@@ -71,14 +71,14 @@ def entry(asked: PageRequest) -> Shown:
 
 
 def state_of(memory: Memory) -> str:
-    """Return what a memory is in a few words."""
+    """Return the state of a memory in a few words."""
     if memory.superseded_by is not None:
         return "superseded"
     return _PITFALL if memory.type.value == "anti-pattern" else "memory"
 
 
 def happening(change: MemoryChange, causes: Causes) -> Happening:
-    """Return a change of a memory in words, with what brought it about."""
+    """Return a change of a memory in words, with its cause."""
     cause = change.because_of or ""
     what = f"{change.action}, confidence {change.confidence:g}"
     if cause in causes.runs:

@@ -76,7 +76,7 @@ def shown(asked: PageRequest) -> Shown:
 def _alive(
     asked: PageRequest, connection: Connection, until: float
 ) -> tuple[StatusAnswer | None, list[News], str | None]:
-    """Return the status and the news, or why Redis cannot tell: the rest is shown without it."""
+    """Return the status and the news, or the problem of Redis: the rest is shown without it."""
     try:
         with asked.redis() as client:
             status = _status(asked, client, connection)
@@ -86,7 +86,7 @@ def _alive(
 
 
 def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusAnswer:
-    """Return the status; of dead letters and the spool, what the caller may see."""
+    """Return the status; counts of dead letters and the spool depend on the caller's rights."""
     settings, project = asked.floor.settings, asked.project
     return read_status(
         client,
@@ -100,7 +100,7 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
 
 
 def _effect(asked: PageRequest) -> Lately | None:
-    """Return the effect that was measured last; of a past moment, what was known then."""
+    """Return the last measured effect; for a past moment, the effect as of then."""
     if asked.at is None:
         return effects_lately(asked.floor).of(asked.project)
     setting = asked.floor.settings.holdout

@@ -122,7 +122,7 @@ def _rate(moment: RecordMoment, label: str) -> Point:
 
 
 def _labels(moments: Sequence[RecordMoment]) -> list[str]:
-    """Return the days, or the minutes of what all happened within two days."""
+    """Return labels of days, or of minutes if everything is within two days."""
     is_short = bool(moments) and moments[-1].at - moments[0].at < _TWO_DAYS_S
     days = slice(11, 16) if is_short else slice(0, 10)
     return [(iso(each.at) or "")[days] for each in moments]

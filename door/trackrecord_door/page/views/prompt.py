@@ -1,4 +1,4 @@
-"""Prompt: what an agent would get for a task, and why each line is in or out.
+"""Prompt: a preview for a task, and why each line is in or out.
 
 Looking at it hands nothing out: nothing is recorded, so that nothing is measured by it.
 """
@@ -43,7 +43,7 @@ _PAGES: Final = {
 
 @dataclass(frozen=True)
 class SectionTokens:
-    """What a section takes of the budget.
+    """The share of the budget that a section takes.
 
     Attributes:
         name: what people call it.
@@ -74,7 +74,7 @@ class PromptLine:
 
 
 def shown(asked: PageRequest) -> Shown:
-    """Show what an agent would get."""
+    """Show a preview of the prompt."""
     settings = asked.floor.settings
     task = optional_text_of("task", asked.query.get("task") or None)
     budget = _budget(asked, settings.context.learnt_tokens or MOST_BUDGET)
@@ -137,7 +137,7 @@ def _budget(asked: PageRequest, usual: int) -> int:
 
 
 def _conditions(text: str) -> dict[str, str] | None:
-    """Return the conditions that are typed, one `name=value` in each line; None for none."""
+    """Return the typed conditions, one `name=value` in each line; None for none."""
     found: dict[str, str] = {}
     for line in text.splitlines():
         name, _, value = line.partition("=")

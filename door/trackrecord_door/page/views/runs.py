@@ -108,7 +108,7 @@ def _verdict(success: bool | None) -> str:
 
 
 def _texts(bar: Bar) -> list[tuple[str, str]]:
-    """Return what is known of a call beside its tool and its time."""
+    """Return the texts of a call apart from its tool and its time."""
     call = bar.call
     known = (("error", call.error), ("arguments", call.args), ("result", call.result))
     texts = [(name, _text(raw)) for name, raw in known]
@@ -118,7 +118,7 @@ def _texts(bar: Bar) -> list[tuple[str, str]]:
 
 
 def _text(given: object) -> str:
-    """Return what was reported as people read it: within bounds, whoever wrote it."""
+    """Return a reported text for people, bounded."""
     if given is None or given == {}:
         return ""
     if isinstance(given, str):
@@ -133,7 +133,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _told(run: RunDetails) -> list[tuple[str, str]]:
-    """Return what the agent told of the run in words."""
+    """Return the agent's own report on the run, in words."""
     texts = (
         ("Task", run.instruction),
         ("What was done", run.description),
@@ -177,7 +177,7 @@ def _link(asked: PageRequest, entry: HandedEntry) -> str | None:
 
 
 def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str | None:
-    """Return how probable the verdict is, judged by other runs, where that was asked for."""
+    """Return the probability of the verdict, judged by other runs, if it was asked for."""
     if asked.text("judged") is None:
         return None
     try:

@@ -1,1 +1,1 @@
-"""Measure whether advice helps: tasks that were given it beside tasks that were not."""
+"""Measure whether advice helps: tasks with it compared with tasks without."""

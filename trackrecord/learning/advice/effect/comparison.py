@@ -23,7 +23,7 @@ _SHRUNK_WITH: Final = 4.0
 
 @dataclass(frozen=True)
 class Measure:
-    """What is compared.
+    """A measure of tasks that is compared.
 
     Attributes:
         name: what it is called.
@@ -68,7 +68,7 @@ class ArmMean:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Tasks that were given advice beside tasks that were not.
+    """Tasks with advice compared with tasks without.
 
     Attributes:
         measure: what was compared.
@@ -91,7 +91,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """Return what can be said: as readily that it hurts as that it helps."""
+        """Return the conclusion: harm needs no more evidence than help."""
         if self.difference is None or isinf(self.interval.low):
             return "too few"
         if self.has_gaps:
@@ -168,7 +168,7 @@ def _compared(
 
 
 def fewest_tasks(measure: Measure, given: ArmMean, withheld: ArmMean) -> tuple[float, float]:
-    """Return how many tasks each arm must have before anything is said."""
+    """Return how many tasks each arm must have for a conclusion."""
     if not measure.share:
         return FEWEST, FEWEST
     tasks = given.tasks + withheld.tasks

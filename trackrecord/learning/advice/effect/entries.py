@@ -1,4 +1,4 @@
-"""The effect of single entries: how often handed out, how often followed, and what became of it."""
+"""The effect of single entries: how often exposed, how often followed, and the difference made."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SHARED_BY: Final = 20
 
 @dataclass(frozen=True)
 class EntryEffect:
-    """What one entry did.
+    """The effect of one entry.
 
     Attributes:
         entry: its id.
@@ -40,12 +40,12 @@ class EntryEffect:
 
     @property
     def is_harmful(self) -> bool:
-        """Whether all of its sequence lies below 0, so that it is withdrawn."""
+        """Return whether the whole confidence sequence is below 0: the entry is withdrawn."""
         return self.effect.verdict == "hurts"
 
 
 def level_of(position: int, alpha: float = ALPHA) -> float:
-    """Return what the sequence of one entry may go wrong by: all together, at most alpha.
+    """Return the error level of one entry's sequence: all together at most alpha.
 
     The level of an entry never changes, however many entries follow: the first twenty share half
     of alpha, and the n-th gets 10/n² of it from then on.
@@ -96,7 +96,7 @@ def _effect(
 
 
 def is_followed(entry: str, run: NotedRun, tools_of: Mapping[str, frozenset[str]]) -> bool | None:
-    """Return whether a run did what an entry says; None where it cannot show it.
+    """Return whether a run followed an entry; None if its calls cannot show it.
 
     A pattern is followed by naming it, a procedure by using all of its tools; a warning is followed
     by doing neither.

@@ -1,4 +1,4 @@
-"""Exposures: what tasks were handed, or would have been handed."""
+"""Exposures: the entries that tasks were given, or would have been given."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Exposure(msgspec.Struct, frozen=True, kw_only=True):
-    """What one task was handed.
+    """The exposure of one task.
 
     Attributes:
         exposure_id: given by the producer.
@@ -31,7 +31,7 @@ class Exposure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def first_exposures(exposures: Iterable[Exposure]) -> dict[str, Exposure]:
-    """Return the first exposure of each task by its id, whatever their order.
+    """Return the first exposure of each task by its id, for exposures in any order.
 
     Later ones are retries: their tasks were assigned before.
     """

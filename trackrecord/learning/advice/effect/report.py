@@ -1,4 +1,4 @@
-"""The whole of what can be said about the effect of advice, from a set of trials."""
+"""The whole report on the effect of advice, from a set of trials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ WORTH_KNOWING: Final = 0.1
 
 @dataclass(frozen=True)
 class EffectReport:
-    """What advice did.
+    """The effect of advice.
 
     Attributes:
         overall: each measure compared over all tasks; those that nobody reported are missing.
@@ -43,7 +43,7 @@ class EffectReport:
 
     @property
     def success(self) -> Comparison | None:
-        """The comparison of success; None without a task."""
+        """Return the comparison of success; None without a task."""
         return self.overall[0] if self.overall else None
 
     @property

@@ -22,19 +22,19 @@ _FOUR_OF_FIVE: Final = 0.8416
 
 @dataclass(frozen=True)
 class Interval:
-    """The lower and the upper end of an interval; infinite while nothing can be said."""
+    """The ends of an interval; infinite while there is too little data."""
 
     low: float = -inf
     high: float = inf
 
     @property
     def is_above_zero(self) -> bool:
-        """Whether all of it lies above 0."""
+        """Return whether the whole interval is above 0."""
         return self.low > 0.0
 
     @property
     def is_below_zero(self) -> bool:
-        """Whether all of it lies below 0."""
+        """Return whether the whole interval is below 0."""
         return self.high < 0.0
 
 

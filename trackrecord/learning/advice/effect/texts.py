@@ -33,7 +33,7 @@ def mean_text(comparison: Comparison, arm: ArmMean) -> str:
 
 
 def difference_text(comparison: Comparison) -> str:
-    """Return the difference: "+12 points", or "-3.1 s"; "-" while there is none."""
+    """Return the difference: "+12 points", or "-3.1 s"; "-" without one."""
     if comparison.difference is None:
         return "-"
     unit = " points" if comparison.measure.share else _UNITS.get(comparison.measure.name, "")
@@ -41,7 +41,7 @@ def difference_text(comparison: Comparison) -> str:
 
 
 def interval_text(comparison: Comparison) -> str:
-    """Return the interval: "+1 to +23"; "-" while there is none."""
+    """Return the interval: "+1 to +23"; "-" without one."""
     interval: Interval = comparison.interval
     if comparison.difference is None or not isfinite(interval.high - interval.low):
         return "-"
@@ -68,7 +68,7 @@ def why_withdrawn(effect: EntryEffect) -> str:
 
 
 def conclusion(report: EffectReport) -> list[str]:
-    """Return what can be said, in sentences."""
+    """Return the conclusion, in sentences."""
     given, withheld = report.tasks
     success = report.success
     if success is None or not given + withheld:

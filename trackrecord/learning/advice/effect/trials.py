@@ -29,12 +29,12 @@ class Trial:
 
     @property
     def is_given(self) -> bool:
-        """Whether it was given advice."""
+        """Return whether the task was given advice."""
         return not self.exposure.is_withheld
 
     @property
     def stratum(self) -> tuple[str, float]:
-        """Return what is alike in the tasks that it is compared with.
+        """Return the stratum of the task, within which tasks are compared.
 
         The share of the holdout is part of it: while that changes, so may the tasks.
         """
@@ -60,13 +60,13 @@ class Trials:
 
     @property
     def open(self) -> tuple[int, int]:
-        """How many have no outcome yet: given, withheld."""
+        """Return how many tasks have no outcome yet: with advice, without."""
         withheld = sum(each.is_withheld for each in self.waiting)
         return len(self.waiting) - withheld, withheld
 
     @property
     def lack_unequally(self) -> bool:
-        """Whether one arm lacks outcomes more often than chance explains in 95% of cases.
+        """Return whether one arm lacks more outcomes than chance explains in 95% of cases.
 
         Compared within periods of the same holdout: while that changes, so may what has ended.
         """

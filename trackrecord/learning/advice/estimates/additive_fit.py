@@ -82,7 +82,7 @@ def settle(cells: Cells) -> None:
 
 
 def _set_rates(cells: Cells) -> None:
-    """Let each stratum's rate explain what is left of its successes."""
+    """Let each stratum's rate explain the rest of its successes."""
     runs, left = cells.runs, cells.left
     for whole, members in zip(cells.stratum_runs, cells.of_stratum, strict=True):
         step = sum([left[cell] for cell in members]) / whole
@@ -91,7 +91,7 @@ def _set_rates(cells: Cells) -> None:
 
 
 def _set_effects(cells: Cells) -> float:
-    """Let each label's effect explain what is left of its successes; return the largest change."""
+    """Let each label's effect explain the rest of its successes; return the largest change."""
     runs, left, effects = cells.runs, cells.left, cells.effects
     change = 0.0
     for label, members in enumerate(cells.of_label):
@@ -107,7 +107,7 @@ def _set_effects(cells: Cells) -> float:
 
 
 def information(cells: Cells) -> list[list[float]]:
-    """Return what the runs tell about each pair of labels within strata, with the ridge.
+    """Return the information of the runs on each pair of labels within strata, with the ridge.
 
     The inverse, times the variance of a success, is the covariance of the effects.
     """

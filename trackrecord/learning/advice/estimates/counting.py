@@ -17,7 +17,7 @@ _Key = TypeVar("_Key", int, str)
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A run with what is derived from it.
+    """A run with its weight and derived values.
 
     Attributes:
         run: the run.
@@ -50,7 +50,7 @@ class _Sum:
             self.decayed_successes += weight
 
     def tally(self) -> DecayedTally:
-        """Return what was counted."""
+        """Return the counts."""
         return DecayedTally(
             self.runs,
             self.successes,
@@ -62,7 +62,7 @@ class _Sum:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What was counted from the runs of a project.
+    """The counts over the runs of a project.
 
     Attributes:
         kinds: the kinds of task.

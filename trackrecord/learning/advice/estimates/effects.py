@@ -1,4 +1,4 @@
-"""Effects: how much of a success rate is due to what a run did, and not to its task.
+"""Effects: the part of a success rate that is due to the run's actions, and not to its task.
 
 Runs are compared within strata: the runs of one task where none depends on how another one ended,
 else those of one kind of task that follow as many failures. In a stratum a run's success is
@@ -72,7 +72,7 @@ class Effect:
 
     @property
     def is_known(self) -> bool:
-        """Whether there was anything to compare."""
+        """Return whether there was anything to compare."""
         return self.strata > 0
 
 
@@ -157,7 +157,7 @@ def _settled(trials: Sequence[EffectRun], number_of: Mapping[str, int]) -> Cells
 
 
 def _comparable(trials: Sequence[EffectRun]) -> list[EffectRun]:
-    """Return the trials of strata whose runs differ in what they did."""
+    """Return the trials of strata whose runs differ in their labels."""
     seen: dict[str, tuple[str, ...]] = {}
     varied: set[str] = set()
     for trial in trials:
@@ -179,7 +179,7 @@ def _grouped(
 
 
 class _Contrast:
-    """What settled effects come to, against what other runs of the same strata do."""
+    """A settled effect, against the other runs of the same strata."""
 
     def __init__(self, cells: Cells, *, tells_apart: bool = False) -> None:
         self._cells = cells
@@ -200,7 +200,7 @@ class _Contrast:
         return _around(self.difference(label), spread, len(compared), weight)
 
     def difference(self, label: int) -> float:
-        """Return the difference to what such tasks do otherwise, -1..1."""
+        """Return the difference to other runs of such tasks, -1..1."""
         return max(-1.0, min(1.0, self._cells.effects[label] - self._instead(label)))
 
     def _weights(self, label: int) -> Iterable[float]:
@@ -249,7 +249,7 @@ class _Contrast:
         return contrast
 
     def _instead(self, label: int) -> float:
-        """Return the effect of what other runs do in place of this.
+        """Return the effect of the labels that other runs have instead.
 
         Where runs have exactly one label each, that is the mean effect of the other labels; where
         labels come and go independently of each other, it is nothing.
@@ -262,7 +262,7 @@ class _Contrast:
         return share * (self._total_done - done) / (self._total - cells.label_runs[label])
 
     def _share_instead(self, label: int) -> float:
-        """Return how far the other labels stand in for this: 1 where runs have just one label."""
+        """Return how far the other labels replace this one: 1 where runs have just one label."""
         cells = self._cells
         mine = cells.of_label[label]
         runs = cells.label_runs[label]

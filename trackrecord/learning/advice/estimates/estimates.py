@@ -45,7 +45,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How often something succeeds, and how much of that is its own doing.
+    """An expected success rate, and the part of it that is the subject's own doing.
 
     Attributes:
         level: the most specific level that has runs.
@@ -72,7 +72,7 @@ class Estimate:
 
     @property
     def is_worth_recommending(self) -> bool:
-        """Whether it probably does better than such tasks do otherwise.
+        """Return whether it is probably better than other runs of such tasks.
 
         Where nothing else was tried at such tasks: whether it does no worse than is expected.
         """
@@ -83,12 +83,12 @@ class Estimate:
 
     @property
     def is_harmful(self) -> bool:
-        """Whether it almost certainly does worse than such tasks do otherwise."""
+        """Return whether it is almost certainly worse than other runs of such tasks."""
         return self.effect.is_known and self.effect.high < 0.0
 
     @property
     def is_above(self) -> bool:
-        """Whether it probably does better by at least a point, so that prompts can say so."""
+        """Return whether it is probably better by at least a point, enough to mention it."""
         return (
             self.effect.is_known
             and self.is_worth_recommending
@@ -257,7 +257,7 @@ class Estimates:
         return replace(found, tally=whole, draw_prior=draw_prior)
 
     def _rate_without(self, kind: int, part: DecayedTally, whole: DecayedTally) -> float:
-        """Return the rate of a kind of task without what is estimated, so that it counts once.
+        """Return the rate of a kind of task without the estimated part, so that it counts once.
 
         Args:
             kind: the position of the kind of task.
@@ -283,7 +283,7 @@ class Estimates:
         here: DecayedTally,
         elsewhere: Mapping[int, DecayedTally],
     ) -> float:
-        """Return the rate expected at a kind of task of what was seen at other kinds.
+        """Return the rate expected at a kind of task from other kinds.
 
         It is the kind's usual rate, better or worse by as much (in log odds) as it did better or
         worse than usual elsewhere.

@@ -39,7 +39,7 @@ class DecayedTally:
     tasks: int = 0
 
     def without(self, part: "DecayedTally") -> "DecayedTally":
-        """Return what is left of it without a part of it, apart from its tasks."""
+        """Return the evidence without a part of it, apart from its tasks."""
         runs = max(0.0, self.decayed_runs - part.decayed_runs)
         return DecayedTally(
             self.runs - part.runs,

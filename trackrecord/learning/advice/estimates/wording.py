@@ -1,4 +1,4 @@
-"""Estimates in words: a rate with its interval, where it comes from, and what it is set against."""
+"""Estimates in words: a rate with its interval, its origin, and its comparison."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ def _where(level: Level) -> str:
 
 
 def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") -> str:
-    """Return a rate with its interval and what it was counted from."""
+    """Return a rate with its interval and the counts behind it."""
     low, high = posterior.interval
     return (
         f"{percent(posterior.mean, 1)}% of runs ({percent(low, 1)} to {percent(high, 1)}%, "
@@ -40,7 +40,7 @@ def rate_in_words(posterior: Posterior, tally: DecayedTally, where: str = "") ->
 
 
 def effect_in_words(effect: Effect) -> str:
-    """Return the difference to what such tasks do otherwise."""
+    """Return the difference to other runs of such tasks, in words."""
     if not effect.is_known:
         return "nothing else was tried at comparable tasks, so its effect is not known"
     points = _points(effect.difference)

@@ -1,1 +1,1 @@
-"""Evaluate advice on recorded runs: what would have been said, and whether it was right."""
+"""Evaluate advice on recorded runs: predictions for left-out runs, and their accuracy."""

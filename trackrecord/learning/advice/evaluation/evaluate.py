@@ -21,7 +21,7 @@ Progress = Callable[[], None]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What would have been said about runs, and whether it was right.
+    """Predictions about runs, compared with their outcomes.
 
     Attributes:
         runs: the number of runs.

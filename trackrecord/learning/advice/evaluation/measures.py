@@ -12,7 +12,7 @@ _RESAMPLES: Final = 200
 
 
 class Prediction(NamedTuple):
-    """A prediction for a run that was not known, with what came true.
+    """A prediction for a run that was left out, and its actual outcome.
 
     Attributes:
         task: the run's task.
@@ -105,7 +105,7 @@ def _ordered_pairs(predictions: list[Prediction]) -> tuple[float, int]:
 
 
 def log_loss(predictions: Sequence[Prediction]) -> float | None:
-    """Return the mean of −ln(the probability of what came true); None without predictions."""
+    """Return the mean of −ln(predicted probability of the outcome); None without any."""
     if not predictions:
         return None
     losses = (
@@ -116,7 +116,7 @@ def log_loss(predictions: Sequence[Prediction]) -> float | None:
 
 
 class Calibration:
-    """How far predictions are from how often they come true, in ten bins of equal width.
+    """The distance of predictions from observed frequencies, in ten bins of equal width.
 
     Args:
         predictions: of all splits together.
@@ -132,7 +132,7 @@ class Calibration:
         self.tasks = sorted({task for _, task in self._sums})
 
     def error(self, times: Counter[str]) -> float | None:
-        """Return Σ over bins of |observed − said|, weighted by the predictions in each bin.
+        """Return Σ over bins of |observed − predicted|, weighted by the predictions in each bin.
 
         Args:
             times: how often each task counts.

@@ -1,4 +1,4 @@
-"""Which procedure a task is recommended, with its own runs left out, beside baselines."""
+"""Recommend a procedure to each task without its own runs, and compare with baselines."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ _AGREED_FROM: Final = 0.8
 
 
 class Advised(NamedTuple):
-    """What a task would have been told.
+    """The recommendation for a task.
 
     Attributes:
         voted: the tools that most votes speak for; None where nothing gets a vote.
@@ -51,7 +51,7 @@ Advise = Callable[[Sequence[Run]], Adviser]
 
 @dataclass(frozen=True)
 class Gold:
-    """What would have been right, where a benchmark says so.
+    """The right answer for a task, where a benchmark has one.
 
     Attributes:
         answers: for each task, the tools that had to change something.
@@ -85,7 +85,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class RecommendationQuality:
-    """How good recommendations are.
+    """The quality of recommendations.
 
     Attributes:
         tasks: the tasks that were asked about.
@@ -178,7 +178,7 @@ def recommendation_quality(
 
 
 class _Mean:
-    """The mean of what is measured of each task, and its spread over tasks."""
+    """The mean of a measure over tasks, and its spread."""
 
     def __init__(self, asked: Sequence[_Asked], random: Random) -> None:
         self._asked = asked
@@ -244,7 +244,7 @@ def _ask_about(
     specific: Mapping[str, Tools],
     told: Adviser,
 ) -> Iterator[_Asked]:
-    """Yield one task of each source that worked on it, by what is known from the other tasks."""
+    """Yield one task of each source that worked on it, with the evidence of the other tasks."""
     past = Counter(_tools(run) for run in rest if run.success)
     commonest = _only(min(past, key=lambda t: (-past[t], sorted(t)), default=None))
     by_chance = {tools: count / past.total() for tools, count in past.items()}
@@ -294,7 +294,7 @@ def _overlaps(asked: _Asked, method: str) -> list[float]:
 def _per_success(
     asked: _Asked, method: str, measure: Callable[[Tools, Tools], float], only: Tools | None
 ) -> list[float]:
-    """Return a measure of what was recommended against each success of the task itself."""
+    """Return a measure of the recommendation against each success of the task itself."""
     return [
         fsum(
             chance * measure(*((tools, used) if only is None else (tools & only, used & only)))

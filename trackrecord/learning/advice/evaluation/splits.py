@@ -1,4 +1,4 @@
-"""Splits: runs that are known, and runs that are asked about."""
+"""Splits: training runs, and runs that predictions are made for."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random

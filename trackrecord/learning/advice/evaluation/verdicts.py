@@ -1,4 +1,4 @@
-"""Which runs succeeded: verdicts on runs that were left out, beside the base rate."""
+"""Verdicts on runs that were left out, compared with the base rate."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ _LEAST: Final = 0.02
 
 @dataclass(frozen=True)
 class VerdictQuality:
-    """How good verdicts on unknown runs are.
+    """The quality of verdicts on unknown runs.
 
     Attributes:
         auc: how often a success got a higher probability than a failure of the same source.
@@ -54,7 +54,7 @@ class VerdictQuality:
 
 @dataclass
 class _Answers:
-    """The predictions of one split, by what they come from."""
+    """The predictions of one split, by predictor."""
 
     verdicts: list[Prediction]
     base: list[Prediction]
@@ -66,7 +66,7 @@ class _Answers:
 def verdict_quality(
     splits: Iterable[Split], rules: CompetenceRules, random: Random
 ) -> VerdictQuality:
-    """Measure the verdicts on the runs that are asked about in each split."""
+    """Measure the verdicts on the left-out runs of each split."""
     answers = list(_answers(splits, rules, random))
     pooled = Calibration([each for answer in answers for each in answer.verdicts])
     return VerdictQuality(

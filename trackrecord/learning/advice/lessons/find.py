@@ -1,4 +1,4 @@
-"""Find the lessons of a project: count each kind, merge what tells one fact, rank, and bound."""
+"""Find the lessons of a project: count each kind, merge duplicates, rank, and bound."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

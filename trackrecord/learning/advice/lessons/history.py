@@ -31,7 +31,7 @@ class ToolCaller(NamedTuple):
 
     @property
     def is_agent(self) -> bool:
-        """Whether the agent itself calls it."""
+        """Return whether the caller is the agent itself."""
         return self.actor == AGENT
 
 
@@ -72,22 +72,22 @@ class History:
 
     @cached_property
     def failures(self) -> Counter[int]:
-        """How many calls of each caller failed."""
+        """Return how many calls of each caller failed."""
         return Counter(caller for _, _, caller in self.failed_calls)
 
     @cached_property
     def task_count(self) -> int:
-        """How many distinct tasks there are."""
+        """Return how many distinct tasks there are."""
         return max(self.tasks, default=-1) + 1
 
     @cached_property
     def successes(self) -> list[bool]:
-        """Whether each run reached its goal, as far as anybody knows."""
+        """Return whether each run reached its goal, as far as known."""
         return [bool(run.success) for run in self.runs]
 
     @cached_property
     def decided_by(self) -> frozenset[str]:
-        """The tools that the verdicts of runs rest on, and which can therefore explain none."""
+        """Return the tools whose results verdicts rest on: they cannot explain verdicts."""
         return frozenset(tool for run in self.runs for tool in run.decided_by)
 
     @cached_property
@@ -109,12 +109,12 @@ class History:
 
     @cached_property
     def task_runs(self) -> list[int]:
-        """How many runs each task has."""
+        """Return how many runs each task has."""
         return [n for _, n in sorted(Counter(self.tasks).items())]
 
     @cached_property
     def task_successes(self) -> list[int]:
-        """How many runs of each task reached their goal."""
+        """Return how many runs of each task reached their goal."""
         found = [0] * self.task_count
         for task, success in zip(self.tasks, self.successes, strict=True):
             found[task] += success
@@ -122,24 +122,24 @@ class History:
 
     @cached_property
     def attempts(self) -> list[TaskAttempt]:
-        """Where each run stands among those of its task; every run must have a verdict."""
+        """Return the place of each run among those of its task; every run must have a verdict."""
         found = attempts_of(with_verdict(self.runs))
         return [found[run.outcome] for run in self.runs]
 
     @cached_property
     def within(self) -> list[int | None]:
-        """The task of each run that is compared with other runs of it; None for the others."""
+        """Return the task of each run that has others to compare with; None for the rest."""
         pairs = zip(self.tasks, self.attempts, strict=True)
         return [None if attempt.task is None else task for task, attempt in pairs]
 
     @cached_property
     def compared_runs(self) -> Counter[int]:
-        """How many runs of each task are compared with each other."""
+        """Return how many runs of each task are compared with each other."""
         return Counter(task for task in self.within if task is not None)
 
     @cached_property
     def compared_successes(self) -> Counter[int]:
-        """How many of them reached their goal."""
+        """Return how many of the compared runs reached their goal."""
         pairs = zip(self.within, self.successes, strict=True)
         return Counter(task for task, success in pairs if success and task is not None)
 
@@ -177,7 +177,7 @@ class History:
 
 
 def history_of(runs: Sequence[NotedRun]) -> History:
-    """Return the history of runs, whatever their order and however often each is given."""
+    """Return the history of runs; their order and duplicates do not matter."""
     unique = {run.outcome: run for run in runs}.values()
     ordered = sorted(map(_without_mended_checks, unique), key=_moment)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)

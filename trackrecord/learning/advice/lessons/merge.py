@@ -1,4 +1,4 @@
-"""Merging: findings that tell one fact become one.
+"""Merge findings about the same fact.
 
 What then works is told with the failure that it mends; findings whose runs overlap by half are one.
 """

@@ -14,7 +14,7 @@ _FEWEST_SINCE: Final = 3
 
 @dataclass(frozen=True)
 class OccurrenceSpan:
-    """How often something occurred, from its first occurrence to its last.
+    """The number of occurrences, and the days of the first and the last.
 
     What broke yesterday is counted from then on, and what was mended last month up to then:
     all other tasks tell nothing of it.

@@ -1,4 +1,4 @@
-"""Words that the lines of lessons share: names in the form of names, and what errors tell."""
+"""Words that the lines of lessons share: names, and summaries of errors."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -34,7 +34,7 @@ def joined(tools: Sequence[str], joint: str = " + ") -> str:
 
 
 def error_text(template: str) -> str:
-    """Return what an error tells: its code and a few words; "" if its text tells nothing.
+    """Return an error's code and a few words; "" for an empty summary.
 
     The words of an error are an outsider's, so that no more than `error_summary` leaves is told.
 

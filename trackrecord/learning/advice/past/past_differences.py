@@ -1,4 +1,4 @@
-"""What made the difference among past runs of one text: said only where chance hardly explains it.
+"""Differences among past runs of one text, mentioned only if chance hardly explains them.
 
 Runs belong together that worked in one repository on one text, names and numbers apart. A fact of
 a run is a tool that it used or an error that one of its calls met; each is held against how the
@@ -29,7 +29,7 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, order=True)
 class RunFact:
-    """What may be so of a run.
+    """A kind of fact about a run.
 
     Attributes:
         tool: the tool that it used; "" for an error.
@@ -42,7 +42,7 @@ class RunFact:
 
 @dataclass(frozen=True)
 class PastDifference:
-    """One fact that told the successes of a group from its failures.
+    """One fact that separated the successes of a group from its failures.
 
     The counts are those of all runs of the group.
 
@@ -119,7 +119,7 @@ def _comparable(runs: Iterable[Run]) -> frozenset[int]:
 
 
 def _tests(group: Sequence[Run], comparable: frozenset[int]) -> Iterator[tuple[RunFact, float]]:
-    """Yield each fact that can tell more than chance, with how probable it is by chance."""
+    """Yield each fact that can be significant, with its probability by chance."""
     compared = [run for run in group if run.outcome in comparable]
     won = sum(run.success for run in compared)
     # No fact is surer than the one that parts all successes from all failures.

@@ -69,7 +69,7 @@ def past_tasks_of(runs: Iterable[Run]) -> list[RunsOfText]:
 def tallies_of(
     task: RunsOfText, position_of: Callable[[tuple[str, ...]], int], half_life_days: float
 ) -> tuple[Tally, ...]:
-    """Return the runs of a text by procedure, whatever the order of its tools.
+    """Return the runs of a text by procedure; the order of its tools does not matter.
 
     Args:
         task: the text.
@@ -92,7 +92,7 @@ def tallies_of(
 
 
 def text_of(run: Run) -> str:
-    """Return the text that a run is found by; "" if there is none."""
+    """Return the text that a run is found by; "" without one."""
     # An agent that reports no instruction may say what set the task off.
     return " ".join((run.instruction or run.trigger).split())[:LONGEST_TEXT]
 

@@ -51,7 +51,7 @@ class Ballots:
 
     @cached_property
     def sets_recur(self) -> bool:
-        """Whether most successes used a set of tools that another success used as well."""
+        """Return whether most successes share their set of tools with another success."""
         successes: dict[int, int] = defaultdict(int)
         for tallies in self.tallies:
             for procedure, succeeded, *_ in tallies:
@@ -112,7 +112,7 @@ class Recommendation:
 
     @property
     def needs_more(self) -> bool:
-        """Whether the votes are too scattered to act on, or there are none."""
+        """Return whether the votes are too scattered to act on, or there are none."""
         return self.confidence < NEEDS_MORE_BELOW
 
 

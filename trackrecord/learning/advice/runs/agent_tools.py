@@ -19,7 +19,7 @@ _SHELL: Final = "shell"
 
 
 def capability_of(tool: str) -> str:
-    """Return what an agent must have got to use a tool: with a shell, it has every program."""
+    """Return the capability that a tool requires: with a shell, an agent has every program."""
     return _SHELL if tool.startswith(f"{_SHELL}:") else tool
 
 

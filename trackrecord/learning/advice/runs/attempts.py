@@ -20,7 +20,7 @@ _AS_OFTEN: Final = 0.9
 
 
 class TaskAttempt(NamedTuple):
-    """Where a run stands among the runs of its task.
+    """The place of a run among the runs of its task.
 
     Attributes:
         task: the task, if the run is compared with other runs of it; None if it is compared with
@@ -35,7 +35,7 @@ class TaskAttempt(NamedTuple):
 
 
 def attempts_of(runs: Iterable[Run]) -> dict[int, TaskAttempt]:
-    """Return where each run stands, by the row of its outcome.
+    """Return the place of each run among those of its task, by the row of its outcome.
 
     A run is compared with the other runs of its task if
 
@@ -63,7 +63,7 @@ def attempts_of(runs: Iterable[Run]) -> dict[int, TaskAttempt]:
 def _attempts(
     task: str, runs: Sequence[Run], *, is_whole: bool
 ) -> Iterable[tuple[int, TaskAttempt]]:
-    """Yield the attempts at one task; of runs that ended at one moment none was before another."""
+    """Yield the attempts at one task; of runs that ended at the same time, neither precedes."""
     first = min((run.ended_at for run in runs if run.success), default=inf)
     is_repeated = sum(run.ended_at > first for run in runs) > 1
     failed = sorted(run.ended_at for run in runs if not run.success)

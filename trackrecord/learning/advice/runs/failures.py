@@ -1,4 +1,4 @@
-"""Failures of calls: which ones count, and the line of their errors that tells what went wrong.
+"""Failures of calls: which ones count, and the significant line of their errors.
 
 An error template is that line without what differs from one occurrence to the next.
 """
@@ -122,12 +122,12 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
 
 
 def has_not_started(error: str) -> bool:
-    """Return whether an error, or its template, says that a program did not even start."""
+    """Return whether an error, or its template, shows that a program did not even start."""
     return _NOT_STARTED.search(error) is not None
 
 
 def error_template(text: str) -> str:
-    """Return the line that tells of an error, with its variable parts replaced by placeholders.
+    """Return the significant line of an error, with placeholders for its variable parts.
 
     Numbers, quoted texts, paths, addresses, ids, hashes and times become `<n>`, `<text>`, `<path>`,
     `<url>`, `<mail>`, `<id>` and `<time>`. It has at most 200 characters, in whole words.
@@ -145,7 +145,7 @@ def _template(line: str) -> str:
 
 
 def error_line(text: str) -> str:
-    """Return the line of an error's text that tells what went wrong, as it stands there.
+    """Return the significant line of an error's text, verbatim.
 
     That is the last exception of a stack trace; else the first line that says that something was
     not found, denied or unknown; else the first that calls itself an error; else the last line. Of
@@ -160,7 +160,7 @@ def error_line(text: str) -> str:
 
 
 def _telling(text: str) -> tuple[str, int]:
-    """Return the line that tells, with its spaces evened out, and where in it it does."""
+    """Return the significant line with its spaces evened out, and the place of the match."""
     every = [each for line in text.splitlines() if (each := _even(line))]
     lines = [each for each in every if _LETTER.search(each) and not _TELLS_NOTHING.search(each)]
     lines = lines or every

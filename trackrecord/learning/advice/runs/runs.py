@@ -1,4 +1,4 @@
-"""A run: how one task went, reduced to what advice is counted from.
+"""A run: how one task went, reduced to the input of advice.
 
 Advice is a pure function of a set of runs, so that the order of their delivery cannot matter, a run
 delivered twice counts once, and a question about the past is answered from the runs of that time.
@@ -35,12 +35,12 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def failed(self) -> bool:
-        """Whether the call failed."""
+        """Return whether the call failed."""
         return self.error is not None
 
 
 class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How one task went, whether it has a verdict or not.
+    """The course of one task, with or without a verdict.
 
     Attributes:
         outcome: the row of its outcome: unique, and nothing else follows from it.

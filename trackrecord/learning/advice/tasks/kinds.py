@@ -131,7 +131,7 @@ def _most_frequent(counts: Counter[str], most: int) -> list[str]:
 
 
 def _name(label: str) -> str:
-    """Return a trigger or a repository as people are told it, without words that have digits."""
+    """Return the name of a trigger or a repository for people, without words that have digits."""
     words = " ".join(word for word in label.split() if not _DIGIT.search(word))
     return one_line(unlabelled(one_line(words)), _MOST_NAME_CHARS)
 

@@ -123,6 +123,6 @@ def idf(texts_with: int, texts: int) -> float:
 
 @lru_cache(maxsize=4096)
 def index_words(text: str) -> frozenset[str]:
-    """Return the words that a task's text is found by; numbers and ids tell nothing of its kind."""
+    """Return the words that a task's text is found by; numbers and ids are no guide to its kind."""
     words = asked_words(_WITH_DIGIT.sub(" ", text))
     return words if len(words) <= _MOST_WORDS else frozenset(sorted(words)[:_MOST_WORDS])

@@ -1,1 +1,1 @@
-"""Estimate how probably a run succeeded, after the fact and without being told."""
+"""Estimate the probability that a run succeeded, after the fact and without a report."""

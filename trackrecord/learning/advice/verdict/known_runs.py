@@ -1,4 +1,4 @@
-"""Known runs: what a verdict needs of each run, worked out once."""
+"""Known runs: the parts of each run that a verdict needs, computed once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -44,12 +44,12 @@ class KnownRun(NamedTuple):
 
     @property
     def surplus(self) -> float:
-        """How much better it went than runs of its source usually go."""
+        """Return how much better the run went than the average of its source."""
         return self.success - self.base
 
 
 class BaseRate(NamedTuple):
-    """How often runs succeed.
+    """The success rate of a set of runs.
 
     Attributes:
         rate: as counted; that of a source is drawn towards the project's.
@@ -63,7 +63,7 @@ class BaseRate(NamedTuple):
 
 
 class BaseRates(NamedTuple):
-    """How often runs succeed.
+    """The success rates of a project and of its sources.
 
     Attributes:
         project: all runs.
@@ -90,7 +90,7 @@ def known_runs(
 
 
 def known(run: NotedRun, rates: BaseRates, weight: float = 1.0) -> KnownRun:
-    """Return what a verdict needs of a run."""
+    """Return the parts of a run that a verdict needs."""
     base = rates.of(run.source)
     return KnownRun(
         run.outcome,

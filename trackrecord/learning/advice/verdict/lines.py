@@ -1,4 +1,4 @@
-"""The lines that say what the terms of a verdict were counted from."""
+"""The lines that describe the data behind the terms of a verdict."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -11,13 +11,13 @@ _MOST_FEATURES: Final = 3
 
 
 def base_line(rate: float, source: str, count: int) -> str:
-    """Return what the base rate is of; no source stands for the whole project."""
+    """Return the subject of the base rate; without a source, the whole project."""
     whose = f"the runs of {source!r}" if source else "the project's runs"
     return f"{rate:.0%} of {whose} succeed ({_counted(count, 'run')})"
 
 
 def steps_line(effects: Sequence[FeatureEffect]) -> str:
-    """Return the features that say most."""
+    """Return the line of the features that contribute most."""
     if not effects:
         return "no known run has a step in common with it"
     # The last tool by itself says the same as the step after it.

@@ -14,7 +14,7 @@ _HALF_TRUSTED: Final = 10.0
 
 
 class LeftOutRun(NamedTuple):
-    """A prediction of a run that was left out, with what came true.
+    """A prediction of a run that was left out, and its actual outcome.
 
     Attributes:
         task: the run's task; runs of one task are not independent of each other.
@@ -41,7 +41,7 @@ def probability_of(odds: float) -> float:
 
 
 class Prior(NamedTuple):
-    """What is expected of a weight before looking.
+    """The expected value of a weight before fitting.
 
     Attributes:
         mean: the expected weight, where there are many tasks to count the term from.

@@ -1,4 +1,4 @@
-"""The verdict: how probably a run succeeded, from what it did and what similar tasks did.
+"""The verdict: the probability that a run succeeded, from its actions and from similar tasks.
 
 The estimate starts at the base rate of the run's source, in log odds. Terms are added to it: the
 tools that followed one another, the runs of similar tasks with similar tools, and, for a task that
@@ -64,7 +64,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Weights:
-    """How far the terms are trusted.
+    """The fitted weights of the terms.
 
     Attributes:
         steps: the weight of the steps, within their share.
@@ -78,7 +78,7 @@ class Weights:
 
 
 class Model:
-    """What runs tell about other runs; made by `fit`."""
+    """A model of runs; made by `fit`."""
 
     def __init__(self, runs: list[KnownRun], rates: BaseRates) -> None:
         self.rates = rates
@@ -173,7 +173,7 @@ def fit(
     now: float | None = None,
     half_life_days: float = DecayRules.half_life_days,
 ) -> Model:
-    """Return what runs tell about other runs.
+    """Fit a model to runs.
 
     Args:
         runs: of one project; neither their order nor their number of deliveries matters.

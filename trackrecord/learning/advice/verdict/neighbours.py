@@ -20,7 +20,7 @@ _REMEMBERED: Final = 4096
 
 
 class Neighbourhood(NamedTuple):
-    """How the neighbours of a run went.
+    """The results of a run's neighbours.
 
     Attributes:
         term: what they say, in log odds.

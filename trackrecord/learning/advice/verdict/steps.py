@@ -14,7 +14,7 @@ _NOTHING: Final = 1e-9
 
 
 class FeatureEffect(NamedTuple):
-    """What one feature says.
+    """The contribution of one feature.
 
     Attributes:
         feature: two tools that followed each other, or the last tool.
@@ -43,7 +43,7 @@ class StepSums:
                 _add(self._sums[feature], run, run.weight)
 
     def effects(self, run: KnownRun, left_out: Sequence[KnownRun]) -> list[FeatureEffect]:
-        """Return what each of a run's features says, in a fixed order.
+        """Return the contribution of each of a run's features, in a fixed order.
 
         Args:
             run: the run.

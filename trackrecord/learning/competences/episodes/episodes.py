@@ -28,7 +28,7 @@ class EpisodeCall(Protocol):
 
     @property
     def args(self) -> msgspec.Raw:
-        """The arguments' undecoded JSON, empty when there are none."""
+        """Return the arguments' undecoded JSON, empty when there are none."""
 
     @property
     def depends_on(self) -> tuple[str | int, ...] | None:
@@ -70,7 +70,7 @@ def procedure_of(
 
 
 def in_order(calls: Sequence[AnyCall]) -> Iterable[AnyCall]:
-    """Return the calls such that each follows its dependencies, otherwise in the given order.
+    """Return the calls such that each follows its dependencies, otherwise in their order.
 
     An id that no call has is ignored; of two calls with one id the first is meant. A circle of
     dependencies is broken at the first of the calls that are left.

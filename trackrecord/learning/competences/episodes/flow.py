@@ -21,7 +21,7 @@ class FlowCall(Protocol):
 
     @property
     def failed(self) -> bool:
-        """Whether the call failed."""
+        """Return whether the call failed."""
 
     @property
     def actor(self) -> str:
@@ -37,7 +37,7 @@ class FlowRun(Protocol):
 
     @property
     def success(self) -> bool:
-        """Whether the task reached its goal."""
+        """Return whether the task reached its goal."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class FlowMove:
 
 @dataclass(frozen=True)
 class ProcedureFlow:
-    """How the runs of a procedure went.
+    """The course of a procedure's runs: its calls and their results.
 
     Attributes:
         runs: the runs that were counted.
@@ -136,7 +136,7 @@ def _agents(calls: Iterable[FlowCall]) -> list[FlowCall]:
 
 
 class _Counts:
-    """What is counted of one run after the other."""
+    """Running counts over runs."""
 
     def __init__(self) -> None:
         self._calls: Counter[str] = Counter()

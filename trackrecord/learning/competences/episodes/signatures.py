@@ -1,4 +1,4 @@
-"""Signatures: what a procedure is known by, whatever the order of its tools."""
+"""Signatures: the identity of a procedure, for any order of its tools."""
 
 import re
 from functools import lru_cache

@@ -93,7 +93,7 @@ class EpisodeTally:
             self.failure_modes[episode.failure_mode] += 1
 
     def take_back(self, episode: Episode) -> None:
-        """Take back one episode; when the last one of the others ended, is for others to say."""
+        """Subtract one episode; the caller finds when the last of the others ended."""
         other = EpisodeTally()
         other.add(episode)
         self.successes -= other.successes

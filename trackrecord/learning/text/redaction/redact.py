@@ -121,7 +121,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _without_named(text: str) -> str:
-    """Replace the values that stand behind a telling name."""
+    """Replace the values after a name of a secret."""
     kept, done, at = [], 0, 0
     while separator := SEPARATOR.search(text, at):
         at = separator.end()
@@ -159,7 +159,7 @@ def _may_be_name(word: str) -> bool:
 
 
 def _tells_none(value: str, separator: str) -> bool:
-    """Whether a value only says where the secret is, as `$TOKEN` does, or "is wrong"."""
+    """Return whether a value only refers to a secret, as `$TOKEN` does, or says it "is wrong"."""
     if separator.strip() == "is" and value.lower().rstrip(".!?") in NO_VALUE:
         return True
     return value.startswith(("${", "$(")) or (value[:1] == "$" and value[1:].isupper())
@@ -176,7 +176,7 @@ def _random(found: Any) -> str:  # noqa: ANN401 - as above
 
 
 def _is_random(word: str) -> bool:
-    """Whether a long word has digits, small and large letters in no order that a name has."""
+    """Return whether a long word mixes digits, small and large letters unlike a name."""
     kinds = word.translate(_KINDS)
     if kinds.count("d") < _FEWEST_DIGITS or "u" not in kinds or "l" not in kinds:
         return False

@@ -207,7 +207,7 @@ def _ranked(
 
 
 def _rarest(connection: Connection, project_id: int, words: Iterable[int]) -> list[int]:
-    """Those of a task's words that are looked up: the rarest ones, at least one."""
+    """Return the rarest of a task's words, at least one, for the look-up."""
     wanted = sorted(words)
     if not wanted:
         return []

@@ -1,4 +1,4 @@
-"""What selection compares of records: their numbers and their words, kept beside each record."""
+"""The index of selection: numbers and words of records, stored next to each record."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -34,7 +34,7 @@ def write_numbers(
     records: Sequence[Competence],
     before: Mapping[str, Competence],
 ) -> None:
-    """Bring numbers and words to what records are now; what was credited to them stays.
+    """Update the numbers and words of records; their credit stays.
 
     Args:
         connection: within a writing transaction.
@@ -66,7 +66,7 @@ def drop_numbers(connection: Connection, project_id: int, records: Iterable[Comp
 
 
 def digest_of_text(text: str) -> bytes:
-    """What a text is known by in the cache of embeddings."""
+    """Return the key of a text in the cache of embeddings."""
     return sha256(text.encode()).digest()
 
 
@@ -103,7 +103,7 @@ def _words_key(competence_id: str) -> int:
 
 
 def _words_of(record: Competence) -> Iterable[Word]:
-    """(word, phrase, size) for each word of each phrase; only what is selectable is found."""
+    """Yield (word, phrase, size) for each word of each phrase of selectable records."""
     if not record.status.is_selectable:
         return
     key = _words_key(record.id) << PHRASE_BITS

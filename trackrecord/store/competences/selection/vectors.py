@@ -59,7 +59,7 @@ def make_room(engine: Engine) -> None:
 
 
 def stored_dimensions(connection: Connection, model: str) -> int | None:
-    """How many numbers the stored vectors of a model have; None without any."""
+    """Return the length of a model's stored vectors; None without any."""
     query = text("SELECT vector_dims(embedding) FROM text_vectors WHERE model = :model LIMIT 1")
     return connection.execute(query, {"model": model}).scalar()
 
@@ -67,7 +67,7 @@ def stored_dimensions(connection: Connection, model: str) -> int | None:
 def is_stored(
     connection: Connection, model: str, dimensions: int | None, some_text: str, *, now: float
 ) -> bool:
-    """Whether the vector of a text, of that length if it matters, is there; its use is noted."""
+    """Return whether a text's vector is stored, of that length if given; note its use."""
     used = text(
         "UPDATE text_vectors SET used_at = :now WHERE model = :model AND digest = :digest "
         "AND (CAST(:long AS integer) IS NULL OR vector_dims(embedding) = :long)"
@@ -84,7 +84,7 @@ def is_stored(
 def store_vectors(
     connection: Connection, model: str, vectors: Mapping[str, Sequence[float]], *, now: float
 ) -> None:
-    """Store vectors by their texts, in the place of what was there."""
+    """Store vectors by their texts, replacing earlier ones."""
     statement = text(
         "INSERT INTO text_vectors VALUES (:model, :digest, CAST(:vector AS vector), :now) "
         "ON CONFLICT (model, digest) DO UPDATE "
@@ -104,7 +104,7 @@ def store_vectors(
 def without_vector(
     connection: Connection, project_id: int, model: str, dimensions: int | None, *, limit: int
 ) -> list[str]:
-    """Selectable records whose text has no vector yet, or none of that length if it matters."""
+    """Return selectable records whose text lacks a vector, of that length if given."""
     numbers = competence_numbers.c
     of_model = and_(_vectors.c.model == model, _vectors.c.digest == numbers.text_digest)
     if dimensions is not None:
@@ -147,7 +147,7 @@ def applicability_of(model: str, task: str) -> ColumnElement[Any]:
 
 
 def drop_unused(connection: Connection, *, now: float) -> None:
-    """Remove the vectors of texts that are no record's and that no one asked for in a month."""
+    """Remove vectors of texts without a record and without a request in a month."""
     connection.execute(
         text(
             "DELETE FROM text_vectors v WHERE used_at < :before AND NOT EXISTS "

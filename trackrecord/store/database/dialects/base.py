@@ -1,4 +1,4 @@
-"""What each database must say for itself, because SQLAlchemy has no common spelling of it.
+"""The interface of a database's own SQL, where SQLAlchemy has no common spelling.
 
 The docstring of the package says where else a database is named.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Extra:
-    """Something of the schema that only one database has, beside the tables of the metadata.
+    """A part of the schema that only one database has, in addition to the metadata's tables.
 
     Attributes:
         names: the tables and indexes that it consists of.
@@ -71,7 +71,7 @@ class Dialect(ABC):
         """
 
     def make_extras(self, connection: Connection) -> None:
-        """Make what is missing of `ddl_extras`."""
+        """Create the missing parts of `ddl_extras`."""
         for extra in self.ddl_extras:
             for statement in extra.statements:
                 connection.exec_driver_sql(statement)
@@ -86,7 +86,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def insert(self, table: Table) -> "Insert":
-        """Return an INSERT that can say what to do on a conflict."""
+        """Return an INSERT that supports ON CONFLICT."""
 
     @abstractmethod
     def bulk_insert(
@@ -146,7 +146,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def new_ids(self, connection: Connection, table: Table, count: int) -> Sequence[int]:
-        """Return ids for new rows of a table that nobody else gets, the smallest first.
+        """Return fresh ids for new rows of a table, the smallest first.
 
         Args:
             connection: within a writing transaction that inserts rows with them at once.
@@ -184,7 +184,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def shorten_log(self, engine: Engine) -> None:
-        """Bring what a write-ahead log holds into the database, unless others are reading it."""
+        """Checkpoint a write-ahead log into the database, unless others are reading it."""
 
     @abstractmethod
     def erase_remains(self, engine: Engine) -> None:

@@ -362,7 +362,7 @@ def _copied_as(column: Column[Any]) -> str:
 # Far more than all tables have columns.
 @lru_cache(maxsize=4_096)
 def _type_of(column: Column[Any]) -> str:
-    """The column's type; an array's cannot name a collation, and a value has none to keep."""
+    """Return the column's type; an array's cannot name a collation, and a value has none."""
     # Only a process that uses this database pays for the import.
     from sqlalchemy.dialects.postgresql import psycopg
 

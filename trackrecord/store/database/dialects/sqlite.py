@@ -165,7 +165,7 @@ class SQLite(Dialect):
                 connection.close()
 
     def erase_remains(self, engine: Engine) -> None:
-        """Write the file anew, without what was deleted, and empty the write-ahead log.
+        """Rewrite the file without deleted content, and empty the write-ahead log.
 
         The words of deleted rows leave the full-text indexes when these are merged.
 
@@ -210,7 +210,7 @@ class SQLite(Dialect):
     def full_text_remove(
         self, connection: Connection, index: str, row: int, lexemes: list[str]
     ) -> None:
-        """Name what is deleted: the index keeps no texts."""
+        """Remove a row, given with its lexemes: the index keeps no texts."""
         connection.exec_driver_sql(
             f"INSERT INTO {index} ({index}, rowid, words) VALUES ('delete', ?, ?)",  # noqa: S608 - as above
             (row, " ".join(lexemes)),

@@ -1,4 +1,4 @@
-"""Credit of outcomes that got another record: memories stand as if only that one had come.
+"""Credit of amended outcomes: memories are as if only the last record had come.
 
 Confirming and rejecting stop at bounds, so a judgement cannot be subtracted. The changes of the
 memory are gone through again, with another judgement in the place of the old one.
@@ -111,7 +111,7 @@ def _changes(connection: Connection, row: Row[Any]) -> list[Row[Any]]:
 def _state_after(
     changes: Sequence[Row[Any]], last: tuple[str, str], row: Row[Any], rules: MemoryRules
 ) -> MemoryState:
-    """Return where a memory stands after its changes and a last one.
+    """Return a memory's state after its changes and a last one.
 
     Each amendment takes effect in the place of what it amends.
     """

@@ -1,4 +1,4 @@
-"""Credit: outcomes confirm and reject the memories that they say were used.
+"""Credit: outcomes confirm and reject the memories that they used.
 
 Confirming and rejecting stop at bounds, so their order matters: it is the one in which outcomes are
 received, within what one batch brings; batches count in the order of their commits.
@@ -64,7 +64,7 @@ def credit_memories(
 
 
 def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Those that are on record, for_update in the order of their rows: nobody waits in a circle."""
+    """Lock the existing rows in id order, so that transactions cannot deadlock."""
     known: set[tuple[int, str]] = set()
     for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
         names = [name for _, name in group]

@@ -57,7 +57,7 @@ def judge_by_feedback(
 
 
 def cause_of(feedback_id: str) -> str:
-    """Return what a memory's history names feedback by, which no outcome's id is."""
+    """Return the name of feedback in a memory's history, unlike any outcome's id."""
     cause = f"feedback:{feedback_id}"
     if len(cause) <= MAX_MEMORY_ID:
         return cause

@@ -653,7 +653,7 @@ def _make_administration() -> None:
 
 
 def _take_over() -> None:
-    """Memories from before any of this: of type memory, with no source unless one is told.
+    """Take over an earlier version's memories: of type memory, without a source unless it has one.
 
     Their trigrams and words are marked when the project is next asked for memories.
     """

@@ -1,4 +1,4 @@
-"""Feedback on one pattern, criterion or memory alone: what was given, whatever came of it."""
+"""Feedback on one pattern, criterion or memory alone, as it was received."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ _COLUMNS: Final = tuple(column for column in feedback.c if column.name != "id")
 def record_feedback(
     connection: Connection, project_id: int, given: Iterable[GivenFeedback], *, named_value: float
 ) -> list[GivenFeedback]:
-    """Write feedback down; return what was not on record already.
+    """Store feedback; return what was new.
 
     Args:
         connection: within a writing transaction.
@@ -118,7 +118,7 @@ def feedback_on(connection: Connection, project_id: int, subject: Subject) -> li
 
 
 def forget_feedback(connection: Connection, project_id: int, subject: Subject, name: str) -> None:
-    """Erase what was said of one thing, which is erased itself."""
+    """Erase the feedback on one thing that is erased itself."""
     connection.execute(
         delete(feedback).where(
             feedback.c.project_id == project_id,

@@ -14,7 +14,7 @@ from .feedback import GivenFeedback
 
 @dataclass(frozen=True)
 class FeedbackFilter:
-    """Which feedback is asked for; what is not given does not matter.
+    """The filter of a list of feedback; fields that are not set match everything.
 
     Attributes:
         subject: only that on things of this kind.
@@ -79,7 +79,7 @@ def read_feedback(
 def count_feedback(
     connection: Connection, project_id: int, wanted: FeedbackFilter, *, at: float | None = None
 ) -> int:
-    """Return how much feedback is wanted; the arguments are those of `read_feedback`."""
+    """Return how much feedback matches; the arguments are those of `read_feedback`."""
     query = select(func.count()).select_from(_wanted(wanted, project_id, at).subquery())
     return connection.execute(query).scalar_one()
 

@@ -15,7 +15,7 @@ from ..tables import feedback
 
 @dataclass(frozen=True)
 class FeedbackSums:
-    """What feedback on one subject comes to as of a moment.
+    """The sums of feedback on one subject as of a moment.
 
     Attributes:
         helpful: helpful verdicts, a raw count.
@@ -50,7 +50,7 @@ def feedback_by_then(
     at: float,
     name: str | None = None,
 ) -> Mapping[str, FeedbackSums]:
-    """Return what the feedback that was received by a moment comes to, by name."""
+    """Return the sums of the feedback received by a moment, by name."""
     given = feedback.c
     helpful = given.verdict == Verdict.HELPFUL.value
     harmful = given.verdict == Verdict.HARMFUL.value

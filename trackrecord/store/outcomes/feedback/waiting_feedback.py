@@ -1,4 +1,4 @@
-"""Feedback that waits until the project knows what it is about.
+"""Feedback that waits for its subject.
 
 What is reported first may arrive last.
 """
@@ -16,7 +16,7 @@ _AT_ONCE: Final = 500
 
 
 def is_any_waiting(connection: Connection, project_ids: Iterable[int]) -> bool:
-    """Return whether feedback of one of the projects waits for what it is about."""
+    """Return whether feedback of one of the projects waits for its subject."""
     query = select(feedback.c.id).where(
         feedback.c.project_id.in_(sorted(project_ids)), feedback.c.is_waiting
     )
@@ -52,7 +52,7 @@ def note_counted(connection: Connection, rows: Sequence[Row[Any]]) -> None:
 def wait_for(
     connection: Connection, project_id: int, subject: Subject, names: Collection[str]
 ) -> None:
-    """Let feedback wait for what is not on record any more."""
+    """Mark feedback whose subject is no longer on record as waiting."""
     wanted = sorted(names)
     for start in range(0, len(wanted), _AT_ONCE):
         connection.execute(
@@ -67,7 +67,7 @@ def wait_for(
 
 
 def wait_again(connection: Connection, project_id: int, *, named_value: float) -> None:
-    """Let all feedback on patterns wait, and value that on criteria anew, for a rebuild."""
+    """Mark all feedback on patterns as waiting, and recount that on criteria, for a rebuild."""
     own = feedback.c.project_id == project_id
     connection.execute(
         update(feedback).where(own, feedback.c.subject == "pattern").values(is_waiting=True)

@@ -22,7 +22,7 @@ NEVER: Final = float("-inf")
 
 @dataclass(slots=True)
 class VerdictSums:
-    """What a batch adds to one row."""
+    """The changes of one row by a batch."""
 
     helpful: int = 0
     neutral: int = 0
@@ -90,13 +90,13 @@ def validates(sums: VerdictSums, ended_at: float) -> bool:
 
 
 def added(table: Columns, new: Columns) -> dict[str, Any]:
-    """Return what the columns of a row become when a new row's sums are added to them."""
+    """Return the columns of a row after a new row's sums are added."""
     sums: dict[str, Any] = {name: table[name] + new[name] for name in COUNTED}
     return sums | {"last_validated": later(table.last_validated, new.last_validated)}
 
 
 def settled(table: Columns) -> dict[str, Any]:
-    """Return what the columns of a row become after something was taken back from its sums.
+    """Return the columns of a row after a subtraction from its sums.
 
     Nothing is counted less than never, and where nothing is left the sum is exactly nothing:
     floats that are subtracted leave dust.

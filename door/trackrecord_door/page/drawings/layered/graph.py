@@ -1,4 +1,4 @@
-"""What is drawn, and the drawing."""
+"""The input and the output of a drawing."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Link:
 
 @dataclass(frozen=True)
 class BoxPlace:
-    """Where a box is.
+    """The position of a box.
 
     Attributes:
         name: its name.
@@ -59,7 +59,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Route:
-    """How a link runs.
+    """The path of a link.
 
     Attributes:
         link: the link.
@@ -75,12 +75,12 @@ class Route:
 
     @property
     def is_loop(self) -> bool:
-        """Whether it leads from a box to itself."""
+        """Return whether the link leads from a box to itself."""
         return self.link.origin == self.link.target
 
     @property
     def leads_up(self) -> bool:
-        """Whether it leads back, to a box above."""
+        """Return whether the link leads back, to a box above."""
         return self.points[-1][1] < self.points[0][1]
 
 

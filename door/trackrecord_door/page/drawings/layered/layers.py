@@ -1,4 +1,4 @@
-"""Layers: circles are broken where it costs least, then each box stands below its origins."""
+"""Layers: circles are broken at the least cost, then each box is put below its origins."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -21,7 +21,7 @@ _STRAIGHT: Final = 8.0
 
 @dataclass
 class _Passage:
-    """A link's way through the rows: what it passes, from the upper box to the lower one."""
+    """A link's way through the rows, from the upper box to the lower one."""
 
     link: Link
     upper: Stand

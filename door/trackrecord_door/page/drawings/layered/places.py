@@ -1,4 +1,4 @@
-"""Places: each row as close as it can be to what its members are linked with."""
+"""Places: each row is put as close as possible to its linked boxes."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -29,7 +29,7 @@ def place(rows: Sequence[Sequence[Stand]]) -> None:
 
 
 def _wanted(stand: Stand, others: Sequence[Stand]) -> float:
-    """The mean of what it is linked with; straight passages count most."""
+    """Return the mean position of the linked boxes; straight passages count most."""
     if not others:
         return stand.x
     pulls = [stand.pull * other.pull for other in others]

@@ -1,4 +1,4 @@
-"""Rows: what stands in each layer, in an order in which few links cross."""
+"""Rows: the boxes of each layer, ordered so that few links cross."""
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence

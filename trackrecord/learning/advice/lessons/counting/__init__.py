@@ -1,1 +1,1 @@
-"""How each kind of lesson is counted."""
+"""Counts for each kind of lesson."""

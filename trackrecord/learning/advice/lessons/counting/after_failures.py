@@ -21,7 +21,7 @@ _PREFIX: Final = re.compile(r"\A.*(?::|__)(?=.)", re.DOTALL)
 
 @dataclass
 class AfterFailures:
-    """What followed the failures of one tool.
+    """The events after the failures of one tool.
 
     Attributes:
         gave_up: the runs in which it was not tried again and nothing took its place.
@@ -76,7 +76,7 @@ def _follow(
 
 
 class _StandIns:
-    """Which tools do what another one was to do."""
+    """The tools that replace another one."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -87,7 +87,7 @@ class _StandIns:
         self._telling = {word for word, count in tools.items() if count <= most}
 
     def has(self, tool: int, other: int, arguments: int, of_other: int) -> bool:
-        """Return whether a call of another tool does what the failing one was to do.
+        """Return whether a call of another tool replaces the failed one.
 
         It has the same arguments, or a name with a telling word in common.
         """

@@ -30,7 +30,7 @@ _Occurrence = tuple[int, str]
 
 @dataclass
 class ToolError:
-    """Where one error of one tool occurred.
+    """The occurrences of one error of one tool.
 
     Attributes:
         template: the text of its commonest form.
@@ -46,12 +46,12 @@ class ToolError:
 
     @property
     def calls(self) -> int:
-        """How many calls ended in it."""
+        """Return how many calls ended in it."""
         return len(self.positions)
 
 
 def telling_words(template: str) -> frozenset[str]:
-    """Return the words of an error that tell what went wrong, as texts of tasks are taken apart."""
+    """Return the significant words of an error, split like the texts of tasks."""
     return asked_words(_PLACEHOLDER.sub(" ", template)) - _EMPTY
 
 

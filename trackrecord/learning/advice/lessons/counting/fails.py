@@ -43,7 +43,7 @@ def find_failures(history: History, rules: LessonRules) -> Iterator[Finding]:
 def _candidates(
     errors: list[ToolError], calls: int
 ) -> Iterator[tuple[ToolError, ToolError | None]]:
-    """Yield a tool's errors that say something; with the commonest one where it fails at large."""
+    """Yield a tool's significant errors, with the commonest one if it fails often."""
     failing = sum(error.calls for error in errors)
     named = [error for error in errors if error.words]
     # Where no error stands for most of its failures, a tool that mostly fails does so at large.
@@ -121,7 +121,7 @@ def _finding(
 
 @dataclass(frozen=True)
 class _Way:
-    """One way to call a shell's command, in which it does not start, beside one in which it does.
+    """One way to call a shell's command that fails to start, and one that does not.
 
     Attributes:
         name: the tool's name with what launched it, in backticks.
@@ -137,7 +137,7 @@ class _Way:
 
 
 def _way(history: History, caller: int, error: ToolError) -> _Way | None:
-    """Return the way of calling that a command does not start in; None where that is not why."""
+    """Return the way of calling that keeps a command from starting; None for other causes."""
     tool, is_agent = history.callers[caller].tool, history.is_agents(caller)
     if not (is_agent and tool.startswith(_SHELL) and has_not_started(error.template)):
         return None
@@ -178,7 +178,7 @@ def _launched(tool: str, launcher: str) -> str:
 
 
 def _calls(history: History, caller: int, error: ToolError) -> tuple[int, bool]:
-    """Return how many calls the failing ones are told against, and whether these are the last."""
+    """Return how many calls the failures are compared with, and whether these are the last."""
     calls = history.counts[caller]
     since = _calls_between(history, caller, error.positions[0], len(history.runs))
     return (since, True) if calls >= _LATELY * since else (calls, False)

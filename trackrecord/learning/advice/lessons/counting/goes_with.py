@@ -1,4 +1,4 @@
-"""What success goes with: calls that tell the successful runs of a task from its other runs.
+"""Associations with success: calls that separate the successful runs of a task from its others.
 
 Only differences within a task count. Between tasks a call may just belong to the easy ones. Within
 a task that was tried again until it succeeded, a call may just belong to the last run.
@@ -28,7 +28,7 @@ _ENDING_SHARE: Final = 0.8
 
 @dataclass(frozen=True)
 class DifferenceWithinTasks:
-    """How runs that did something and other runs of their tasks differ.
+    """The difference between runs that did something and other runs of their tasks.
 
     Attributes:
         positions: the runs with it, in tasks that have both.
@@ -75,7 +75,7 @@ def find_within_tasks(history: History, _rules: LessonRules) -> Iterator[Finding
 def difference_within_tasks(
     history: History, positions: Iterable[int]
 ) -> DifferenceWithinTasks | None:
-    """Return how some runs differ from other runs of their tasks; None if there are too few.
+    """Return the difference of some runs to others of their tasks; None if there are too few.
 
     Args:
         history: runs with a verdict.

@@ -53,7 +53,7 @@ def find_loops(history: History, rules: LessonRules) -> Iterator[Finding]:
 
 
 def _differences(history: History, loops: Mapping[int, _Loop]) -> dict[int, DifferenceWithinTasks]:
-    """Return how much worse such runs end than others of their tasks, where that is no chance."""
+    """Return how much worse such runs end than others of their tasks, beyond chance."""
     place = {position: each for each, position in enumerate(history.judged_positions)}
     tested = {}
     for caller, loop in loops.items():
@@ -130,7 +130,7 @@ def _finding(
 
 
 def _how_they_ended(difference: DifferenceWithinTasks | None) -> tuple[str, str]:
-    """Return how the runs ended beside others of their tasks, in English and Chinese."""
+    """Return the difference of the endings to other runs of the tasks, in English and Chinese."""
     if difference is None:
         return "", ""
     won, runs, others_won = difference.won, len(difference.positions), difference.others_won

@@ -44,7 +44,7 @@ class _Pair:
 
 
 def find_needs(history: History, _rules: LessonRules) -> Iterator[Finding]:
-    """Yield what a tool's success goes with: another call earlier in the run."""
+    """Yield calls earlier in a run that a tool's success requires."""
     common = [caller for caller, _ in _commonest(history, _MOST_EARLIER)]
     bits = {caller: 1 << bit for bit, caller in enumerate(common)}
     tested, pairs = 0, []

@@ -1,4 +1,4 @@
-"""What never succeeds: procedures, and the last steps of runs, with no success at all."""
+"""Procedures, and last steps of runs, that never succeed."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _closing_call(history: History) -> int | None:
 
 
 def _by_chance(history: History, positions: list[int]) -> float:
-    """Return how probable it is that none succeeds, if these runs go as such tasks do otherwise.
+    """Return the probability that all of these runs fail, at the rate of other such runs.
 
     A task counts once, however many of its runs there are: they are alike. Where a task was tried
     again until it succeeded, runs after as many failures tell how it goes otherwise.

@@ -1,4 +1,4 @@
-"""What then works: after a failure the same tool works again, or another one takes its place."""
+"""Repairs: after a failure the same tool works again, or another one takes its place."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
