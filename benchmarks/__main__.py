@@ -14,41 +14,41 @@ from types import FrameType
 
 from trackrecord.process.logs import configure_logs
 
-from .figures import Measured
-from .machine import machine_facts
-from .printing import document, lines_of, summary
-from .scale import FULL, QUICK, Scale
+from .harness.figures import Measured
+from .harness.machine import machine_facts
+from .harness.printing import document, lines_of, summary
+from .harness.scale import FULL, QUICK, Scale
 
-# In the order in which they run. Each is a module with a function `measure`.
-BENCHMARKS = (
-    "end_to_end",
-    "publish",
-    "rankings",
-    "context",
-    "freshness",
-    "consolidation",
-    "scoring",
-    "selection",
-    "long_past",
-    "memories",
-    "lessons",
-    "estimates",
-    "artifacts",
-    "importing",
-    "transferring",
-    "benchmark_rates",
-    "first_publish",
-    "startup",
-    "mcp_start",
-    "hook",
-    "injection",
-    "worker_rss",
-    "traces",
-    "front_door",
-    "http_reads",
-    "page",
-    "metrics",
-)
+# In the order in which they run, with the room of each: a module with a function `measure`.
+BENCHMARKS = {
+    "end_to_end": "worker",
+    "publish": "agent",
+    "rankings": "agent",
+    "context": "agent",
+    "freshness": "agent",
+    "consolidation": "worker",
+    "scoring": "worker",
+    "selection": "worker",
+    "long_past": "worker",
+    "memories": "worker",
+    "lessons": "worker",
+    "estimates": "worker",
+    "artifacts": "agent",
+    "importing": "agent",
+    "transferring": "worker",
+    "benchmark_rates": "worker",
+    "first_publish": "agent",
+    "startup": "agent",
+    "mcp_start": "agent",
+    "hook": "agent",
+    "injection": "agent",
+    "worker_rss": "worker",
+    "traces": "door",
+    "front_door": "door",
+    "http_reads": "door",
+    "page": "door",
+    "metrics": "door",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +82,7 @@ def _run(names: Sequence[str], scale: Scale) -> dict[str, Measured]:
     for name in names:
         started = time.perf_counter()
         try:
-            measured = import_module(f".{name}", __package__).measure(scale)
+            measured = import_module(f".{BENCHMARKS[name]}.{name}", __package__).measure(scale)
         except Exception:  # noqa: BLE001 - the other figures are still worth having
             print(f"\n{name}: FAILED\n{traceback.format_exc()}", flush=True)
             continue

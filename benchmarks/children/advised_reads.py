@@ -8,8 +8,8 @@ import random
 import sys
 import time
 
-from benchmarks.advised_documents import task_texts
-from benchmarks.timing import time_calls
+from benchmarks.harness.timing import time_calls
+from benchmarks.workloads.advised_documents import task_texts
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 

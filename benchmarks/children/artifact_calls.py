@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import trackrecord
-from benchmarks.outputs import KINDS, output_of
-from benchmarks.timing import Latency
+from benchmarks.harness.timing import Latency
+from benchmarks.workloads.outputs import KINDS, output_of
 
 _MIB = 1024 * 1024
 _STATUS = Path("/proc/self/status")

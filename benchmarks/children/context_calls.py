@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 import trackrecord
-from benchmarks.timing import time_calls
+from benchmarks.harness.timing import time_calls
 from trackrecord.prompt.reading.cache import read_document
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import load_settings

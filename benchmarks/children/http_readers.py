@@ -12,7 +12,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from benchmarks.percentiles import percentile
+from benchmarks.harness.percentiles import percentile
 
 _CONNECTING_S = 5.0
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import redis
 
-from benchmarks.workload import Planted, bodies, small_bodies
+from benchmarks.workloads.workload import Planted, bodies, small_bodies
 from trackrecord.redis.client import worker_client
 from trackrecord.redis.keys import Keys
 from trackrecord.settings.settings import load_settings

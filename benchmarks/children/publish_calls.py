@@ -9,7 +9,7 @@ import queue
 import sys
 from collections.abc import Callable
 
-from benchmarks.timing import Latency, time_calls
+from benchmarks.harness.timing import Latency, time_calls
 
 # 10,000 a second at most: far above what an agent reports, far below what overflows the queue.
 # Bursts long enough that the first call after a pause, timed on its own, is far from the 99th
@@ -77,7 +77,7 @@ def _xadd(count: int, url: str) -> dict[str, object]:
 
 
 def _delay(count: int, url: str) -> dict[str, object]:
-    from benchmarks.children.idle_tasks import app, nothing
+    from benchmarks.baselines.idle_tasks import app, nothing
 
     app.conf.broker_url = url
     body = json.dumps({"task_id": "task-1", "success": True, "description": _DESCRIPTION})

@@ -6,8 +6,8 @@ The first argument says how many, the second of which project, the third for whi
 import json
 import sys
 
-from benchmarks.timing import time_by_turns, time_calls
-from benchmarks.vector_server import serving_vectors
+from benchmarks.harness.timing import time_by_turns, time_calls
+from benchmarks.workloads.vector_server import serving_vectors
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.prompt.reading import client as asking
 from trackrecord.prompt.reading.cache import read_document

@@ -53,15 +53,11 @@ def open_store(settings: DaemonSettings) -> Iterator[Engine]:
     Raises:
         ServerUnavailable: the database cannot be reached.
     """
-    from trackrecord.store.database import migrate
+    from trackrecord.store.database.migrate import store_at
 
-    engine = migrate.open_store(
-        settings.effective_database_url, timeout_s=settings.database_timeout_s
-    )
-    try:
+    url = settings.effective_database_url
+    with store_at(url, timeout_s=settings.database_timeout_s) as engine:
         yield engine
-    finally:
-        engine.dispose()
 
 
 @contextmanager

@@ -25,6 +25,15 @@ def test_head_is_the_newest_migration():
     assert ScriptDirectory(str(FOLDER)).get_current_head() == migrate.newest_revision()
 
 
+def test_every_store_is_opened_in_one_place():
+    """Whoever opens one itself forgets to migrate it, or to close it."""
+    root = Path(migrate.__file__).parents[3]
+    folders = ("trackrecord", "producers", "worker", "consolidation", "capture", "door", "cli")
+    modules = [path for folder in folders for path in (root / folder).rglob("*.py")]
+    opening = {path.name for path in modules if "connect_store(" in path.read_text()}
+    assert opening == {"engine.py", "migrate.py"}
+
+
 def test_the_migrated_schema_is_that_of_the_tables(store):
     """Nothing is in the one that is not in the other, but for what only one database has."""
     assert differences(store) == []

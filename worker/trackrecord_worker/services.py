@@ -13,8 +13,7 @@ from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis.client import worker_client
 from trackrecord.settings.settings import Settings
-from trackrecord.store.database.engine import connect_store
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.migrate import open_store
 from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 
 from .caching.advise import Adviser
@@ -50,11 +49,9 @@ class Services:
     @cached_property
     def engine(self) -> Engine:
         """The store, migrated."""
-        engine = connect_store(
+        return open_store(
             self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
         )
-        migrate(engine)
-        return engine
 
     @cached_property
     def recogniser(self) -> Recogniser:

@@ -72,17 +72,18 @@ def _stored(settings: DaemonSettings, kind: str, project: str, typed: str) -> li
 @contextmanager
 def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
     """Open a reading transaction; None if there is no store."""
-    from trackrecord.store.database.engine import connect_store, reading
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.database.migrate import store_at
 
     if not settings.database_url and not (settings.home / "trackrecord.db").exists():
         yield None
         return
-    engine = connect_store(settings.effective_database_url, timeout_s=_PATIENCE_S)
-    try:
-        with reading(engine) as connection:
-            yield connection
-    finally:
-        engine.dispose()
+    url = settings.effective_database_url
+    with (
+        store_at(url, timeout_s=_PATIENCE_S, migrates=False) as engine,
+        reading(engine) as connection,
+    ):
+        yield connection
 
 
 def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:

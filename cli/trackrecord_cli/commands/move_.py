@@ -162,15 +162,12 @@ def _source(settings: DaemonSettings) -> Iterator[StorePlace]:
 @contextmanager
 def _target(settings: DaemonSettings, url: str) -> Iterator[StorePlace]:
     from trackrecord.settings.server_urls import without_password
-    from trackrecord.store.database.engine import connect_store
+    from trackrecord.store.database.migrate import store_at
     from trackrecord.store.transfer.places import StorePlace
 
-    engine = connect_store(url, timeout_s=settings.database_timeout_s)
-    try:
+    with store_at(url, timeout_s=settings.database_timeout_s, migrates=False) as engine:
         _check_answers(engine)
         yield StorePlace(engine, without_password(url))
-    finally:
-        engine.dispose()
 
 
 def _check_answers(engine: Engine) -> None:

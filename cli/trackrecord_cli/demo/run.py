@@ -30,7 +30,8 @@ from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
-from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.engine import reading
+from trackrecord.store.database.migrate import store_at
 from trackrecord.store.intake.status import read_store_status
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, revision_of
 from trackrecord_worker.app import create_app
@@ -101,17 +102,16 @@ def _simulate(
     seed: int,
     step: Callable[[str, int, int], None],
 ) -> DemoResult:
-    engine = connect_store(settings.effective_database_url)
+    with store_at(settings.effective_database_url, migrates=False) as engine:
 
-    def learnt() -> int:
-        with reading(engine) as connection:
-            return count_outcomes(connection, None, None).outcomes
+        def learnt() -> int:
+            with reading(engine) as connection:
+                return count_outcomes(connection, None, None).outcomes
 
-    def consolidations() -> float:
-        with reading(engine) as connection:
-            return read_store_status(connection, None).last_consolidation or 0.0
+        def consolidations() -> float:
+            with reading(engine) as connection:
+                return read_store_status(connection, None).last_consolidation or 0.0
 
-    try:
         started = time.monotonic()
         with _fleet(settings, agents, outcomes, seed) as processes:
             _until(
@@ -145,8 +145,6 @@ def _simulate(
             records=tuple(records),
             rankings=rankings,
         )
-    finally:
-        engine.dispose()
 
 
 def _has_records(reader: RankingsReader) -> bool:

@@ -22,14 +22,14 @@ def has_tokens(settings: DaemonSettings) -> bool:
     """
     from trackrecord.resources.operation.tokens import list_tokens
     from trackrecord.store.database.engine import reading
-    from trackrecord.store.database.migrate import open_store
+    from trackrecord.store.database.migrate import store_at
 
-    engine = open_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
-    try:
-        with reading(engine) as connection:
-            return any(token.is_valid for token in list_tokens(connection))
-    finally:
-        engine.dispose()
+    url = settings.effective_database_url
+    with (
+        store_at(url, timeout_s=settings.database_timeout_s) as engine,
+        reading(engine) as connection,
+    ):
+        return any(token.is_valid for token in list_tokens(connection))
 
 
 def with_own_token(settings: DaemonSettings) -> DaemonSettings:

@@ -4,6 +4,8 @@ The revisions stand in `store/migrations/versions`; its script.py.mako says what
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -49,10 +51,33 @@ def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
     return True
 
 
+@contextmanager
+def store_at(url: str, *, timeout_s: float = 5.0, migrates: bool = True) -> Iterator[Engine]:
+    """Open the store for a block, and close it at its end.
+
+    Args:
+        url: as for `connect_store`.
+        timeout_s: as for `connect_store`.
+        migrates: whether the tables are brought to this version; without it, nothing is touched.
+
+    Raises:
+        TrackrecordError: as `connect_store` and `migrate` do.
+    """
+    engine = (
+        open_store(url, timeout_s=timeout_s)
+        if migrates
+        else connect_store(url, timeout_s=timeout_s)
+    )
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
 def open_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = True) -> Engine:
     """Return an engine for the store, migrated; the caller disposes of it.
 
-    The arguments are those of `connect_store`.
+    The arguments are those of `connect_store`. For one block of code, `store_at` does it.
 
     Raises:
         TrackrecordError: as `connect_store` and `migrate` do.

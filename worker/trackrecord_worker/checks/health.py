@@ -15,7 +15,8 @@ from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.consumers import Consumer, consumers_here
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.engine import reading
+from trackrecord.store.database.migrate import store_at
 
 # A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
 _SILENT_S = 30.0
@@ -38,12 +39,12 @@ def check_worker(settings: Settings) -> None:
     if silent_s > _SILENT_S + settings.backoff_max_s:
         message = f"this host's worker last asked for outcomes {silent_s:.0f} s ago"
         raise Unhealthy(message)
-    engine = connect_store(settings.effective_database_url, timeout_s=_DATABASE_TIMEOUT_S)
-    try:
-        with reading(engine) as connection:
-            connection.execute(text("SELECT 1"))
-    finally:
-        engine.dispose()
+    url = settings.effective_database_url
+    with (
+        store_at(url, timeout_s=_DATABASE_TIMEOUT_S, migrates=False) as engine,
+        reading(engine) as connection,
+    ):
+        connection.execute(text("SELECT 1"))
 
 
 def check_beat(settings: Settings) -> None:

@@ -15,8 +15,8 @@ from trackrecord.redis.problems import cluster_problem, explain_redis_error
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings
-from trackrecord.store.database.engine import POOLED, connect_store, dialect_of, explained
-from trackrecord.store.database.migrate import migrate
+from trackrecord.store.database.engine import POOLED, dialect_of, explained
+from trackrecord.store.database.migrate import migrate, store_at
 
 # A pooler that is busy with other clients may not lend the same session at once.
 _POOLER_TRIES = 3
@@ -65,14 +65,12 @@ def check_database(settings: Settings) -> None:
         StoreUnavailable: it cannot be reached.
         SchemaTooNew: its schema is newer than this code.
     """
-    engine = connect_store(settings.effective_database_url, timeout_s=settings.database_timeout_s)
-    try:
+    url, timeout_s = settings.effective_database_url, settings.database_timeout_s
+    with store_at(url, timeout_s=timeout_s, migrates=False) as engine:
         query = dialect_of(engine).session_of_connection
         if query is not None:
             _check_sessions(engine, query)
         migrate(engine)
-    finally:
-        engine.dispose()
 
 
 def _check_mode(client: redis.Redis) -> None:

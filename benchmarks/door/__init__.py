@@ -1,0 +1,1 @@
+"""Benchmarks of what is asked and posted over HTTP."""

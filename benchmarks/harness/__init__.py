@@ -1,0 +1,1 @@
+"""What benchmarks run on: servers, processes, timings, and figures with their bounds."""

@@ -1,0 +1,1 @@
+"""Benchmarks of what workers and the store do: learning, consolidating, selecting, moving."""

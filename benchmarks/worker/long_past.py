@@ -1,0 +1,99 @@
+"""A pattern with a million observations: explained, and asked about a moment of the past."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import Engine, func, select
+
+from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
+from benchmarks.harness.scale import Scale
+from benchmarks.harness.servers import bench_settings, new_postgres_database, postgres_server
+from benchmarks.workloads.outcomes_on_record import PATTERN_ID, PROJECT_ID, SLUG, record_outcomes
+from trackrecord.learning.criteria.explanation import explain_criterion
+from trackrecord.learning.criteria.weights import CriteriaRules
+from trackrecord.learning.patterns.explanation import explain_pattern
+from trackrecord.settings.settings import Settings
+from trackrecord.store.criteria.feedback import feedback_of_task
+from trackrecord.store.criteria.read import read_criteria
+from trackrecord.store.database.engine import connect_store, reading
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.patterns.read import read_changes, read_examples, read_standings
+from trackrecord.store.patterns.tables import observations
+
+UNIT = "s"
+_MOST_S = 1.0
+_NOW = 1_790_000_000.0
+_CRITERIA = CriteriaRules(defaults=("type_safe", "no_bugs", "patterns", "readable"))
+
+
+def measure(scale: Scale) -> Measured:
+    """Measure both databases, one after the other."""
+    with bench_settings() as settings:
+        figures = list(_figures("SQLite", settings, scale.observations))
+    with postgres_server() as server, bench_settings(new_postgres_database(server)) as settings:
+        figures += _figures("PostgreSQL", settings, scale.observations)
+    return Measured(
+        f"one project whose {scale.observations:,} outcomes of 700 bytes all touch one pattern; "
+        "best of 3 after one to warm up",
+        tuple(figures),
+    )
+
+
+def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
+    engine = connect_store(settings.effective_database_url)
+    try:
+        migrate(engine)
+        record_outcomes(engine, count, now=_NOW)
+        middle = _NOW - count / 2
+        counting = Baseline("counting the pattern's observations", _timed(lambda: _count(engine)))
+        for name, seconds in (
+            ("explain a pattern", _timed(lambda: _explain_pattern(engine, settings, None))),
+            ("explain it --at", _timed(lambda: _explain_pattern(engine, settings, middle))),
+            ("explain it --at the end", _timed(lambda: _explain_pattern(engine, settings, _NOW))),
+            ("explain a criterion --at", _timed(lambda: _explain_criterion(engine, _NOW))),
+        ):
+            yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S), (counting,))
+        of_task = _timed(lambda: _feedback_of_task(engine, f"t{count // 3}"))
+        yield Figure(f"{database}, the feedback of one task", of_task, UNIT, None, (counting,))
+    finally:
+        engine.dispose()
+
+
+def _explain_pattern(engine: Engine, settings: Settings, at: float | None) -> None:
+    """Explain a pattern as `trackrecord explain` and `patterns show` do."""
+    rules = settings.rules
+    with reading(engine) as connection:
+        (standing,) = read_standings(connection, PROJECT_ID, rules, now=_NOW, at=at, slug=SLUG)
+        read_examples(connection, PROJECT_ID, SLUG, at=at)
+        read_changes(connection, PROJECT_ID, SLUG, at=at)
+    explain_pattern(settings.maturity, settings.antipatterns, standing)
+
+
+def _explain_criterion(engine: Engine, at: float) -> None:
+    rules = _CRITERIA
+    with reading(engine) as connection:
+        (standing,) = read_criteria(
+            connection, PROJECT_ID, rules, now=_NOW, at=at, name=rules.defaults[0]
+        )
+    explain_criterion(rules, standing)
+
+
+def _count(engine: Engine) -> None:
+    with reading(engine) as connection:
+        connection.execute(select(func.count()).where(observations.c.pattern_id == PATTERN_ID))
+
+
+def _feedback_of_task(engine: Engine, task_id: str) -> None:
+    with reading(engine) as connection:
+        found = feedback_of_task(connection, PROJECT_ID, task_id, _CRITERIA.defaults)
+    assert len(found) == len(_CRITERIA.defaults)  # noqa: S101 - or nothing was measured
+
+
+def _timed(work: Callable[[], None]) -> float:
+    work()
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)

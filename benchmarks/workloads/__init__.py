@@ -1,0 +1,1 @@
+"""What benchmarks are run with: outcomes, documents, outputs, traces and transcripts."""
