@@ -23,7 +23,8 @@ from .outcome import MAX_COMMITS, Outcome, decode_outcome
 _ANY_SIZE: Final = 2**31
 # With the digest, 128 characters.
 _LONGEST_ID_KEPT: Final = 115
-_EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
+# How a verdict is known, the strongest evidence first.
+EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
 # The same, from neither the owner nor a person: below the owner's tests.
 _OF_OTHERS: Final = {"evaluator": 1.4, "explicit": 1.3, "tests": 1.2, "heuristic": 0.5}
 # Evidence that is found in the calls of a run.
@@ -192,7 +193,7 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
             then. What somebody said of the run, or scored, does not depend on its calls.
     """
     said = each.outcome
-    weights = _EVIDENCE if each.speaker in (owner, PERSON) else _OF_OTHERS
+    weights = EVIDENCE if each.speaker in (owner, PERSON) else _OF_OTHERS
     rank: float = weights[said.outcome_source] if said.success is not None else 0
     if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
         rank = rank if _DETAIL[said.captured_from] >= detail else -1

@@ -6,13 +6,13 @@ in one transaction, together with marks of all ids that were found, so that noth
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import redis
 from sqlalchemy import Engine
 
 from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.resources.declaration.resource import Answer
 from trackrecord.resources.reports.subjects import unknown_subject
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import dialect_of, explained
@@ -36,8 +36,7 @@ _PATIENCE_S: Final = 15.0
 _PAUSE_S: Final = 0.1
 
 
-@dataclass(frozen=True)
-class Forgetting:
+class Forgetting(Answer, frozen=True):
     """The result of forgetting, or of its dry run.
 
     Attributes:
@@ -58,10 +57,6 @@ class Forgetting:
     counts: dict[str, int]
     held: int = 0
     was_begun: bool = False
-
-    def to_document(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
-        return dict(vars(self))
 
 
 class Forgetter:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trackrecord.learning.text.inert import one_line
+from trackrecord.wire.join import EVIDENCE
 
 from ..access import open_store, settings_for
 from ..arguments.by_hand import REASON, actor_option
@@ -16,9 +17,6 @@ from ..output.screen import print_json
 
 if TYPE_CHECKING:
     from trackrecord.resources.reports.amendments import Evidence
-
-# The strongest first: see docs/capture.md.
-_EVIDENCE: Final = ("evaluator", "explicit", "tests", "heuristic")
 
 
 @click.command("amend")
@@ -39,7 +37,7 @@ _EVIDENCE: Final = ("evaluator", "explicit", "tests", "heuristic")
 )
 @click.option(
     "--evidence",
-    type=OneOf(_EVIDENCE),
+    type=OneOf([*EVIDENCE]),
     default="explicit",
     show_default=True,
     help="Name the kind of evidence; a verdict with stronger evidence stands.",

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import click
 
-from trackrecord.learning.text.inert import one_line
-
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -244,6 +242,9 @@ def _flat(value: object, most: int) -> str:
         return ", ".join(
             f"{_flat(name, most)}: {_flat(each, most)}" for name, each in value.items()
         )
+    # Imported for what is printed: the help does without.
+    from trackrecord.learning.text.inert import one_line
+
     # What agents wrote must not steer a terminal or break a row.
     return one_line(str(value), most)
 
@@ -268,5 +269,5 @@ def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
 
     grid = Table.grid(padding=(0, 2))
     for name, value, drawn in lines:
-        grid.add_row(name, Text(one_line(value, _CELL_CHARS)), drawn)
+        grid.add_row(name, Text(_flat(value, _CELL_CHARS)), drawn)
     console().print(grid)

@@ -1,8 +1,9 @@
 """The two languages that texts are written in."""
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 Language = Literal["en", "zh"]
+LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 
 def known_language(name: object) -> Language:

@@ -16,7 +16,7 @@ import msgspec
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import LANGUAGES
 
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
@@ -30,7 +30,6 @@ _MOST_TRIED: Final = 2
 _TRIALS: Final = "trials"
 _Part = Literal["recommended", "held back"]
 _STATES: Final = {state.value: state for state in Maturity}
-_LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
 @dataclass(frozen=True)
@@ -320,7 +319,7 @@ def _worded(pattern: RankedPattern, expected: Expected | None) -> RankedPattern:
     effect = expected.effect or 0.0
     lines = {
         language: compared_line(pattern.lines[language], effect, language)
-        for language in _LANGUAGES
+        for language in LANGUAGES
         if language in pattern.lines
     }
     return msgspec.structs.replace(pattern, lines=lines)

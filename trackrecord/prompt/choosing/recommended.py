@@ -12,7 +12,7 @@ from trackrecord.learning.advice.lessons.chance import Stratum, chance_of
 from trackrecord.learning.advice.past.votes import Voted
 from trackrecord.learning.advice.texts import Gain, ProcedureUsage, gain_line, procedure_line
 from trackrecord.learning.competences.episodes.signatures import signature_of
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import LANGUAGES, Language
 
 from ..documents.advice_document import AdviceDocument, Expected, ProcedureEntry
 from ..documents.rankings_document import RankedProcedure
@@ -31,7 +31,6 @@ _LEAST_TASKS: Final = 2
 # is asked of one task after another.
 _CHANCE: Final = 0.01
 _MOST: Final = 2
-_LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 
 
 def recommended_procedures(known: PromptInputs) -> list[_Recommended]:
@@ -160,6 +159,6 @@ def _procedure(
         id=signature_of(tools),
         tools=tools,
         score=score,
-        lines={language: line(tools, counts, language) for language in _LANGUAGES},
+        lines={language: line(tools, counts, language) for language in LANGUAGES},
         **(counts._asdict() if isinstance(counts, ProcedureUsage) else {}),
     )

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Final
 
 from trackrecord.learning.advice.texts import Difference, similar_task_line
-from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.language import LANGUAGES
 from trackrecord.learning.text.masking import masked
 from trackrecord.learning.text.search_words import in_common
 
@@ -18,7 +18,6 @@ from ..documents.advice_document import AdviceDocument, DifferenceEntry
 from ..documents.rankings_document import RankedTask
 from .inputs import PromptInputs
 
-_LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
 _ID_BYTES: Final = 8
 _REPOSITORY: Final = "repository"
 # Less similar tasks have little to do with each other.
@@ -116,5 +115,5 @@ def _task_of(known: PromptInputs, entry: DifferenceEntry, cosine: float) -> Rank
         verdict="",
         ended_at=entry.ended_at,
         score=cosine,
-        lines={language: similar_task_line(shown, difference, language) for language in _LANGUAGES},
+        lines={language: similar_task_line(shown, difference, language) for language in LANGUAGES},
     )

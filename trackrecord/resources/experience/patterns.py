@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from trackrecord.store.patterns.read import PatternChange
 
 # From the least to the most trusted; an anti-pattern is trusted less than all of them.
-_STATES = (Maturity.DEPRECATED, Maturity.CANDIDATE, Maturity.ESTABLISHED, Maturity.PROVEN)
+_STATES = [*Maturity][::-1]
 
 
 class PatternAnswer(Answer, frozen=True, kw_only=True):

@@ -2,36 +2,34 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Engine
 
+from trackrecord.resources.declaration.resource import Answer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.store.memories.past_tasks import index_past_tasks
+from trackrecord.wire.join import EVIDENCE
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 
 from .runs import RunAnswer, verdict_of
 
 Evidence = Literal["evaluator", "explicit", "tests", "heuristic"]
-# The strongest first: see docs/capture.md.
-EVIDENCE: Final[tuple[Evidence, ...]] = ("evaluator", "explicit", "tests", "heuristic")
 _GROUND: Final = "amended"
 
 
-@dataclass(frozen=True)
-class RunAmended:
+class RunAmended(Answer, frozen=True, kw_only=True):
     """The result of an amendment.
 
     Attributes:
         outcome_id: the run.
         before: its verdict before.
         after: its verdict since.
-        stronger: the stronger evidence that the verdict on record stands by; None where it changed.
-        refused: why the amendment was not recorded; None if it was.
+        stronger: the stronger evidence that the verdict on record stands by; null where it changed.
+        refused: why the amendment was not recorded; null if it was.
     """
 
     outcome_id: str
@@ -39,10 +37,6 @@ class RunAmended:
     after: str
     stronger: str | None
     refused: str | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the amendment as a JSON object."""
-        return dict(vars(self))
 
 
 def amend_runs(
@@ -99,7 +93,7 @@ def _amend(
     learnt = learn(connection, [scored], settings.rules, now=now)
     held = run.outcome
     wins = held.success is None or (
-        EVIDENCE.index(said["outcome_source"]) <= EVIDENCE.index(held.outcome_source)
+        EVIDENCE[said["outcome_source"]] >= EVIDENCE[held.outcome_source]
         or held.amended_by is not None
     )
     return RunAmended(

@@ -5,6 +5,7 @@ from functools import partial
 
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
+from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.pattern_standings import pattern_slug
 from trackrecord.resources.experience.patterns import (
@@ -30,7 +31,6 @@ from .entries import Happening, RunBehind, points, why
 
 _PATH = "/patterns"
 _RUNS_SHOWN = 25
-_STATES = ("proven", "established", "candidate", "deprecated")
 _KEPT_STATE = "anti-pattern"
 
 
@@ -49,7 +49,7 @@ def shown(asked: PageRequest) -> Shown:
     keys = PATTERNS.sorting("list").keys
     values = {
         "listing": listed(asked, found, keys=keys, text=lambda each: each.id, search=False),
-        "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
+        "states": [(each, each) for each in (*map(str, Maturity), _KEPT_STATE)],
         "share_of": share_of,
     }
     return Shown("lists/patterns.html", "Patterns", values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 
@@ -16,6 +16,7 @@ from trackrecord.resources.reports.runs import (
     HandedEntry,
     RunDetails,
     RunFilter,
+    RunVerdict,
     find_run,
     verdict_of,
 )
@@ -25,7 +26,7 @@ from ..drawings.time_line import Bar, time_line_of
 from ..requests.asked import PageRequest
 
 _ROWS: Final = 50
-_VERDICTS: Final = ("success", "failure", "none")
+_VERDICTS: Final = get_args(RunVerdict)
 # Of a run with thousands of calls, the first and the last ones.
 _MOST_CALLS: Final = 200
 _LONGEST: Final = 2000
