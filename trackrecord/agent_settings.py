@@ -270,7 +270,7 @@ DAEMONS_SERVICES: Final = {
             "token",
         }
     ),
-    "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
+    "notify": frozenset({"command", "events", "timeout_s"}),
     "traces": frozenset(
         {
             "idle_s",

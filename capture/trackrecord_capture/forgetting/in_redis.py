@@ -16,7 +16,6 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.dead_letter_stream import ADDED, CUT
 from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
-from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.queries.advice import build_advice
 from trackrecord.queries.prompt_document import build_document
@@ -136,15 +135,14 @@ class RedisPlace:
 
     def _forget_notifications(self, project: str) -> None:
         """Delete what is still to be told of the project: it may be about what is forgotten."""
-        for channel in CHANNELS:
-            outbox = self._keys.notifications(channel)
-            own = [
-                entry_id
-                for entry_id, fields in self._pages(outbox)
-                if fields.get(b"project") == project.encode()
-            ]
-            for some in _some(own):
-                self._client.xdel(outbox, *some)
+        outbox = self._keys.notifications
+        own = [
+            entry_id
+            for entry_id, fields in self._pages(outbox)
+            if fields.get(b"project") == project.encode()
+        ]
+        for some in _some(own):
+            self._client.xdel(outbox, *some)
 
     def renew_cache(self, engine: Engine, now: float) -> None:
         """Put what the store says now in the place of what was computed from it before."""
