@@ -37,7 +37,6 @@ from . import (
 from .endpoint import Endpoint, Paging, endpoints_of
 
 _WRITE: Final = Permission.WRITE
-_ADMIN: Final = Permission.ADMIN
 
 
 def _as_it_is(document: object) -> object:
