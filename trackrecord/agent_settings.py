@@ -278,7 +278,6 @@ DAEMONS_SERVICES: Final = {
             "max_bytes",
             "max_trace_bytes",
             "max_traces",
-            "remember_s",
             "settle_s",
         }
     ),

@@ -32,7 +32,7 @@ def read_artifact(
     """
     from trackrecord.artifacts.client import open_artifacts
     from trackrecord.artifacts.documents import page_document
-    from trackrecord.artifacts.pages import Range, page_of
+    from trackrecord.artifacts.pages import PAGE_BYTES, Range, page_of
 
     if lines is not None and bytes is not None:
         message = "ask for lines or for bytes, not for both"
@@ -48,7 +48,7 @@ def read_artifact(
     except ValueError as error:
         raise InvalidRequest(str(error)) from None
     whole = open_artifacts(floor.settings, project).get(artifact_id)
-    page = page_of(artifact_id, whole, wanted, floor.settings.artifacts.page_bytes)
+    page = page_of(artifact_id, whole, wanted, PAGE_BYTES)
     following = page.following
     return page_document(page, whole) | {
         "following": None
