@@ -1,1 +1,1 @@
-"""What benchmarks are compared with: the same work done in the barest way."""
+"""Baselines of benchmarks: the same work done in the barest way."""

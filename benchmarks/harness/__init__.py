@@ -1,1 +1,1 @@
-"""What benchmarks run on: servers, processes, timings, and figures with their bounds."""
+"""Parts of every benchmark: servers, processes, timings, and figures with their bounds."""

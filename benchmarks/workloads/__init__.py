@@ -1,1 +1,1 @@
-"""What benchmarks are run with: outcomes, documents, outputs, traces and transcripts."""
+"""Input of benchmarks: outcomes, documents, outputs, traces and transcripts."""

@@ -64,7 +64,7 @@ COMMANDS = {
     "benchmark": "Measure how a project's work goes, and gate a build on it.",
     "status": "Show whether outcomes are being learnt, and how much is known.",
     "news": "List what changed: patterns that became proven or warnings, lessons that appeared.",
-    "notify": "Show what your webhook or command is still to be told, and try them out.",
+    "notify": "Show what your command is still to be told, and try it out.",
     "dead": "Show, replay or discard outcomes that could not be learnt.",
     "rebuild": "Compute every statistic of a project anew.",
     "forget": "Erase a source, a task or a whole project everywhere.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from trackrecord.learning.competences.record import Competence
-from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.rules import MOST_FAILURE_MODES, CompetenceRules
 from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
@@ -82,6 +82,4 @@ class RecordUpdater:
 
     @property
     def _limits(self) -> FactLimits:
-        return FactLimits(
-            triggers=self.rules.max_triggers, failure_modes=self.rules.max_failure_modes
-        )
+        return FactLimits(triggers=self.rules.max_triggers, failure_modes=MOST_FAILURE_MODES)

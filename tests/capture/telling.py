@@ -87,7 +87,6 @@ def log(
         span_id=of_span,
         event_name=name,
         body=body,
-        severity=9,
         attributes=dict(attributes or {}),
         scope=scope,
         resource={},

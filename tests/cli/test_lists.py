@@ -54,7 +54,7 @@ LISTS = {
     ("token", "list"): TOKENS.sorting("list"),
     ("consolidate", "--history"): CONSOLIDATION_RUNS,
 }
-# What an agent gets, or a webhook, in the order in which it gets it; a page of feedback.
+# What an agent gets, or a command, in the order in which it gets it; a page of feedback.
 UNSORTED = {
     ("rankings",), ("competences", "select"), ("criteria", "show"), ("notify", "waiting"),
 }  # fmt: skip

@@ -32,7 +32,7 @@ def test_nobody_is_told(nothing_up, trackrecord):
     for name in ("test", "waiting"):
         ran = trackrecord("notify", name)
         assert ran.status == 2
-        assert "TRACKRECORD_NOTIFY__URL" in ran.err
+        assert "TRACKRECORD_NOTIFY__COMMAND" in ran.err
         assert ran.err.count("\n") == 1
 
 
@@ -41,12 +41,12 @@ def test_a_test_message(nothing_up, trackrecord, monkeypatch, tmp_path):
     told = tmp_path / "told"
     monkeypatch.setenv("TRACKRECORD_NOTIFY__COMMAND", json.dumps(["sh", "-c", f'cat > "{told}"']))
     ran = trackrecord("notify", "test")
-    assert (ran.status, ran.out) == (0, "command: took the test message\n")
+    assert (ran.status, ran.out) == (0, "the command took the test message\n")
     assert json.loads(told.read_text())["type"] == "test"
     monkeypatch.setenv("TRACKRECORD_NOTIFY__COMMAND", '["sh", "-c", "exit 4"]')
     ran = trackrecord("notify", "test", "--json")
     assert ran.status == 1
-    assert ran.json == [{"channel": "command", "problem": "the command ended with status 4"}]
+    assert ran.json == {"problem": "the command ended with status 4"}
 
 
 def test_what_waits(up, trackrecord, monkeypatch):

@@ -7,7 +7,6 @@ from trackrecord.learning.competences.conditions import (
     UNKNOWN,
     Fit,
     KnownTrigger,
-    fit_of,
     fit_of_record,
     parted,
     values_of,
@@ -20,6 +19,11 @@ VALUES = st.one_of(st.sampled_from(["linux", "windows", "main"]), st.integers(0,
 CONDITIONS = st.dictionaries(NAMES, VALUES, max_size=4)
 SCORES = st.floats(0.01, 0.99)
 FITS = st.builds(Fit, st.integers(-3, 0), st.integers(0, 3))
+
+
+def fit_of(asked, known):
+    """Return how far the conditions of a task agree with the only ones of a record."""
+    return fit_of_record(values_of(asked), [KnownTrigger.of("signal", [known])], None)
 
 
 def test_equal_values_agree_others_contradict_and_what_one_has_alone_tells_nothing():

@@ -191,8 +191,7 @@ def test_fallbacks_succeed_where_a_record_fails() -> None:
             record("worse", "deploy", 1, 4),
             record("elsewhere", "other", 9, 0),
             record("gone", "deploy", 9, 0, status=Status.RETRACTED),
-        ],
-        5,
+        ]
     )
     assert found["failing"] == ("best", "good")
     assert found["best"] == ()

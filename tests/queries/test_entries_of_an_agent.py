@@ -170,7 +170,7 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
 
 
 def test_news_steer_no_terminal_and_no_chat(store):
-    """Neither their texts nor what a webhook or a command gets; names stay recognisable."""
+    """Neither their texts nor what a command gets; names stay recognisable."""
     name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
     teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
     with reading(store) as connection:

@@ -5,7 +5,6 @@ from hashlib import sha256
 from itertools import permutations
 
 import msgspec
-import pytest
 from working import body
 
 from trackrecord.inflight.reports import error_report
@@ -18,11 +17,15 @@ FAILED = {"task_id": "build", "error_id": "e1", "message": "Type error in src/au
 RESOLVED = {"task_id": "build", "error_id": "e1", "report": "resolved"}
 
 
+def as_sent(error):
+    """An error as JSON, where it is not bytes already."""
+    return error if isinstance(error, bytes) else msgspec.json.encode(error)
+
+
 def tell(client, settings, *errors):
     """As any language can."""
     for each in errors:
-        data = each if isinstance(each, bytes) else msgspec.json.encode(each)
-        client.xadd(settings.keys.outcomes, {"v": "1", "error": data})
+        client.xadd(settings.keys.outcomes, {"v": "1", "error": as_sent(each)})
 
 
 def in_flight(client, settings, project="default"):
@@ -70,19 +73,24 @@ def test_doubled_entries_count_once(worker, store_settings, client):
     assert (task.stats.total, task.strikes) == (1, 1)
 
 
-@pytest.mark.parametrize("order", list(permutations([0, 1, 2, 3])))
-def test_reordered_entries_end_the_same(worker, store_settings, client, order):
+def test_reordered_entries_end_the_same(worker, store_settings, client):
     """A resolution may arrive before its error, each in a batch of its own, and doubled."""
-    other = {"task_id": "build", "error_id": "e2", "message": "timed out"}
+    other = {"error_id": "e2", "message": "timed out"}
     entries = [FAILED, RESOLVED, other, RESOLVED]
-    for number in order:
-        tell(client, store_settings, entries[number])
+    orders = {f"build-{number}": order for number, order in enumerate(permutations(range(4)))}
+    for place in range(4):
+        tell(
+            client,
+            store_settings,
+            *({**entries[order[place]], "task_id": task} for task, order in orders.items()),
+        )
         worker.drain.run()
-    task = in_flight(client, store_settings).read("build")
-    assert {error.id: error.resolved for error in task.errors} == {"e1": True, "e2": False}
-    read = retry_of(client, "build")["en"]
-    assert "timed out" in read
-    assert "Type error" not in read
+    for task, order in orders.items():
+        errors = in_flight(client, store_settings).read(task).errors
+        assert {each.id: each.resolved for each in errors} == {"e1": True, "e2": False}, order
+        read = retry_of(client, task)["en"]
+        assert "timed out" in read, order
+        assert "Type error" not in read, order
 
 
 def test_a_success_ends_what_was_in_the_way(worker, store_settings, client):
@@ -188,30 +196,31 @@ def test_killed_before_the_entry_was_acknowledged(worker_of, store_settings, cli
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (b"{", "invalid error"), (b"[]", "invalid error"), ({}, "task_id"),
-        ({"task_id": "t"}, "message"), ({"task_id": "t", "message": 7}, "message"),
-        ({"task_id": "t", "message": "m", "type": "odd-value"}, "Not one of the allowed values"),
-        ({"task_id": "t", "report": "resolved"}, "error_id"),
-        ({"task_id": "t", "report": "ended"}, "success"),
-        ({"task_id": "t", "message": "m", "error_id": "a b"}, "error_id"),
-        ({"task_id": "t", "message": "m", "error_id": "a\n"}, "error_id"),
-        ({"task_id": "t", "message": "m", "timestamp": "2024-01-01T00:00:00"}, "offset"),
-        ({"task_id": "t\0", "message": "m"}, "NUL"), ({"task_id": "", "message": "m"}, "task_id"),
-        ({"task_id": "t", "message": "m" * 5000}, "4096 are allowed"),
-    ],
-)  # fmt: skip
-def test_bad_ones_are_dead_letters(worker, store_settings, client, error, reason):
+# What cannot be taken, and the reason.
+BAD = [
+    (b"{", "invalid error"), (b"[]", "invalid error"), ({}, "task_id"),
+    ({"task_id": "t"}, "message"), ({"task_id": "t", "message": 7}, "message"),
+    ({"task_id": "t", "message": "m", "type": "odd-value"}, "Not one of the allowed values"),
+    ({"task_id": "t", "report": "resolved"}, "error_id"),
+    ({"task_id": "t", "report": "ended"}, "success"),
+    ({"task_id": "t", "message": "m", "error_id": "a b"}, "error_id"),
+    ({"task_id": "t", "message": "m", "error_id": "a\n"}, "error_id"),
+    ({"task_id": "t", "message": "m", "timestamp": "2024-01-01T00:00:00"}, "offset"),
+    ({"task_id": "t\0", "message": "m"}, "NUL"), ({"task_id": "", "message": "m"}, "task_id"),
+    ({"task_id": "t", "message": "m" * 5000}, "4096 are allowed"),
+]  # fmt: skip
+
+
+def test_bad_ones_are_dead_letters(worker, store_settings, client):
     """With a reason that repeats nothing of the content, and they stop nothing else."""
-    tell(client, store_settings, FAILED, error, {**FAILED, "error_id": "e2"})
+    tell(client, store_settings, FAILED, *(error for error, _ in BAD), {**FAILED, "error_id": "e2"})
     done = worker.drain.run()
-    assert (done["errors"], done["refused"]) == (2, 1)
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    assert reason in letter[b"reason"].decode()
-    assert b"odd-value" not in letter[b"reason"]
-    assert b"error" in letter
+    assert (done["errors"], done["refused"]) == (2, len(BAD))
+    letters = client.xrange(store_settings.keys.dead)
+    for (error, reason), (_, letter) in zip(BAD, letters, strict=True):
+        assert reason in letter[b"reason"].decode(), error
+        assert b"odd-value" not in letter[b"reason"]
+        assert letter[b"error"] == as_sent(error)
 
 
 def test_two_things_in_one_entry(worker, store_settings, client):

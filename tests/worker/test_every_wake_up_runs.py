@@ -204,14 +204,14 @@ def a_change_is_put_into_the_outbox(worker: Wakened) -> Callable[[], bool]:
     worker.wake("trackrecord.news")
     until(lambda: worker.client.exists(keys.notifications_since))
     outbox = Outbox(worker.client, keys)
-    assert outbox.count("command") == 0
+    assert outbox.count() == 0
     worker.learn(
         *(
             body(project="news", outcome_id=f"news-{number}", task_id=f"news-{number}")
             for number in range(20)
         )
     )
-    return lambda: outbox.count("command") > 0
+    return lambda: outbox.count() > 0
 
 
 # For each task: prepares something for it to do, and returns how its effect is seen.

@@ -1,7 +1,6 @@
 """What tasks were handed arrives on the stream: recorded once, and what cannot be is set aside."""
 
 import msgspec
-import pytest
 from sqlalchemy import text
 from working import body
 
@@ -70,30 +69,31 @@ def test_projects_are_kept_apart(worker, store_settings, client, engine):
     assert len(on_record(engine)) == len(on_record(engine, "other")) == 1
 
 
-@pytest.mark.parametrize(
-    ("exposure", "reason"),
-    [
-        (b"{", "invalid exposure"), (b"[]", "invalid exposure"), (b"\xff", "invalid exposure"),
-        ({"entries": []}, "task_id"), ({"task_id": "t"}, "entries"),
-        ({**ONE, "task_id": ""}, "task_id"), ({**ONE, "task_id": "a\0"}, "NUL"),
-        ({**ONE, "entries": [""]}, "entries"), ({**ONE, "entries": ["a\0"]}, "NUL"),
-        ({**ONE, "entries": ["x"] * 1001}, "1001 entries, 1000 are allowed"),
-        ({**ONE, "holdout": 2}, "holdout"), ({**ONE, "propensity": -1}, "propensity"),
-        ({**ONE, "withheld": 1}, "withheld"), ({**ONE, "at": -1}, "at"),
-        ({**ONE, "exposure_id": "x" * 65}, "exposure_id"),
-        ({**ONE, "entries": ["x" * 200] * 30}, "4096 are allowed"),
-    ],
-)  # fmt: skip
-def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, exposure, reason):
+# What cannot be taken, and the reason.
+BAD = [
+    (b"{", "invalid exposure"), (b"[]", "invalid exposure"), (b"\xff", "invalid exposure"),
+    ({"entries": []}, "task_id"), ({"task_id": "t"}, "entries"),
+    ({**ONE, "task_id": ""}, "task_id"), ({**ONE, "task_id": "a\0"}, "NUL"),
+    ({**ONE, "entries": [""]}, "entries"), ({**ONE, "entries": ["a\0"]}, "NUL"),
+    ({**ONE, "entries": ["x"] * 1001}, "1001 entries, 1000 are allowed"),
+    ({**ONE, "holdout": 2}, "holdout"), ({**ONE, "propensity": -1}, "propensity"),
+    ({**ONE, "withheld": 1}, "withheld"), ({**ONE, "at": -1}, "at"),
+    ({**ONE, "exposure_id": "x" * 65}, "exposure_id"),
+    ({**ONE, "entries": ["x" * 200] * 30}, "4096 are allowed"),
+]  # fmt: skip
+
+
+def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):
     """With the reason and the original, and they stop nothing else."""
-    add(client, store_settings, exposure, ONE)
+    add(client, store_settings, *(exposure for exposure, _ in BAD), ONE)
     worker.drain.run()
     assert [each.task_id for each in on_record(engine)] == ["t1"]
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    assert reason in letter[b"reason"].decode()
-    assert letter[b"exposure"] == (
-        exposure if isinstance(exposure, bytes) else msgspec.json.encode(exposure)
-    )
+    letters = client.xrange(store_settings.keys.dead)
+    for (exposure, reason), (_, letter) in zip(BAD, letters, strict=True):
+        assert reason in letter[b"reason"].decode(), exposure
+        assert letter[b"exposure"] == (
+            exposure if isinstance(exposure, bytes) else msgspec.json.encode(exposure)
+        )
 
 
 def test_while_the_database_refuses_nothing_is_lost(worker, store_settings, client, engine):

@@ -126,28 +126,29 @@ def test_killed_while_it_counts(point, store_settings, client, engine, worker_of
     assert client.xlen(store_settings.keys.dead) == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        (b"{", "invalid feedback"), (b"[]", "invalid feedback"), ({}, "verdict"),
-        ({"verdict": "helpful"}, "exactly one of pattern, criterion and memory"),
-        ({"verdict": "helpful", "pattern": "x", "memory": "m"}, "exactly one"),
-        ({"verdict": "odd-value", "pattern": "x"}, "Not one of the allowed values"),
-        ({"verdict": "helpful", "pattern": "!?"}, "neither a letter nor a digit"),
-        ({"verdict": "helpful", "criterion": " "}, "blank"),
-        ({"verdict": "helpful", "criterion": "x" * 129}, "criterion"),
-        ({"verdict": "helpful", "memory": "a\0"}, "NUL"),
-        ({"verdict": "helpful", "pattern": "x", "timestamp": "2024-01-01T00:00"}, "offset"),
-        ({"verdict": "helpful", "pattern": "x", "project": ""}, "project"),
-    ],
-)  # fmt: skip
-def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, given, reason):
+# What cannot be taken, and the reason.
+BAD = [
+    (b"{", "invalid feedback"), (b"[]", "invalid feedback"), ({}, "verdict"),
+    ({"verdict": "helpful"}, "exactly one of pattern, criterion and memory"),
+    ({"verdict": "helpful", "pattern": "x", "memory": "m"}, "exactly one"),
+    ({"verdict": "odd-value", "pattern": "x"}, "Not one of the allowed values"),
+    ({"verdict": "helpful", "pattern": "!?"}, "neither a letter nor a digit"),
+    ({"verdict": "helpful", "criterion": " "}, "blank"),
+    ({"verdict": "helpful", "criterion": "x" * 129}, "criterion"),
+    ({"verdict": "helpful", "memory": "a\0"}, "NUL"),
+    ({"verdict": "helpful", "pattern": "x", "timestamp": "2024-01-01T00:00"}, "offset"),
+    ({"verdict": "helpful", "pattern": "x", "project": ""}, "project"),
+]  # fmt: skip
+
+
+def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):
     """With a reason that repeats nothing of the content, and they stop nothing else."""
     client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(1)})
-    tell(client, store_settings, given, GOOD)
+    tell(client, store_settings, *(given for given, _ in BAD), GOOD)
     done = worker.drain.run()
-    assert (done["feedback"], done["refused"]) == (1, 1)
+    assert (done["feedback"], done["refused"]) == (1, len(BAD))
     assert standing(engine).evidence.feedback == 1
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    assert reason in letter[b"reason"].decode()
-    assert b"odd-value" not in letter[b"reason"]
+    letters = client.xrange(store_settings.keys.dead)
+    for (given, reason), (_, letter) in zip(BAD, letters, strict=True):
+        assert reason in letter[b"reason"].decode(), given
+        assert b"odd-value" not in letter[b"reason"]

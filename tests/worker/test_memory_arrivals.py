@@ -80,29 +80,29 @@ def test_projects_are_kept_apart(worker, store_settings, client, engine):
     assert len(on_record(engine)) == len(on_record(engine, "other")) == 1
 
 
-@pytest.mark.parametrize(
-    ("memory", "reason"),
-    [
-        (b"{", "invalid memory"), (b"[]", "invalid memory"), (b"\xff", "invalid memory"),
-        (b"{}", "text"),
-        ({"text": 7}, "text"), ({"text": " \n"}, "blank"), ({"text": "KNOWN PITFALL: "}, "blank"),
-        ({"text": "x" * 2001}, "2001 characters, 2000 are allowed"), ({"text": "a\0b"}, "NUL"),
-        ({"text": "x", "project": ""}, "project"), ({"text": "x", "project": "a\0"}, "project"),
-        ({"text": "x", "memory_id": "x" * 129}, "memory_id"),
-        ({"text": "x", "source": "x" * 257}, "source"), ({"text": "x", "force": 1}, "force"),
-        ({"text": "x" * 5000}, "4096 are allowed"),
-    ],
-)  # fmt: skip
-def test_bad_ones_are_dead_letters(worker, store_settings, client, engine, memory, reason):
+# What cannot be taken, and the reason.
+BAD = [
+    (b"{", "invalid memory"), (b"[]", "invalid memory"), (b"\xff", "invalid memory"),
+    (b"{}", "text"),
+    ({"text": 7}, "text"), ({"text": " \n"}, "blank"), ({"text": "KNOWN PITFALL: "}, "blank"),
+    ({"text": "x" * 2001}, "2001 characters, 2000 are allowed"), ({"text": "a\0b"}, "NUL"),
+    ({"text": "x", "project": ""}, "project"), ({"text": "x", "project": "a\0"}, "project"),
+    ({"text": "x", "memory_id": "x" * 129}, "memory_id"),
+    ({"text": "x", "source": "x" * 257}, "source"), ({"text": "x", "force": 1}, "force"),
+    ({"text": "x" * 5000}, "4096 are allowed"),
+]  # fmt: skip
+
+
+def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):
     """With the reason and the original, and they stop nothing else."""
-    add(client, store_settings, {"text": "Use uv"}, memory, {"text": CACHE})
+    add(client, store_settings, {"text": "Use uv"}, *(memory for memory, _ in BAD), {"text": CACHE})
     worker.drain.run()
     assert len(on_record(engine)) == 2
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    assert reason in letter[b"reason"].decode()
-    assert letter[b"memory"] == (
-        memory if isinstance(memory, bytes) else msgspec.json.encode(memory)
-    )
+    letters = {letter[b"memory"]: letter for _, letter in client.xrange(store_settings.keys.dead)}
+    assert len(letters) == len(BAD)
+    for memory, reason in BAD:
+        sent = memory if isinstance(memory, bytes) else msgspec.json.encode(memory)
+        assert reason in letters[sent][b"reason"].decode(), memory
     assert client.xlen(store_settings.keys.outcomes) == 0
 
 

@@ -152,25 +152,26 @@ def test_unknown_memories_and_projects_are_passed(
         assert connection.execute(text("SELECT count(*) FROM projects")).scalar() == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        (b"{", "invalid recall"), (b"[]", "invalid recall"), (b"\xff", "invalid recall"),
-        ({}, "memories"), ({"memories": "cache"}, "memories"), ({"memories": [""]}, "memories"),
-        ({"memories": ["a\0"]}, "NUL"), ({"memories": ["x" * 129]}, "memories"),
-        ({"memories": ["x"], "at": -1}, "at"), ({"memories": ["x"], "project": ""}, "project"),
-        ({"memories": ["x"] * 1001}, "1001 memories, 1000 are allowed"),
-        ({"memories": ["x" * 100] * 60}, "4096 are allowed"),
-    ],
-)  # fmt: skip
-def test_bad_ones_are_dead_letters(worker, store_settings, client, remembered, body, reason):
+# What cannot be taken, and the reason.
+BAD = [
+    (b"{", "invalid recall"), (b"[]", "invalid recall"), (b"\xff", "invalid recall"),
+    ({}, "memories"), ({"memories": "cache"}, "memories"), ({"memories": [""]}, "memories"),
+    ({"memories": ["a\0"]}, "NUL"), ({"memories": ["x" * 129]}, "memories"),
+    ({"memories": ["x"], "at": -1}, "at"), ({"memories": ["x"], "project": ""}, "project"),
+    ({"memories": ["x"] * 1001}, "1001 memories, 1000 are allowed"),
+    ({"memories": ["x" * 100] * 60}, "4096 are allowed"),
+]  # fmt: skip
+
+
+def test_bad_ones_are_dead_letters(worker, store_settings, client, remembered):
     """With the reason and the original, and they stop nothing else."""
-    add(client, store_settings, ("recall", body), recall("cache"))
+    add(client, store_settings, *(("recall", body) for body, _ in BAD), recall("cache"))
     worker.drain.run()
     assert remembered()["cache"] == TODAY
-    ((_, letter),) = client.xrange(store_settings.keys.dead)
-    assert reason in letter[b"reason"].decode()
-    assert letter[b"recall"] == (body if isinstance(body, bytes) else msgspec.json.encode(body))
+    letters = client.xrange(store_settings.keys.dead)
+    for (body, reason), (_, letter) in zip(BAD, letters, strict=True):
+        assert reason in letter[b"reason"].decode(), body
+        assert letter[b"recall"] == (body if isinstance(body, bytes) else msgspec.json.encode(body))
 
 
 def test_killed_between_learning_and_acknowledging(

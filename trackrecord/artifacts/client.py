@@ -19,7 +19,7 @@ from trackrecord.process.ongoing import ongoing
 from .contents import as_bytes, characters_of, keep
 from .kept_outputs import KeptOutputs
 from .notes import note_of
-from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
+from .pages import PAGE_BYTES, Page, Range, RetrievedBytes, RetrievedText, page_of
 from .retrievals import note_retrieval
 from .store import ArtifactStore
 from .summary.summaries import READING, Description, describe, reading, summary
@@ -204,7 +204,7 @@ def artifact(
     note_retrieval()
     settings = _settings(os.getpid())
     wanted = _wanted(lines, bytes)
-    most = settings.artifacts.page_bytes if limit == -1 else limit
+    most = PAGE_BYTES if limit == -1 else limit
     return page_of(id, open_artifacts(settings, project).get(id), wanted, most)
 
 

@@ -7,6 +7,8 @@ from typing import Final, Literal, Self
 from .contents import before_character
 
 Unit = Literal["lines", "bytes"]
+# The size of a page where an artifact is read page by page.
+PAGE_BYTES: Final = 10_000
 _RANGE: Final = re.compile(r"([0-9]{0,15}):([0-9]{0,15})")
 
 

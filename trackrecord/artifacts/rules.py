@@ -19,14 +19,12 @@ class ArtifactRules:
             stored.
         retention_s: how long an artifact is kept; storing the same output again starts this time
             anew.
-        page_bytes: size of one page when an artifact is read page by page.
     """
 
     threshold_chars: int = 10_000
     summary_chars: int = 500
     max_bytes: int = 10 * _MIB
     retention_s: int = 30 * 86_400
-    page_bytes: int = 10_000
 
     def __post_init__(self) -> None:
         require(
@@ -45,4 +43,3 @@ class ArtifactRules:
             60 <= self.retention_s <= 10**9,
             f"retention_s must lie in 60..1000000000, not {self.retention_s}",
         )
-        require(self.page_bytes >= 64, "page_bytes must be at least 64")

@@ -41,13 +41,15 @@ class Keys:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"
 
-    def notifications(self, channel: str) -> str:
-        """Return the stream of pending notifications for "webhook" or "command"."""
-        return f"{self.prefix}:notifications:{channel}"
+    @property
+    def notifications(self) -> str:
+        """The stream of pending notifications."""
+        return f"{self.prefix}:notifications"
 
-    def notification_lock(self, channel: str) -> str:
-        """Return the lock of the sender of notifications."""
-        return f"{self.prefix}:notifications:lock:{channel}"
+    @property
+    def notification_lock(self) -> str:
+        """The lock of the sender of notifications."""
+        return f"{self.prefix}:notifications:lock"
 
     @property
     def notifications_since(self) -> str:

@@ -271,7 +271,7 @@ DAEMONS_SERVICES: Final = {
             "token",
         }
     ),
-    "notify": frozenset({"command", "events", "secret", "timeout_s", "url"}),
+    "notify": frozenset({"command", "events", "timeout_s"}),
     "traces": frozenset(
         {
             "idle_s",
@@ -279,7 +279,6 @@ DAEMONS_SERVICES: Final = {
             "max_bytes",
             "max_trace_bytes",
             "max_traces",
-            "remember_s",
             "settle_s",
         }
     ),

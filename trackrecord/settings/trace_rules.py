@@ -16,7 +16,6 @@ class TraceRules:
             other processes, in batches of their own.
         idle_s: how long a trace whose root has not come is waited for after its last span.
         keep_s: how long a trace is kept after its last span, so that late spans are added to it.
-        remember_s: how long scores that come later find the run of a trace.
         max_traces: maximum number of traces that are kept.
         max_trace_bytes: maximum size of one trace; what goes beyond it is rejected.
         max_bytes: maximum size of all traces on disk. Beyond it exporters are asked to wait.
@@ -25,13 +24,12 @@ class TraceRules:
     settle_s: float = 3.0
     idle_s: float = 300.0
     keep_s: float = 900.0
-    remember_s: float = 30 * 86_400.0
     max_traces: int = 10_000
     max_trace_bytes: int = 16 * _MIB
     max_bytes: int = 256 * _MIB
 
     def __post_init__(self) -> None:
-        for name in ("settle_s", "idle_s", "keep_s", "remember_s"):
+        for name in ("settle_s", "idle_s", "keep_s"):
             require(getattr(self, name) >= 0, f"{name} must not be negative")
         require(self.max_traces >= 1, "max_traces must be at least 1")
         require(self.max_trace_bytes >= 1024, "max_trace_bytes must be at least 1024")

@@ -121,14 +121,13 @@ def _make_room(**_signal: object) -> None:
 @beat_init.connect
 def _tell_news(**_signal: object) -> None:
     """Send news from the process of beat: it learns nothing, and never forks."""
-    if not settings.notify.channels:
+    if not settings.notify.command:
         return
     from .notify.sending import SenderThread
 
-    for name in settings.notify.channels:
-        thread = SenderThread(name, worker_client(settings), settings)
-        thread.start()
-        atexit.register(thread.stop, _LAST_NEWS_S)
+    thread = SenderThread(worker_client(settings), settings)
+    thread.start()
+    atexit.register(thread.stop, _LAST_NEWS_S)
 
 
 @worker_process_shutdown.connect

@@ -99,7 +99,7 @@ def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
             "schedule": parse_crontab(settings.consolidation_crontab),
         },
     }
-    if settings.notify.channels:
+    if settings.notify.command:
         entries["news"] = _every("trackrecord.news", _NEWS_EVERY_S)
     if settings.embeddings.url is not None:
         entries["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)

@@ -20,7 +20,6 @@ from trackrecord.redis.keys import CONSUMER_GROUP
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.notify_settings import CHANNELS
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 
@@ -136,15 +135,14 @@ class RedisPlace:
 
     def _forget_notifications(self, project: str) -> None:
         """Delete pending notifications of the project: they may mention what is forgotten."""
-        for channel in CHANNELS:
-            outbox = self._keys.notifications(channel)
-            own = [
-                entry_id
-                for entry_id, fields in self._pages(outbox)
-                if fields.get(b"project") == project.encode()
-            ]
-            for some in _some(own):
-                self._client.xdel(outbox, *some)
+        outbox = self._keys.notifications
+        own = [
+            entry_id
+            for entry_id, fields in self._pages(outbox)
+            if fields.get(b"project") == project.encode()
+        ]
+        for some in _some(own):
+            self._client.xdel(outbox, *some)
 
     def renew_cache(self, engine: Engine, now: float) -> None:
         """Replace cached results by results computed from the store as it is now."""

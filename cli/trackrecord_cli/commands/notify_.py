@@ -1,4 +1,4 @@
-"""`trackrecord notify`: the messages of the webhook and the command."""
+"""`trackrecord notify`: the messages of the command."""
 
 from __future__ import annotations
 
@@ -18,43 +18,36 @@ from ..output.screen import print_json, print_table, say_more
 if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings
 
-_NOT_SET = (
-    "nobody is told: set TRACKRECORD_NOTIFY__URL and TRACKRECORD_NOTIFY__SECRET, or "
-    "TRACKRECORD_NOTIFY__COMMAND"
-)
+_NOT_SET = "nobody is told: set TRACKRECORD_NOTIFY__COMMAND"
 
 
 @click.group("notify", cls=CommandGroup)
 def command() -> None:
-    """Show what your webhook or command is still to be told, and try them out."""
+    """Show what your command is still to be told, and try it out."""
 
 
 @command.command("test")
 @json_option
 def test(*, as_json: bool) -> None:
-    """Send a test message to the webhook and the command, and say whether each took it.
+    """Send a test message to the command, and say whether it took it.
 
-    Exit status 1: one of them did not take it.
+    Exit status 1: it did not take it.
     """
-    from trackrecord_worker.notify.channels import NotTaken, channel_of
+    from trackrecord_worker.notify.command import NotTaken, tell
     from trackrecord_worker.notify.message import example_message
 
     settings = _settings()
-    results: dict[str, str | None] = {}
-    for name in settings.notify.channels:
+    problem = None
+    try:
         body = example_message(now=time.time())
-        try:
-            channel_of(name, settings.notify).tell(f"msg_test-{secrets.token_hex(8)}", body)
-        except (NotTaken, EndpointAway) as error:
-            results[name] = str(error)
-        else:
-            results[name] = None
+        tell(settings.notify, f"msg_test-{secrets.token_hex(8)}", body)
+    except (NotTaken, EndpointAway) as error:
+        problem = str(error)
     if as_json:
-        print_json([{"channel": name, "problem": said} for name, said in results.items()])
+        print_json({"problem": problem})
     else:
-        for name, said in results.items():
-            click.echo(f"{name}: " + (said or "took the test message"))
-    if any(results.values()):
+        click.echo(problem or "the command took the test message")
+    if problem:
         click.get_current_context().exit(1)
 
 
@@ -69,17 +62,13 @@ def waiting(limit: int, *, as_json: bool) -> None:
     from trackrecord_worker.notify.outbox import Outbox
 
     settings = _settings()
-    beyond = 0
-    documents = []
     with open_redis(settings) as client:
         outbox = Outbox(client, settings.keys)
-        for name in settings.notify.channels:
-            found = outbox.waiting(name, limit=limit)
-            beyond += max(0, outbox.count(name) - len(found))
-            documents += [
-                {"channel": name, "noted_at": iso(each.noted_at), **msgspec.json.decode(each.body)}
-                for each in found
-            ]
+        found = outbox.waiting(limit=limit)
+        beyond = max(0, outbox.count() - len(found))
+    documents = [
+        {"noted_at": iso(each.noted_at), **msgspec.json.decode(each.body)} for each in found
+    ]
     if as_json:
         print_json(documents)
         return
@@ -87,15 +76,14 @@ def waiting(limit: int, *, as_json: bool) -> None:
         click.echo("nothing is waiting: all was told")
         return
     print_table(
-        ("channel", "noted at", "type", "text"),
-        ((each["channel"], each["noted_at"], each["type"], each["data"]["text"])
-         for each in documents),
-    )  # fmt: skip
+        ("noted at", "type", "text"),
+        ((each["noted_at"], each["type"], each["data"]["text"]) for each in documents),
+    )
     say_more(beyond, "messages")
 
 
 def _settings() -> DaemonSettings:
     settings, _ = settings_for(None)
-    if not settings.notify.channels:
+    if not settings.notify.command:
         raise SettingsError(_NOT_SET)
     return settings

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-Cell = TypeVar("Cell")
 
 # In a pipe nothing is folded: one row stays one line.
 _PIPE_WIDTH: Final = 10_000
@@ -53,11 +52,6 @@ def print_json(document: object) -> None:
 def on_terminal() -> bool:
     """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
-
-
-def for_people(*cells: Cell) -> tuple[Cell, ...]:
-    """Return cells, or the names of columns, that a terminal shows and a pipe does not."""
-    return cells if on_terminal() else ()
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

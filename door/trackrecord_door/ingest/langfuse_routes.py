@@ -23,9 +23,7 @@ class _Score(msgspec.Struct, rename="camel"):
     value: float | str | bool
     id: str | None = None
     trace_id: str | None = None
-    observation_id: str | None = None
     session_id: str | None = None
-    data_type: str | None = None
     comment: str | None = None
     timestamp: datetime | None = None
 

@@ -92,7 +92,7 @@ class SpoolWriter:
         done = 0
         try:
             while done < len(data):
-                done += os.write(_descriptor(file), data[done:])
+                done += os.write(file.descriptor, data[done:])
         except OSError as error:
             whole = [end for end in accumulate(map(len, lines)) if end <= done]
             self._cut(file, start + (whole[-1] if whole else 0))
@@ -105,7 +105,7 @@ class SpoolWriter:
     def _cut(self, file: LockedFile, size: int) -> None:
         """Remove a partial line, so that the next one does not stick to it."""
         try:
-            os.ftruncate(_descriptor(file), size)
+            os.ftruncate(file.descriptor, size)
         except OSError:
             self.close()
             self._path = None
@@ -191,13 +191,6 @@ def as_line(content: bytes) -> bytes:
     """Return a line's content with exactly one line break, at its end."""
     # In JSON a raw line break can only stand where a blank may.
     return content.replace(b"\n", b" ") + b"\n"
-
-
-def _descriptor(file: LockedFile) -> int:
-    if file.fd is None:
-        message = "the spool's file was closed"
-        raise OSError(message)
-    return file.fd
 
 
 def _explain(error: OSError) -> str:

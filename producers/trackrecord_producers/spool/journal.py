@@ -76,9 +76,9 @@ class Journal:
             segment = self._current()
             # A signal handler may have put and written one in between.
             segment.last = max(segment.last, number)
-            written = os.write(_descriptor(segment.file), line)
+            written = os.write(segment.file.descriptor, line)
             if written < len(line):
-                os.ftruncate(_descriptor(segment.file), segment.size)
+                os.ftruncate(segment.file.descriptor, segment.size)
                 self._rest("the disk is full")
             else:
                 segment.size += written
@@ -129,7 +129,7 @@ def _is_emptied(segment: _Segment) -> bool:
         if segment.file.is_unlinked:
             return False
         if segment.size:
-            os.ftruncate(_descriptor(segment.file), 0)
+            os.ftruncate(segment.file.descriptor, 0)
     except OSError:
         return False
     segment.size = 0
@@ -142,10 +142,3 @@ def _delete(segment: _Segment) -> None:
     except OSError:  # the folder is not ours to write to any more; the file is
         _is_emptied(segment)
     segment.file.close()
-
-
-def _descriptor(file: LockedFile) -> int:
-    if file.fd is None:
-        message = "the journal's file was closed"
-        raise OSError(message)
-    return file.fd

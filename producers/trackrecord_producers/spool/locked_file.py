@@ -30,6 +30,18 @@ class LockedFile:
         _held.add(self)
 
     @property
+    def descriptor(self) -> int:
+        """Its descriptor.
+
+        Raises:
+            OSError: it was closed.
+        """
+        if self.fd is None:
+            message = f"{self.path.name} was closed"
+            raise OSError(message)
+        return self.fd
+
+    @property
     def size(self) -> int:
         """Its size in bytes; 0 once it is closed."""
         return 0 if self.fd is None else os.fstat(self.fd).st_size

@@ -93,7 +93,7 @@ class _Events:
     def _log(self, name: str, trace: str, attributes: Mapping[str, Any]) -> LogRecord:
         return LogRecord(
             at_ns=self._clock.tick(), trace_id=trace, span_id="", event_name=name,
-            body=f"{self._body}{name}" if self._body else None, severity=9,
+            body=f"{self._body}{name}" if self._body else None,
             attributes=dict(attributes), scope="test", resource={},
         )  # fmt: skip
 

@@ -228,7 +228,7 @@ def test_runs_of_one_task_are_compared_with_each_other():
             run(len(runs) + each, tool, success=task < 30, task_id=f"t{task}")
             for each, tool in enumerate(tools)
         ]
-    effect = estimates(runs).procedure_effects["a"]
+    effect = estimates(runs).of_procedures.overall["a"]
     assert effect.difference == pytest.approx(0.0, abs=1e-6)
     assert (effect.low < 0.0 < effect.high, effect.strata) == (True, 60)
 
@@ -249,14 +249,14 @@ def test_a_task_whose_runs_all_did_the_same_is_compared_within_its_kind():
         *repeated(0, "a", 40, 32, trigger="red"), *repeated(200, "b", 40, 16, trigger="red"),
         *many(400, "c", 9, 9, trigger="blue"),
     ]  # fmt: skip
-    effect = estimates(runs).procedure_effects["a"]
+    effect = estimates(runs).of_procedures.overall["a"]
     assert effect.difference == pytest.approx(0.4, abs=0.05)
     assert effect.low > 0.1
     once = [each for each in runs if each.outcome % 2 == 0 or each.trigger == "blue"]
-    alone = estimates(once).procedure_effects["a"]
+    alone = estimates(once).of_procedures.overall["a"]
     assert effect.weight <= alone.weight == pytest.approx(20.0)
     unknown = [*repeated(0, "a", 40, 32), *repeated(200, "b", 40, 16)]
-    assert not estimates(unknown).procedure_effects["a"].is_known
+    assert not estimates(unknown).of_procedures.overall["a"].is_known
 
 
 def test_the_sentence_says_what_was_counted():

@@ -63,21 +63,11 @@ class KnownTrigger(NamedTuple):
         return cls(signal, tuple(map(values_of, conditions)))
 
 
-def fit_of(asked: Any, known: Any) -> Fit:  # noqa: ANN401 - whatever JSON the agents gave
-    """Return how far two conditions agree.
+def fit_of_record(asked: Values, triggers: Iterable[KnownTrigger], task: str | None) -> Fit:
+    """Return how far the conditions of a task agree with those of a record.
 
     Texts are compared without case, and a number equals its text, so that conditions given on a
     command line agree with recorded ones. A list stands for any of its values. null tells nothing.
-
-    Args:
-        asked: the conditions of a task.
-        known: conditions under which a procedure was used.
-    """
-    return _compared(values_of(asked), values_of(known))
-
-
-def fit_of_record(asked: Values, triggers: Iterable[KnownTrigger], task: str | None) -> Fit:
-    """Return how far the conditions of a task agree with those of a record.
 
     Of several triggers those count whose signal fits the task's text best, all of them where none
     does. Of these, and of several conditions of one trigger, the best one counts: the record was

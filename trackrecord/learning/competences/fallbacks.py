@@ -2,25 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Final
 
 from .record import Competence, TriggerCounts
 from .rules import Status
 from .selection import success_rate
 
 
-def fallbacks_among(records: Iterable[Competence], most: int) -> dict[str, tuple[str, ...]]:
+def fallbacks_among(records: Iterable[Competence]) -> dict[str, tuple[str, ...]]:
     """Return the fallbacks of each record among the records of its project, by id.
 
     A record fails at a trigger that set off at least one of its failed episodes. A fallback is
     another active record with the same trigger signal that succeeded there at least once, and at a
     higher rate. The highest rate comes first, then more successes, then the lower id; at most
-    `most` are named.
+    five are named.
     """
     records = tuple(records)
     rivals = _by_signal(record for record in records if record.status is Status.ACTIVE)
-    return {record.id: _fallbacks(record, rivals, most) for record in records}
+    return {record.id: _fallbacks(record, rivals) for record in records}
 
 
+_MOST: Final = 5
 _Rivals = dict[str, list[tuple[str, TriggerCounts]]]
 
 
@@ -33,7 +35,7 @@ def _by_signal(records: Iterable[Competence]) -> _Rivals:
     return rivals
 
 
-def _fallbacks(record: Competence, rivals: _Rivals, most: int) -> tuple[str, ...]:
+def _fallbacks(record: Competence, rivals: _Rivals) -> tuple[str, ...]:
     best: dict[str, tuple[float, int]] = {}
     for trigger in record.triggers:
         if trigger.failure_count == 0:
@@ -43,7 +45,7 @@ def _fallbacks(record: Competence, rivals: _Rivals, most: int) -> tuple[str, ...
             standing = (-_rate(rival), -rival.success_count)
             if rival_id != record.id and _rate(rival) > own_rate:
                 best[rival_id] = min(standing, best.get(rival_id, standing))
-    return tuple(sorted(best, key=lambda rival_id: (*best[rival_id], rival_id))[:most])
+    return tuple(sorted(best, key=lambda rival_id: (*best[rival_id], rival_id))[:_MOST])
 
 
 def _rate(trigger: TriggerCounts) -> float:

@@ -18,7 +18,7 @@ from .episodes.signatures import signature_of
 from .episodes.triggers import read_conditions
 from .recipe import RecipeStep, recipe_of
 from .record import Authored, Competence, Performance, TriggerCounts, competence_id, skill_name
-from .rules import CompetenceRules, Lifecycle
+from .rules import MOST_FAILURE_MODES, CompetenceRules, Lifecycle
 
 # As on the wire.
 _Signal = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -154,8 +154,8 @@ def _require_fitting(new: NewCompetence, rules: CompetenceRules) -> None:
         (len(set(signals)) == len(signals), "a trigger is named twice"),
         (len(signals) <= rules.max_triggers, f"there are at most {rules.max_triggers} triggers"),
         (
-            len(new.failure_modes) <= rules.max_failure_modes,
-            f"there are at most {rules.max_failure_modes} failure modes",
+            len(new.failure_modes) <= MOST_FAILURE_MODES,
+            f"there are at most {MOST_FAILURE_MODES} failure modes",
         ),
         (not _UNSTORABLE.search(_all_text(new)), "a text has a NUL character or a lone surrogate"),
     ):

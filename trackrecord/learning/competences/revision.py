@@ -17,7 +17,7 @@ from trackrecord.errors import InvalidRevision, RevisionRefused
 from ..numbers.checks import require, require_positive, require_ratio
 from .recipe import RecipeStep, recipe_of
 from .record import DERIVED_FROM, Competence, Performance, Relation, TriggerCounts, skill_name
-from .rules import MOST_SALIENT, CompetenceRules, Lifecycle, Status
+from .rules import MOST_FAILURE_MODES, MOST_SALIENT, CompetenceRules, Lifecycle, Status
 
 MAX_TEXT = 1000
 SUPERSEDES = "supersedes"
@@ -236,7 +236,7 @@ def merge(
         triggers=_joined_triggers(sources),
         recipe=leader.recipe,
         required_tools=leader.required_tools,
-        failure_modes=_joined(each.failure_modes for each in sources)[: rules.max_failure_modes],
+        failure_modes=_joined(each.failure_modes for each in sources)[:MOST_FAILURE_MODES],
         performance=reduce(Performance.plus, (each.performance for each in sources)),
         confidence=leader.confidence,
         salience=rules.salience,

@@ -7,6 +7,8 @@ from ..numbers.checks import require, require_positive, require_ratio
 from ..numbers.decay import decayed
 
 MOST_SALIENT = 1.0
+# Of the failure modes that a record keeps: the most frequent ones.
+MOST_FAILURE_MODES = 10
 
 
 class Status(StrEnum):
@@ -34,7 +36,6 @@ class CompetenceRules:
             recipe.
         max_tools: maximum number of tools of a procedure, or of calls if KEEP_REPEATS is true;
             episodes with more are skipped.
-        max_tool_chars: maximum length of a tool's name; episodes with a longer one are skipped.
         confidence: confidence of a new record.
         salience: salience of a new record.
         half_life_days: days without reinforcement after which a record's salience has halved;
@@ -42,9 +43,7 @@ class CompetenceRules:
         reinforcement_gain: salience that new successes add to a record; applies to new records.
         min_salience: lower bound of a record's salience; applies to new records.
         max_triggers: number of most frequent triggers that a record keeps.
-        max_failure_modes: number of most frequent failure modes that a record keeps.
         max_arguments: number of most frequent arguments that a recipe keeps for each tool.
-        max_fallbacks: maximum number of fallbacks that a record names; the best are named.
         needs_more_below: a selection whose confidence is below this value asks for more
             information.
     """
@@ -52,23 +51,17 @@ class CompetenceRules:
     min_successes: int = 2
     keep_repeats: bool = False
     max_tools: int = 64
-    max_tool_chars: int = 256
     confidence: float = 0.8
     salience: float = 1.0
     half_life_days: float = 30.0
     reinforcement_gain: float = 0.1
     min_salience: float = 0.0
     max_triggers: int = 20
-    max_failure_modes: int = 10
     max_arguments: int = 32
-    max_fallbacks: int = 5
     needs_more_below: float = 0.7
 
     def __post_init__(self) -> None:
-        for name in (
-            "min_successes", "max_tools", "max_tool_chars", "max_triggers", "max_failure_modes",
-            "max_arguments", "max_fallbacks",
-        ):  # fmt: skip
+        for name in ("min_successes", "max_tools", "max_triggers", "max_arguments"):
             require(getattr(self, name) >= 1, f"{name} must be at least 1")
         for name in (
             "confidence", "salience", "reinforcement_gain", "min_salience", "needs_more_below",

@@ -10,7 +10,7 @@ from ..numbers.speakers import is_enough
 from .episodes.tally import EpisodeTally
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
-from .rules import CompetenceRules, Lifecycle, reinforced
+from .rules import MOST_FAILURE_MODES, CompetenceRules, Lifecycle, reinforced
 
 # Of one trigger; those of one kind of task are few.
 _MOST_CONDITIONS: Final = 5
@@ -183,7 +183,7 @@ def _followed(rules: CompetenceRules, tally: EpisodeTally, record: Competence) -
     """Return the record with all fields that are derived from the tally."""
     authored = record.authored
     recipe = _recipe(rules, tally) if tally.orders and authored is None else record.recipe
-    failure_modes = _by_frequency(tally.failure_modes, rules.max_failure_modes)
+    failure_modes = _by_frequency(tally.failure_modes, MOST_FAILURE_MODES)
     if authored is not None:
         failure_modes = tuple(dict.fromkeys((*authored.failure_modes, *failure_modes)))
     return replace(
@@ -191,7 +191,7 @@ def _followed(rules: CompetenceRules, tally: EpisodeTally, record: Competence) -
         triggers=_triggers_of(rules, tally, record),
         recipe=recipe,
         required_tools=tuple(sorted({step.tool for step in recipe})),
-        failure_modes=failure_modes[: rules.max_failure_modes],
+        failure_modes=failure_modes[:MOST_FAILURE_MODES],
         performance=Performance(
             success_count=tally.successes,
             failure_count=tally.failures,

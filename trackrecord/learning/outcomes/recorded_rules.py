@@ -8,21 +8,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from ..competences.rules import CompetenceRules
 from ..criteria.weights import CriteriaRules
 from ..numbers.decay import HalfLives
-from ..numbers.tolerance import RATIO
 from ..strategies.catalogue import Strategy
 from ..strategies.recogniser import MAX_CHARS
 from .scoring import ScoringRules
 
 _OF_CRITERIA = ("defaults", "named_value")
-_OF_COMPETENCE = ("keep_repeats", "max_tools", "max_tool_chars")
-
-# Former settings that are constants now.
-_CONSTANTS: Final = {"scoring.tolerance": RATIO}
+_OF_COMPETENCE = ("keep_repeats", "max_tools")
 
 
 @dataclass(frozen=True)
@@ -134,9 +130,6 @@ def _reasons(recorded: Recorded, rules: RecordedRules, half_lives: HalfLives) ->
 def _completed(recorded: str) -> Mapping[str, Any]:
     """Return the numbers by name, empty if unknown; a later setting gets its default."""
     then: dict[str, Any] = json.loads(recorded)
-    for name, constant in _CONSTANTS.items():
-        if then.get(name) == constant:
-            del then[name]
     return json.loads(RecordedRules().as_json()) | then if then else then
 
 

@@ -74,7 +74,6 @@ _PART_CHARS: Final = 24
 _MOST_PARTS: Final = 8
 _MOST_WORDS: Final = 3
 _FEW_PARTS: Final = 4
-_SHORT_NAME_CHARS: Final = 40
 _NO_NAME = re.compile(r"[^\w.:/@+ -]+")
 # The parts of a name: between signs, and where a capital begins one.
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[^\W_A-Z]+|[\W_]")

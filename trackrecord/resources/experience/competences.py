@@ -281,7 +281,7 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
     now = it.moment
     records = read_competences(it.connection, it.project_id, at=it.at)
     base_rate = count_outcomes(it.connection, it.project_id, it.at).base_rate
-    fallbacks = fallbacks_among(records, it.settings.competence.max_fallbacks)
+    fallbacks = fallbacks_among(records)
 
     def rank(record: Competence) -> tuple[float, str]:
         return -present_competence(record, now=now, base_rate=base_rate).score, record.id
@@ -325,7 +325,7 @@ def details_of(it: Transaction, competence_id: str) -> CompetenceDetails:
     provenance = read_provenance(it.connection, it.project_id, record, at=it.at)
     reading = RecordReading(
         now=it.moment,
-        fallbacks=fallbacks_among(others, it.settings.competence.max_fallbacks)[record.id],
+        fallbacks=fallbacks_among(others)[record.id],
         episodes=provenance.count,
         outcome_ids=provenance.outcome_ids,
     )

@@ -177,7 +177,7 @@ def recommend_competences(
         replace(each, fit=fit_of_competence(each.record.record, conditions, wanted))
         if each.record
         else each
-        for each in _candidates(found, places, settings, now)
+        for each in _candidates(found, places, now)
     ]
     candidates.sort(key=lambda each: each.fit, reverse=True)
     return RecommendedProcedures(
@@ -231,16 +231,14 @@ def _excluded(ballots: Ballots, places: _Places) -> frozenset[int]:
     )
 
 
-def _candidates(
-    found: Recommendation, places: _Places, settings: DaemonSettings, now: float
-) -> list[RecommendedProcedure]:
+def _candidates(found: Recommendation, places: _Places, now: float) -> list[RecommendedProcedure]:
     """Return the candidates with votes; procedures of one record are one candidate."""
     together: dict[object, tuple[Competence | None, list[Voted]]] = {}
     for voted in found.ranked:
         record = places.of(voted.tools)
         key = voted.tools if record is None else record.id
         together.setdefault(key, (record, []))[1].append(voted)
-    fallbacks = _fallbacks(places.records, [record for record, _ in together.values()], settings)
+    fallbacks = _fallbacks(places.records, [record for record, _ in together.values()])
     candidates = [
         RecommendedProcedure(
             _tools(record, voters[0]),
@@ -264,10 +262,9 @@ def _tools(record: Competence | None, voted: Voted) -> tuple[str, ...]:
 def _fallbacks(
     records: Sequence[Competence],
     shown: Iterable[Competence | None],
-    settings: DaemonSettings,
 ) -> Mapping[str, tuple[str, ...]]:
     # Only a record that failed somewhere has a fallback.
     triggers = (trigger for each in shown if each for trigger in each.triggers)
     if not any(trigger.failure_count for trigger in triggers):
         return {}
-    return fallbacks_among(records, settings.competence.max_fallbacks)
+    return fallbacks_among(records)

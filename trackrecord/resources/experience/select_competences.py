@@ -204,4 +204,4 @@ class Selector:
             return {}
         with reading(self._engine) as connection:
             records = read_competences(connection, project_row(connection, project), at=at)
-        return fallbacks_among(records, self._settings.competence.max_fallbacks)
+        return fallbacks_among(records)

@@ -14,7 +14,6 @@ from sqlalchemy import Connection
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.notify_settings import CHANNELS
 from trackrecord.store.competences.consolidation.runs import last_finished
 from trackrecord.store.outcomes.projects import (
     ProjectCounts,
@@ -93,13 +92,13 @@ class FleetFigures:
         flow: the stream and the workers.
         counts: what workers have counted.
         memory: the memory of Redis; None if its user may not ask.
-        notifications: what is still to be told, by channel.
+        notifications: how much is still to be told.
     """
 
     flow: Flow
     counts: FleetCounts
     memory: RedisMemory | None
-    notifications: dict[str, int]
+    notifications: int
 
 
 def project_figures(
@@ -187,20 +186,16 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
         ask_flow(pipe, keys)
         pipe.hmget(keys.counters, all_fields())
         pipe.info("memory")
-        for channel in CHANNELS:
-            pipe.xlen(keys.notifications(channel))
+        pipe.xlen(keys.notifications)
         answers = pipe.execute(raise_on_error=False)
-    counted, memory, *waiting = answers[_FLOW_ANSWERS:]
+    counted, memory, waiting = answers[_FLOW_ANSWERS:]
     return FleetFigures(
         flow=flow_of(answers[:_FLOW_ANSWERS]),
         counts=counts_of(answered(counted)),
         memory=None
         if isinstance(memory, redis.ResponseError)
         else RedisMemory(int(memory["used_memory"]), int(memory.get("maxmemory", 0))),
-        notifications={
-            channel: int(answered(number))
-            for channel, number in zip(CHANNELS, waiting, strict=True)
-        },
+        notifications=int(answered(waiting)),
     )
 
 

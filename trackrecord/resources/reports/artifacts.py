@@ -191,7 +191,7 @@ def read_artifact(
         raise InvalidRequest(str(error)) from None
     settings = process_settings()
     whole = open_artifacts(settings, project).get(artifact_id)
-    page = page_of(artifact_id, whole, wanted, settings.artifacts.page_bytes)
+    page = page_of(artifact_id, whole, wanted, PAGE_BYTES)
     return ArtifactPage(**page_document(page, whole), following=page.following)
 
 

@@ -61,9 +61,7 @@ class NewsDetector:
                 if revision >= clock_of(since)
             }
         found = sum(
-            self._outbox.add(
-                project, news, self._settings.notify.channels, kept_since=until - _WINDOW_S
-            )
+            self._outbox.add(project, news, kept_since=until - _WINDOW_S)
             for project, news in changed.items()
             if news
         )
@@ -106,7 +104,7 @@ class NewsDetector:
             NewsKind.DEAD_LETTERS, now, _of_letters(reasons), None, "",
             {"dead_letters": reasons.total()},
         )  # fmt: skip
-        return int(self._outbox.add_letters(news, last, self._settings.notify.channels))
+        return int(self._outbox.add_letters(news, last))
 
 
 def _reason(fields: dict[bytes, bytes]) -> str:

@@ -1,8 +1,5 @@
-"""The message of a piece of news, in the form of Standard Webhooks."""
+"""The message of a piece of news, as JSON."""
 
-import base64
-import hmac
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -40,22 +37,3 @@ def example_message(*, now: float) -> bytes:
 
 def _encode(message_type: str, at: float, data: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": message_type, "timestamp": iso(at), "data": data})
-
-
-def signed_headers(message_id: str, body: bytes, key: bytes, *, now: float) -> dict[str, str]:
-    """Return the headers by which a receiver knows that a message is ours, and not an old one.
-
-    Args:
-        message_id: the same each time that the message is sent.
-        body: the message.
-        key: the key of the signature.
-        now: when it is sent, seconds since the epoch.
-    """
-    stamp = str(int(now))
-    signed = b".".join((message_id.encode(), stamp.encode(), body))
-    signature = base64.b64encode(hmac.digest(key, signed, sha256)).decode()
-    return {
-        "webhook-id": message_id,
-        "webhook-timestamp": stamp,
-        "webhook-signature": f"v1,{signature}",
-    }

@@ -1,6 +1,6 @@
-"""The outbox: pending news in Redis, for each channel its own."""
+"""The outbox: pending news in Redis."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import inf
@@ -27,22 +27,16 @@ _ADD = """
 local most, at, digest, forget_before = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 if redis.call('ZADD', KEYS[1], 'NX', at, digest) == 0 then return 0 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', forget_before)
-local dropped = 0
-for i = 2, #KEYS do
-  redis.call('XADD', KEYS[i], '*', 'body', ARGV[5], 'project', ARGV[6])
-  dropped = dropped + redis.call('XTRIM', KEYS[i], 'MAXLEN', most)
-end
-return 1 + dropped
+redis.call('XADD', KEYS[2], '*', 'body', ARGV[5], 'project', ARGV[6])
+return 1 + redis.call('XTRIM', KEYS[2], 'MAXLEN', most)
 """
 
 # As above, of dead letters: it was told of all up to a certain one.
 _ADD_LETTERS = """
 if redis.call('HGET', KEYS[1], 'last') == ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], 'last', ARGV[2], 'at', ARGV[3])
-for i = 2, #KEYS do
-  redis.call('XADD', KEYS[i], '*', 'body', ARGV[4], 'project', '')
-  redis.call('XTRIM', KEYS[i], 'MAXLEN', tonumber(ARGV[1]))
-end
+redis.call('XADD', KEYS[2], '*', 'body', ARGV[4], 'project', '')
+redis.call('XTRIM', KEYS[2], 'MAXLEN', tonumber(ARGV[1]))
 return 1
 """
 
@@ -88,18 +82,14 @@ class Outbox:
         self._client.set(self._keys.notifications_since, repr(now))
         return now
 
-    def add(
-        self, project: str, news: Iterable[News], channels: Iterable[str], *, kept_since: float
-    ) -> int:
-        """Put news of a project into the outbox of each channel; return how much of it was new.
+    def add(self, project: str, news: Iterable[News], *, kept_since: float) -> int:
+        """Put news of a project into the outbox; return how much of it was new.
 
         Args:
             project: whose news.
             news: what changed; what was added before is left out.
-            channels: the channels to tell it through.
             kept_since: news from before this moment are not looked for again.
         """
-        outboxes = [self._keys.notifications(channel) for channel in channels]
         with self._client.pipeline(transaction=False) as pipe:
             for each in news:
                 digest = blake2b(repr((each.kind, each.subject, each.at)).encode(), digest_size=12)
@@ -111,7 +101,7 @@ class Outbox:
                     encode_message(each),
                     project,
                 )
-                names = (self._keys.announced(project), *outboxes)
+                names = (self._keys.announced(project), self._keys.notifications)
                 pipe.eval(_ADD, len(names), *names, *arguments)
             answers: list[int] = pipe.execute()
         dropped = sum(answer - 1 for answer in answers if answer)
@@ -125,35 +115,29 @@ class Outbox:
         last, at = answer
         return (last.decode(), float(at)) if last else ("0-0", 0.0)
 
-    def add_letters(self, news: News, last: str, channels: Iterable[str]) -> bool:
+    def add_letters(self, news: News, last: str) -> bool:
         """Put news of dead letters into the outbox; return whether it was new.
 
         Args:
             news: what is told of them.
             last: the id of the last one of them.
-            channels: the channels to tell it through.
         """
-        names = (
-            self._keys.announced_letters,
-            *(self._keys.notifications(channel) for channel in channels),
-        )
+        names = (self._keys.announced_letters, self._keys.notifications)
         arguments = (_MOST_WAITING, last, repr(news.at), encode_message(news))
         return bool(self._client.eval(_ADD_LETTERS, len(names), *names, *arguments))
 
-    def waiting(self, channel: str, *, after: str = "-", limit: int = PAGE) -> list[WaitingNews]:
-        """Return the pending news of a channel, the oldest first."""
+    def waiting(self, *, after: str = "-", limit: int = PAGE) -> list[WaitingNews]:
+        """Return the pending news, the oldest first."""
         start = after if after == "-" else f"({after}"
-        found: Any = self._client.xrange(self._keys.notifications(channel), start, "+", limit)
-        return [WaitingNews(entry_id.decode(), _body(fields)) for entry_id, fields in found]
+        found: Any = self._client.xrange(self._keys.notifications, start, "+", limit)
+        return [
+            WaitingNews(entry_id.decode(), fields.get(b"body", b"{}")) for entry_id, fields in found
+        ]
 
-    def count(self, channel: str) -> int:
-        """Return how much news is pending for a channel."""
-        return int(self._client.xlen(self._keys.notifications(channel)))
+    def count(self) -> int:
+        """Return how much news is pending."""
+        return int(self._client.xlen(self._keys.notifications))
 
-    def done(self, channel: str, entry_id: str) -> None:
+    def done(self, entry_id: str) -> None:
         """Remove news that was sent."""
-        self._client.xdel(self._keys.notifications(channel), entry_id)
-
-
-def _body(fields: Mapping[bytes, bytes]) -> bytes:
-    return fields.get(b"body", b"{}")
+        self._client.xdel(self._keys.notifications, entry_id)

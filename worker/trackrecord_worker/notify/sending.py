@@ -13,7 +13,7 @@ from trackrecord.errors import EndpointAway
 from trackrecord.learning.text.times import iso
 from trackrecord.settings.daemon_settings import DaemonSettings
 
-from .channels import Channel, NotTaken, channel_of
+from .command import NotTaken, tell
 from .message import type_of
 from .outbox import Outbox, WaitingNews
 
@@ -37,22 +37,17 @@ _log = structlog.get_logger(__name__)
 
 
 class Sender:
-    """Sends through one channel; one sender at a time does, in a whole fleet.
+    """Sends pending news to the command; one sender at a time does, in a whole fleet.
 
     Args:
-        name: the name of the channel.
-        channel: the channel.
         client: a Redis client.
-        settings: the names of the keys.
+        settings: the command, and the names of the keys.
     """
 
-    def __init__(
-        self, name: str, channel: Channel, client: redis.Redis, settings: DaemonSettings
-    ) -> None:
-        self._name = name
-        self._channel = channel
+    def __init__(self, client: redis.Redis, settings: DaemonSettings) -> None:
         self._client = client
-        self._lock = settings.keys.notification_lock(name)
+        self._settings = settings.notify
+        self._lock = settings.keys.notification_lock
         self._outbox = Outbox(client, settings.keys)
         self._me = secrets.token_hex(8)
         self._pause_s = 0.0
@@ -63,15 +58,15 @@ class Sender:
     def send_due(self) -> int:
         """Send pending news; return how much was sent.
 
-        A receiver that is away pauses the channel, each time for twice as long. One that refuses a
-        message is asked to take the others, and that one later.
+        A command that does not start or end pauses the sender, each time for twice as long. One
+        that refuses a message is asked to take the others, and that one later.
 
         Raises:
             redis.RedisError: Redis cannot be reached; what is in the outbox stays there.
         """
         told = 0
         after = "-"
-        while waiting := self._outbox.waiting(self._name, after=after):
+        while waiting := self._outbox.waiting(after=after):
             for each in waiting:
                 if time.monotonic() < self._resume_at or not self._is_mine():
                     return told
@@ -94,7 +89,7 @@ class Sender:
 
     def _send(self, waiting: WaitingNews) -> bool:
         try:
-            self._channel.tell(f"msg_{waiting.entry_id}", waiting.body)
+            tell(self._settings, f"msg_{waiting.entry_id}", waiting.body)
         except NotTaken as error:
             before, _ = self._refused.pop(waiting.entry_id, (0.0, 0.0))
             if not self._gives_up(waiting, str(error), "it is tried again later"):
@@ -106,10 +101,10 @@ class Sender:
             self._resume_at = time.monotonic() + self._pause_s
             self._gives_up(waiting, str(error), "all that waits is tried again later")
             return False
-        self._outbox.done(self._name, waiting.entry_id)
+        self._outbox.done(waiting.entry_id)
         self._refused.pop(waiting.entry_id, None)
         if self._said_at and self._pause_s:
-            _log.info("notifications_told_again", channel=self._name)
+            _log.info("notifications_told_again")
         self._pause_s = self._said_at = 0.0
         return True
 
@@ -119,18 +114,17 @@ class Sender:
             # What it tells stays on record; its words in a log would outlast `forget`.
             _log.error(
                 "notification_given_up",
-                channel=self._name,
                 reason=reason,
                 type=type_of(waiting.body),
                 noted_at=iso(waiting.noted_at),
             )
-            self._outbox.done(self._name, waiting.entry_id)
+            self._outbox.done(waiting.entry_id)
             self._refused.pop(waiting.entry_id, None)
             return True
         now = time.monotonic()
         if not self._said_at or now - self._said_at > _SAY_AGAIN_S:
             self._said_at = now
-            _log.warning("notification_failed", channel=self._name, reason=reason, effect=effect)
+            _log.warning("notification_failed", reason=reason, effect=effect)
         return False
 
 
@@ -142,19 +136,18 @@ def _longer(pause_s: float) -> float:
 
 
 class SenderThread:
-    """A thread that sends through one channel for as long as its process lives.
+    """A thread that sends for as long as its process lives.
 
     Args:
-        name: the name of the channel.
         client: a Redis client.
         settings: who is told.
     """
 
-    def __init__(self, name: str, client: redis.Redis, settings: DaemonSettings) -> None:
-        self._sender = Sender(name, channel_of(name, settings.notify), client, settings)
+    def __init__(self, client: redis.Redis, settings: DaemonSettings) -> None:
+        self._sender = Sender(client, settings)
         self._stopping = threading.Event()
         self._is_away = False
-        self._thread = threading.Thread(target=self._run, name=f"notify-{name}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="notify", daemon=True)
 
     def start(self) -> None:
         """Start it."""

@@ -105,7 +105,6 @@ class _TraceRequest(_Shape):
 class _Record(_Shape):
     time_unix_nano: _Integer = None
     observed_time_unix_nano: _Integer = None
-    severity_number: int | str | None = None
     event_name: str | None = None
     body: _Value | None = None
     attributes: list[_Pair] | None = None
@@ -238,14 +237,12 @@ def _log_record(item: msgspec.Raw, scope: str, resource: Attributes) -> LogRecor
 
 def _whole_record(record: _Record, scope: str, resource: Attributes) -> LogRecord:
     attributes = _attributes(record.attributes)
-    severity = record.severity_number
     return LogRecord(
         at_ns=_moment(record.time_unix_nano) or _moment(record.observed_time_unix_nano),
         trace_id=usable_id(record.trace_id or "", TRACE_ID_DIGITS),
         span_id=usable_id(record.span_id or "", SPAN_ID_DIGITS),
         event_name=record.event_name or str(attributes.get(_EVENT_NAME) or ""),
         body=_value(record.body),
-        severity=severity if isinstance(severity, int) else 0,
         attributes=attributes,
         scope=scope,
         resource=resource,

@@ -137,7 +137,6 @@ def _log_record(record: Any, scope: str, resource: Attributes) -> LogRecord:  # 
         span_id=usable_id(record.span_id.hex(), SPAN_ID_DIGITS),
         event_name=record.event_name or str(attributes.get(_EVENT_NAME) or ""),
         body=_value(record.body),
-        severity=record.severity_number,
         attributes=attributes,
         scope=scope,
         resource=resource,

@@ -71,7 +71,6 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
         span_id: as a span's; "" if it belongs to none.
         event_name: the name of an event, for example "gen_ai.evaluation.result"; "" for a message.
         body: the body, as an attribute's value.
-        severity: OTLP's severity number, 1 to 24; 0 if unknown.
         attributes: what the record says.
         scope: the name of the instrumentation; "" if unknown.
         resource: as a span's.
@@ -82,7 +81,6 @@ class LogRecord(msgspec.Struct, frozen=True, kw_only=True):
     span_id: str
     event_name: str
     body: Any
-    severity: int
     attributes: Attributes
     scope: str
     resource: Mapping[str, Any]

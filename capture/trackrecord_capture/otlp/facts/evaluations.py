@@ -134,7 +134,6 @@ def _evaluation(
         success=success,
         says=_words(name, as_number(value), label, as_text(held("explanation") or "")),
         at=seconds_of(at_ns) or None,
-        of_session=scope.startswith("session."),
         of_trace=scope.startswith("trace."),
     )
 

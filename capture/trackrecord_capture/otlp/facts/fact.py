@@ -17,7 +17,6 @@ class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         success: whether it was good; None if the score has no threshold.
         says: the score, the label and the explanation in words.
         at: seconds since the epoch; None if unknown.
-        of_session: whether it is about the whole session.
         of_trace: whether it is about the whole trace and not the one span.
     """
 
@@ -25,7 +24,6 @@ class SpanScore(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     success: bool | None = None
     says: str = ""
     at: float | None = None
-    of_session: bool = False
     of_trace: bool = False
 
 

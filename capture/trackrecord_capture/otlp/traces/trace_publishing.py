@@ -23,6 +23,8 @@ _OF_VERDICT: Final = ("success", "outcome_source", "grounds")
 _AT_ONCE: Final = 64
 _MOST_OUTCOMES: Final = 100_000
 _FORGET_EVERY_S: Final = 600.0
+# So long scores that come later find the run of a trace.
+_REMEMBERED_S: Final = 30 * 86_400.0
 
 
 class TracePublishing:
@@ -254,9 +256,7 @@ class TracePublishing:
                 return
             with self._store.writing():
                 self._store.forget(old)
-                waited = self._store.forget_before(
-                    now - self._rules.remember_s, most=_MOST_OUTCOMES
-                )
+                waited = self._store.forget_before(now - _REMEMBERED_S, most=_MOST_OUTCOMES)
                 if waited:
                     self._store.count("scores whose trace never came", waited)
             self._waiting.forget(old)

@@ -1,4 +1,4 @@
-"""Procedures: the competence records, each with the graph of its runs, and their revision."""
+"""Procedures: the competence records, each with how its runs went, and their revision."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.errors import InvalidRequest
 from trackrecord.learning.advice.estimates.wording import sentence
+from trackrecord.learning.competences.episodes.flow import OTHERS, FlowMove, FlowStep, ProcedureFlow
 from trackrecord.learning.competences.new_record import read_new_competence
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
@@ -27,7 +28,6 @@ from trackrecord.resources.reports.record_runs import runs_behind_record
 
 from ..answering import Deed, Shown
 from ..drawings.plots import Point
-from ..drawings.procedure_graph import picture_of, step_name
 from ..requests.asked import PageRequest
 from ..requests.forms import Form
 from ..requests.listing import listed
@@ -83,8 +83,9 @@ def one(asked: PageRequest) -> Shown:
         "record": record,
         "behind": behind,
         "runs": behind.runs[:_RUNS_SHOWN],
-        "picture": picture_of(behind.flow),
         "flow": behind.flow,
+        "steps": _steps(behind.flow),
+        "most_failed": max(behind.flow.steps, key=lambda step: step.failed, default=None),
         "explained": explanation,
         "estimate": None if estimate is None else sentence(estimate),
         "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
@@ -101,9 +102,22 @@ def one(asked: PageRequest) -> Shown:
             for change in reversed(details.history)
         ],
         "can_revise": record.record.status.is_selectable,
-        "named": lambda tool: step_name(tool, behind.flow),
+        "named": lambda tool: _step_name(tool, behind.flow),
     }
     return Shown("details/procedure.html", _title(record), values)
+
+
+def _steps(flow: ProcedureFlow) -> list[tuple[FlowStep | None, list[FlowMove]]]:
+    """Return each step with the moves from it, the most frequent first; None is the beginning."""
+    begun = [None] if flow.steps else []
+    return [
+        (step, [move for move in flow.moves if move.origin == (step and step.tool)])
+        for step in (*begun, *flow.steps)
+    ]
+
+
+def _step_name(tool: str, flow: ProcedureFlow) -> str:
+    return f"{flow.folded} other tools" if tool == OTHERS else tool
 
 
 def _title(record: CompetenceRecord) -> str:

@@ -156,11 +156,6 @@ class Estimates:
         return self.counts.kinds
 
     @property
-    def procedure_effects(self) -> Mapping[str, Effect]:
-        """The effect of each procedure at all tasks."""
-        return self.of_procedures.overall
-
-    @property
     def pattern_effects(self) -> Mapping[str, Effect]:
         """The effect of each pattern at all tasks."""
         return self.of_patterns.overall

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from heapq import heapify, heappop, heappush
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import msgspec
 
 from ..rules import CompetenceRules
 from .actors import USER
+
+# Episodes with a tool of a longer name are skipped.
+_LONGEST_NAME: Final = 256
 
 
 class EpisodeCall(Protocol):
@@ -64,7 +67,7 @@ def procedure_of(
         return NoProcedure.NO_TOOLS
     if len(order) > rules.max_tools:
         return NoProcedure.TOO_MANY_TOOLS
-    if max(map(len, order)) > rules.max_tool_chars:
+    if max(map(len, order)) > _LONGEST_NAME:
         return NoProcedure.LONG_NAME
     return order
 

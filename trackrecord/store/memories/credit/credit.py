@@ -48,14 +48,14 @@ def credit_memories(
         return
     judging.sort(key=lambda pair: (pair[0].received_at, pair[0].project, pair[0].outcome_id))
     keys = {(project_ids[each.project], name) for each, _ in judging for name in each.memory_ids}
-    known = _held(connection, keys)
+    known = lock_existing(connection, keys)
     for outcome, judge in judging:
         for name in outcome.memory_ids:
             key = (project_ids[outcome.project], name)
             if key in known:
                 record_judgement(
                     connection,
-                    _row(connection, *key),
+                    memory_row(connection, *key),
                     judge,
                     rules,
                     now=now,
@@ -63,8 +63,13 @@ def credit_memories(
                 )
 
 
-def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
-    """Lock the existing rows in id order, so that transactions cannot deadlock."""
+def lock_existing(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Lock the memories that exist, in id order: transactions cannot deadlock; return their keys.
+
+    Args:
+        connection: within a writing transaction.
+        keys: the project of each memory, and its id.
+    """
     known: set[tuple[int, str]] = set()
     for project_id, group in groupby(sorted(keys), key=itemgetter(0)):
         names = [name for _, name in group]
@@ -80,8 +85,8 @@ def _held(connection: Connection, keys: set[tuple[int, str]]) -> set[tuple[int, 
     return known
 
 
-def _row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
-    """Read again each time: one batch may judge the same memory more than once."""
+def memory_row(connection: Connection, project_id: int, memory_id: str) -> Row[Any]:
+    """Read a memory that exists, again each time: a batch may judge it more than once."""
     query = select(memories).where(
         memories.c.project_id == project_id, memories.c.memory_id == memory_id
     )
