@@ -177,7 +177,7 @@ def read_artifact(
     """
     from trackrecord.artifacts.client import open_artifacts
     from trackrecord.artifacts.documents import page_document
-    from trackrecord.artifacts.pages import page_of
+    from trackrecord.artifacts.pages import PAGE_BYTES, page_of
 
     if lines is not None and bytes is not None:
         message = "ask for lines or for bytes, not for both"
