@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
 from ..runs import Run
+from .measures import Figure
 from .recommendations import Advise, Gold, RecommendationQuality, recommendation_quality
 from .splits import Split, by_run, by_task
 from .verdicts import VerdictQuality, verdict_quality
@@ -50,6 +51,8 @@ def evaluation_document(found: Evaluation) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401 - a part of a document
+    if isinstance(value, Figure):
+        return _rounded(value._asdict())
     if isinstance(value, dict):
         return {name: _rounded(each) for name, each in value.items()}
     return round(value, 6) if isinstance(value, float) else value
