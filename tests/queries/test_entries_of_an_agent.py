@@ -2,9 +2,10 @@
 
 import json
 import time
+from dataclasses import replace
 
+import msgspec
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import event
 
 from trackrecord.resources.access import answer_cache as kept
@@ -178,7 +179,7 @@ def test_news_steer_no_terminal_and_no_chat(store):
             connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1
         )
     assert [each.kind for each in found] == ["pattern.warning"]
-    hostile = replace(found[0], project="a\x1bb", subject="x\x00y")
+    hostile = msgspec.structs.replace(found[0], project="a\x1bb", subject="x\x00y")
     data = json.loads(encode_message(hostile))["data"]
     assert all(text.isprintable() for text in (found[0].text, data["text"]))
     assert (data["project"], data["subject"]) == (r"a\x1bb", r"x\x00y")

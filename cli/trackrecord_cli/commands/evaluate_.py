@@ -148,10 +148,12 @@ def _gold(form: str, paths: Sequence[Path]) -> Gold:
 
 
 def _print(found: Evaluation, *, as_json: bool) -> None:
+    from trackrecord.learning.advice.evaluation.evaluate import evaluation_document
+
     from ..output.evaluation_tables import print_evaluation
 
     if as_json:
-        print_json(found.to_document())
+        print_json(evaluation_document(found))
     else:
         print_evaluation(found)
 

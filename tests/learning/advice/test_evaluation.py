@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
+from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs, evaluation_document
 from trackrecord.learning.advice.evaluation.measures import (
     Calibration,
     Prediction,
@@ -252,7 +252,8 @@ def test_the_same_seed_gives_the_same_evaluation():
     steps = []
 
     def evaluated(given, **more):
-        return evaluate_runs(given, RULES, advise, splits=3, seed=2, **more).to_document()
+        found = evaluate_runs(given, RULES, advise, splits=3, seed=2, **more)
+        return evaluation_document(found)
 
     first = evaluated(runs, progress=lambda: steps.append(1))
     assert evaluated(runs[::-1]) == first

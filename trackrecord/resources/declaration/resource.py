@@ -68,6 +68,18 @@ class Answer(Struct, frozen=True):
         return document
 
 
+class HasAnswer:
+    """A result that holds more than JSON has of it: the answer is made when it is written."""
+
+    def as_answer(self) -> Answer:
+        """Return what JSON has of it."""
+        raise NotImplementedError
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the answer as a JSON object."""
+        return self.as_answer().to_document()
+
+
 def schema_name(answer: type) -> str:
     """Return what a class of answers is called in the HTTP schema."""
     return answer.__name__.removesuffix("Answer")

@@ -30,7 +30,7 @@ from trackrecord.resources.declaration.checks import (
     moment_of,
 )
 from trackrecord.resources.declaration.paging import sorting_of
-from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
 from .estimates import EstimateAnswer
 
@@ -136,7 +136,7 @@ class CompetenceAnswer(Answer, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class CompetenceRecord:
+class CompetenceRecord(HasAnswer):
     """A competence record, with what belongs to it at a moment.
 
     Attributes:
@@ -177,9 +177,9 @@ class CompetenceRecord:
 
         return salience_now(self.record.salience, self.record.lifecycle, self.reading.now)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the record as a JSON object."""
-        return CompetenceAnswer.of(self).to_document()
+    def as_answer(self) -> CompetenceAnswer:
+        """Return what JSON has of it."""
+        return CompetenceAnswer.of(self)
 
 
 class RecordChange(Answer, frozen=True):

@@ -24,7 +24,7 @@ from trackrecord.resources.declaration.checks import (
     decided_by,
 )
 from trackrecord.resources.declaration.paging import sorting_of
-from trackrecord.resources.declaration.resource import Answer, Instant, Resource
+from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
 from .estimates import EstimateAnswer
 
@@ -95,7 +95,7 @@ class PatternAnswer(Answer, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(HasAnswer):
     """Where a pattern stands.
 
     What people are shown of it is made when it is first asked for: of two thousand patterns a page
@@ -148,9 +148,9 @@ class Pattern:
         """The place of its state among all states, from the least trusted on."""
         return -1 if self.standing.is_inverted else _STATES.index(self.standing.state)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the pattern as a JSON object."""
-        return PatternAnswer.of(self).to_document()
+    def as_answer(self) -> PatternAnswer:
+        """Return what JSON has of it."""
+        return PatternAnswer.of(self)
 
 
 class ExampleAnswer(Answer, frozen=True):

@@ -29,6 +29,7 @@ from trackrecord.learning.competences.record import (
 from trackrecord.learning.competences.revision import SUPERSEDES
 from trackrecord.learning.competences.rules import Status
 from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.read import read_competences
@@ -63,21 +64,9 @@ class RecommendedProcedure:
         """Return whether the task's conditions contradict those that it was used under."""
         return self.fit.contradicts
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the procedure as a JSON object."""
-        return {
-            "id": self.record and self.record.id,
-            "tools": list(self.tools),
-            "share": self.share,
-            "successes": self.successes,
-            "failures": self.failures,
-            "similar_tasks": self.texts,
-            "record": self.record and self.record.to_document(),
-        }
-
 
 @dataclass(frozen=True)
-class RecommendedProcedures:
+class RecommendedProcedures(HasAnswer):
     """The answer to a task.
 
     Attributes:
@@ -109,8 +98,8 @@ class RecommendedProcedures:
         """Return whether the votes are too scattered to act on, or there are none."""
         return self.confidence < NEEDS_MORE_BELOW
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the recommendation as a JSON object."""
+    def as_answer(self) -> SelectedCompetences:
+        """Return what JSON has of it."""
         first = self.candidates[0] if self.candidates else None
         return SelectedCompetences(
             task=self.task,
@@ -123,8 +112,20 @@ class RecommendedProcedures:
             count=self.count,
             compared_by="tools" if self.by_tools else "procedures",
             similar_tasks=self.similar,
-            candidates=tuple(each.to_document() for each in self.candidates),
-        ).to_document()
+            candidates=tuple(map(_candidate, self.candidates)),
+        )
+
+
+def _candidate(each: RecommendedProcedure) -> dict[str, Any]:
+    return {
+        "id": each.record and each.record.id,
+        "tools": list(each.tools),
+        "share": each.share,
+        "successes": each.successes,
+        "failures": each.failures,
+        "similar_tasks": each.texts,
+        "record": each.record and each.record.to_document(),
+    }
 
 
 def recommend_competences(

@@ -10,6 +10,7 @@ from trackrecord.embeddings.embedder import Embedder
 from trackrecord.learning.competences.document import RecordReading
 from trackrecord.learning.competences.fallbacks import fallbacks_among
 from trackrecord.resources.access.project_rows import project_row
+from trackrecord.resources.declaration.resource import HasAnswer
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.selection.select import (
@@ -24,7 +25,7 @@ from .competences import CompetenceRecord, SelectedCompetences
 
 
 @dataclass(frozen=True)
-class SelectionResult:
+class SelectionResult(HasAnswer):
     """The answer to a selection.
 
     Attributes:
@@ -69,8 +70,8 @@ class SelectionResult:
             for each in self.answer.candidates
         ]
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the selection as a JSON object."""
+    def as_answer(self) -> SelectedCompetences:
+        """Return what JSON has of it."""
         answer = self.answer
         return SelectedCompetences(
             task=self.task,
@@ -91,7 +92,7 @@ class SelectionResult:
                 }
                 for candidate, record in zip(answer.candidates, self.records, strict=True)
             ),
-        ).to_document()
+        )
 
 
 class Selector:

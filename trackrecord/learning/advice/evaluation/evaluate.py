@@ -1,12 +1,13 @@
 """The evaluation of advice on recorded runs: verdicts and recommendations."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, Final
 
 from ...competences.rules import CompetenceRules
 from ..runs.runs import Run
+from .measures import Figure
 from .recommendations import Advise, Gold, RecommendationQuality, recommendation_quality
 from .splits import Split, by_run, by_task
 from .verdicts import VerdictQuality, verdict_quality
@@ -42,17 +43,19 @@ class Evaluation:
     recurring: VerdictQuality | None
     recommendation: RecommendationQuality
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the evaluation as a JSON object."""
-        return {
-            "runs": self.runs,
-            "tasks": self.tasks,
-            "sources": self.sources,
-            "base_rate": round(self.base_rate, 6),
-            "unseen": self.unseen.to_document(),
-            "recurring": self.recurring and self.recurring.to_document(),
-            "recommendation": self.recommendation.to_document(),
-        }
+
+def evaluation_document(found: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as a JSON object; shares and measures to six digits."""
+    document: dict[str, Any] = _rounded(asdict(found))
+    return document
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - a part of a document
+    if isinstance(value, Figure):
+        return _rounded(value._asdict())
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    return round(value, 6) if isinstance(value, float) else value
 
 
 def evaluate_runs(

@@ -38,10 +38,6 @@ class Figure(NamedTuple):
     value: float
     spread: float
 
-    def to_document(self) -> dict[str, float]:
-        """Return the figure as a JSON object."""
-        return {"value": round(self.value, 6), "spread": round(self.spread, 6)}
-
 
 def over_splits(values: Iterable[float | None]) -> Figure | None:
     """Return the mean over splits; None if none of them could be measured."""

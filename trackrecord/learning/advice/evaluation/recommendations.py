@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import fsum
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...competences.phrases import phrases_of
 from ...competences.recipe import typical_order
@@ -118,31 +118,6 @@ class RecommendationQuality:
     handed_out: Figure | None
     handed_out_matches: Figure | None
     handed_out_right: Figure | None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the figures as a JSON object."""
-        return {
-            "tasks": self.tasks,
-            "distinct": self.distinct,
-            "seed_distinct": self.seed_distinct,
-            "commonest_share": _document(self.commonest_share),
-            "silent": _document(self.silent),
-            "matches": _documents(self.matches),
-            "overlap": _documents(self.overlap),
-            "right": self.right and _documents(self.right),
-            "right_when_said": _document(self.right_when_said),
-            "handed_out": _document(self.handed_out),
-            "handed_out_matches": _document(self.handed_out_matches),
-            "handed_out_right": _document(self.handed_out_right),
-        }
-
-
-def _document(figure: Figure | None) -> dict[str, float] | None:
-    return figure and figure.to_document()
-
-
-def _documents(figures: Mapping[str, Figure | None]) -> dict[str, dict[str, float] | None]:
-    return {method: _document(figure) for method, figure in figures.items()}
 
 
 def recommendation_quality(

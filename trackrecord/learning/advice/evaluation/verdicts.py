@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from ...competences.rules import CompetenceRules
 from ..runs.runs import Run
@@ -45,11 +45,6 @@ class VerdictQuality:
     seed_auc: Figure | None
     seed_log_loss: Figure | None
     seed_coverage: Figure | None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the figures as a JSON object."""
-        named = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: figure and figure.to_document() for name, figure in named}
 
 
 @dataclass
