@@ -6,10 +6,10 @@ import unicodedata
 from contextlib import redirect_stdout
 
 import pytest
-from command_tree import leaves
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cli.command_tree import leaves
 from trackrecord.queries import sorting
 from trackrecord.resources.artifacts import ARTIFACTS
 from trackrecord.resources.benchmark import BENCHMARK

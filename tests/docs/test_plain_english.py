@@ -5,8 +5,8 @@ import re
 
 import click
 import pytest
-from documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 
+from tests.docs.documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 from trackrecord.settings.settings import Settings
 from trackrecord_cli.main import COMMANDS, cli
 

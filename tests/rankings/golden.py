@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from prompt_answers import answer_from, context_from
-
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence

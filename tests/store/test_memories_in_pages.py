@@ -1,8 +1,8 @@
 """Memories in pages: sorted and cut by the database as the whole list is by Python."""
 
 import pytest
-from teaching import DAY, NOW, outcome, teach
 
+from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.errors import InvalidRequest
 from trackrecord.queries.browse_memories import causes_of_changes, memory_page
 from trackrecord.resources.memories import MEMORIES, list_memories, show_memory

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import msgspec
 import pytest
-from working import body
 
+from tests.worker.working import body
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules

@@ -13,9 +13,9 @@ import msgspec
 import psutil
 import pytest
 import redis
-from told_webhook import SECRET, ToldWebhook
-from working import body, log_lines, process, publish, until
 
+from tests.worker.told_webhook import SECRET, ToldWebhook
+from tests.worker.working import body, log_lines, process, publish, until
 from trackrecord.errors import EndpointAway, SettingsError
 from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis.client import agent_client

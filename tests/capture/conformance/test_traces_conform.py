@@ -5,10 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_stories import PASSWORD, SECRET, STORIES, Known, Story, went
-from published_traces import published
-from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
+from tests.capture.conformance.conformance_stories import (
+    PASSWORD,
+    SECRET,
+    STORIES,
+    Known,
+    Story,
+    went,
+)
+from tests.capture.conformance.published_traces import published
+from tests.capture.conformance.trace_tellers import (
+    ClaudeCodeEvents,
+    CodexEvents,
+    GenAiSpans,
+    TraceTeller,
+)
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body

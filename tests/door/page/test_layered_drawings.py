@@ -3,10 +3,10 @@
 from itertools import combinations
 
 import pytest
-from growth import grows_by_at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most
 from trackrecord_door.page.drawings.layered.graph import Box, Link
 from trackrecord_door.page.drawings.layered.layout import LABEL_HEIGHT, layout
 
