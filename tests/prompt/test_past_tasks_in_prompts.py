@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.rankings.advised import advice
-from tests.rankings.golden import FULL, NOW, TASK, competence, memory, pattern
+from tests.prompt.advised import advice
+from tests.prompt.golden import FULL, NOW, TASK, competence, memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate

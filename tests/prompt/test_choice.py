@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as replace_fields
 
-from tests.rankings.advised import advice, expected
+from tests.prompt.advised import advice, expected
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts

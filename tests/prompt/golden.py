@@ -1,6 +1,6 @@
 """The cases of the golden prompts, and how their files are written anew.
 
-After an intended change of the text: `python tests/rankings/golden.py`, and read the difference.
+After an intended change of the text: `python tests/prompt/golden.py`, and read the difference.
 """
 
 import re

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tests.rankings.advised import advice, lesson
-from tests.rankings.golden import FULL, TASK
+from tests.prompt.advised import advice, lesson
+from tests.prompt.golden import FULL, TASK
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules

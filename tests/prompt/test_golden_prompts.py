@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rankings.golden import cases, golden
+from tests.prompt.golden import cases, golden
 
 ON_FILE = golden()
 

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from tests.rankings.advised import NOW, advice, expected, kind, lesson, pattern_entry
-from tests.rankings.golden import memory, pattern
+from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry
+from tests.prompt.golden import memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.choosing.inputs import PromptInputs

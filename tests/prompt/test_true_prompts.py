@@ -5,7 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.rankings.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
+from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from tests.support.prompt_answers import answer_from
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.memories.rules import MemoryRules

@@ -6,7 +6,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from tests.rankings.golden import FULL, NOW, TASK, competence, memory, pattern
+from tests.prompt.golden import FULL, NOW, TASK, competence, memory, pattern
 from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
