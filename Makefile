@@ -11,7 +11,7 @@ IN_MEMORY := $(shell grep -qs ' /dev/shm .*noexec' /proc/mounts || \
 
 # What is tested of the documentation, the examples and the packages is a part of `make check`.
 CHECKED := tests/docs tests/examples tests/deployment
-PURE := tests/learning tests/candidates tests/test_outcome.py tests/test_own_strategies.py
+PURE := tests/learning tests/prompt/candidates tests/wire
 
 # The tests start hundreds of processes. Without bytecode each of them compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE

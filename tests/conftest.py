@@ -14,7 +14,11 @@ from hypothesis import settings as hypothesis_settings
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
-pytest_plugins = ["compiled_statements", "postgres", "redis_binary"]
+pytest_plugins = [
+    "tests.support.compiled_statements",
+    "tests.support.postgres",
+    "tests.support.redis_binary",
+]
 
 # A property has no deadline: a busy machine breaks any. And the first property of a fresh clone is
 # slow to make its examples, because hypothesis builds its tables of Unicode then. What fails is

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from growth import grows_by_at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most
 from trackrecord.artifacts.contents import KeptPart, keep
 from trackrecord.artifacts.summary import json_shape as shapes
 from trackrecord.artifacts.summary.declarations import declared

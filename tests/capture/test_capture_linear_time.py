@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from growth import grows_by_at_most, repeated
 
+from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord_capture.agent_run import RunCall
 from trackrecord_capture.projects import RunProjects

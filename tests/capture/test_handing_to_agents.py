@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from prompt_answers import answer_from
 
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules

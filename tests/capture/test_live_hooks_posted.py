@@ -4,8 +4,8 @@ import json
 
 import msgspec
 import pytest
-from test_handing_to_agents import pattern
 
+from tests.capture.test_handing_to_agents import pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.settings.settings import load_settings

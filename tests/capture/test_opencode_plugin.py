@@ -5,8 +5,8 @@ import shutil
 import subprocess
 
 import pytest
-from test_hook_script import door
 
+from tests.capture.test_hook_script import door
 from trackrecord_capture.agents.door_address import read_door, write_door
 from trackrecord_capture.agents.hook_state import fired_at
 from trackrecord_capture.agents.opencode import plugin

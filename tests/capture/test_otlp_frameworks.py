@@ -2,8 +2,7 @@
 
 import json
 
-from telling import called, run_told, span
-
+from tests.capture.telling import called, run_told, span
 from trackrecord_capture.agent_run import Seen
 
 STRANDS = "strands.telemetry.tracer"

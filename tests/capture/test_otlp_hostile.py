@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from telling import TRACE, agent_span, call_span, log, run_told, runs_told, span
 
+from tests.capture.telling import TRACE, agent_span, call_span, log, run_told, runs_told, span
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.otlp.facts import vocabulary
 from trackrecord_capture.otlp.facts.evaluations import evaluation_in, evaluation_of_langfuse

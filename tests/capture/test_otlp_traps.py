@@ -5,8 +5,8 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 
+from tests.capture.telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 from trackrecord_capture.agent_run import Seen, run_outcome_id
 from trackrecord_capture.otlp.encodings.span import SpanEvent
 from trackrecord_capture.otlp.facts.log_events import event_of

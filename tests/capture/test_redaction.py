@@ -5,8 +5,8 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secret_texts import HARMLESS, PARTS, SECRET_TEXTS
 
+from tests.support.secret_texts import HARMLESS, PARTS, SECRET_TEXTS
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 _ALNUM = string.ascii_letters + string.digits

@@ -7,8 +7,8 @@ import subprocess
 
 import msgspec
 import pytest
-from test_hook_script import assert_silent, door, run
 
+from tests.capture.test_hook_script import assert_silent, door, run
 from trackrecord.artifacts.client import open_artifacts, open_outputs
 from trackrecord.settings.settings import load_settings
 from trackrecord_capture.agent_run import AgentRun

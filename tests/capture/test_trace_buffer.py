@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from telling import TRACE, agent_span, call_span, log, span
 
+from tests.capture.telling import TRACE, agent_span, call_span, log, span
 from trackrecord.errors import InvalidOutcome, ServerUnavailable
 from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.encodings.receiver import Full
@@ -158,8 +158,8 @@ _DYING = """
 import os, sys, signal
 sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-from telling import span
-from test_trace_buffer import Story, call_of, root_span
+from tests.capture.telling import span
+from tests.capture.test_trace_buffer import Story, call_of, root_span
 story = Story(Path(sys.argv[1]))
 root = root_span()
 story.buffer.spans([call_of(root, 1)])
@@ -172,7 +172,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.faults
 def test_what_was_taken_survives_a_kill(tmp_path):
     """What `spans` returned for is published by the next process."""
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[2])
     dying = subprocess.run(
         [sys.executable, "-c", _DYING, str(tmp_path), here],
         capture_output=True,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import pytest
-from verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
 
+from tests.capture.verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.verdict.verdict import verdict_of

@@ -239,7 +239,7 @@ _DIES_WHILE_READING = """
 import contextlib, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from test_watching import RULES, Diaries
+from tests.capture.test_watching import RULES, Diaries
 from trackrecord_capture.live.watching import Watching
 
 @contextlib.contextmanager
@@ -259,7 +259,7 @@ def test_a_process_that_is_killed_leaves_the_note_to_the_next_one(home, diaries,
     """Nothing is lost."""
     (diaries / "s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1"))
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[2])
     with subprocess.Popen(
         [sys.executable, "-c", _DIES_WHILE_READING, here, str(home), str(diaries)],
         stdout=subprocess.PIPE,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from folder_scope import shared_in
 
+from tests.support.folder_scope import shared_in
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.agent_settings import load_agent_settings
 from trackrecord.settings.settings import load_settings

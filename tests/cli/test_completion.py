@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 import redis
-from command_tree import leaves
-from terminal import PATIENCE_S, Terminal
 
+from tests.cli.command_tree import leaves
+from tests.cli.terminal import PATIENCE_S, Terminal
 from trackrecord_cli.main import run
 
 SHELLS = {

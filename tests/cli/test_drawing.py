@@ -7,8 +7,8 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from terminal import Terminal
 
+from tests.cli.terminal import Terminal
 from trackrecord_cli.output import drawing
 from trackrecord_cli.output.drawing import bar, sparkline
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from terminal import Terminal
 
+from tests.cli.terminal import Terminal
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_cli.arguments.agent_names import NAMES

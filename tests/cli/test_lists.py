@@ -6,10 +6,10 @@ import unicodedata
 from contextlib import redirect_stdout
 
 import pytest
-from command_tree import leaves
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cli.command_tree import leaves
 from trackrecord.resources.experience.competences import COMPETENCES
 from trackrecord.resources.experience.criteria import CRITERIA, CRITERION_FEEDBACK
 from trackrecord.resources.experience.lessons import LESSONS

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from terminal import Terminal, let_ctrl_c_through
+
+from tests.cli.terminal import Terminal, let_ctrl_c_through
 
 _ESCAPE = "\x1b"
 

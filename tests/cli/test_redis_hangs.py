@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 import pytest
-from command_tree import leaves
 
 import trackrecord_cli
+from tests.cli.command_tree import leaves
 from trackrecord.redis import client as redis_client
 from trackrecord.settings.settings import load_settings
 from trackrecord_door.api.endpoint_table import RESOURCES

@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from terminal import Terminal, let_ctrl_c_through
 
+from tests.cli.terminal import Terminal, let_ctrl_c_through
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 WATCH = ("status", "--watch", "--interval", "0.2")

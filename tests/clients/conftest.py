@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from on_record import Trackrecord, up
-from real_agents import AGENTS, Workplace, free_port, variables_of
-from stories import TEST_FILE
+
+from tests.clients.on_record import Trackrecord, up
+from tests.clients.real_agents import AGENTS, Workplace, free_port, variables_of
+from tests.clients.stories import TEST_FILE
 
 REPOSITORY = "https://git.example.com/acme/{}.git"
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tool_calls import Offer, ToolCall
+from tests.clients.tool_calls import Offer, ToolCall
 
 Json: TypeAlias = dict[str, Any]
 Event: TypeAlias = tuple[str, Json]

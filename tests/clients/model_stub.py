@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Final, NamedTuple
 
-from dialects import (
+from tests.clients.dialects import (
     Answer,
     Json,
     Turn,
@@ -25,8 +25,8 @@ from dialects import (
     turns_of_messages,
     turns_of_responses,
 )
-from steps import Refuse, Say, Step
-from tool_calls import SPAWNING, WAITING, Offer, call_of, has_a_shell, wait_call
+from tests.clients.steps import Refuse, Say, Step
+from tests.clients.tool_calls import SPAWNING, WAITING, Offer, call_of, has_a_shell, wait_call
 
 Prompts = Mapping[str, Sequence[Step]]
 _READERS: Final = {

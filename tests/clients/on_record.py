@@ -10,9 +10,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stories import INTERRUPTED, Expected
-from tool_calls import WAITING
-
+from tests.clients.stories import INTERRUPTED, Expected
+from tests.clients.tool_calls import WAITING
 from trackrecord.errors import UnknownProject
 from trackrecord.resources.reports.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 import httpx
-from stories import DELEGATION, EDIT
+
+from tests.clients.stories import DELEGATION, EDIT
 
 ROOT: Final = Path(__file__).parents[2]
 CLIENTS: Final = Path(os.environ.get("TESTS_CLIENTS") or ROOT / "build" / "clients")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from steps import Delegate, Refuse, Run, Say, Step, Write
+from tests.clients.steps import Delegate, Refuse, Run, Say, Step, Write
 
 # The file that a command makes which then runs until it is interrupted.
 RUNNING: Final = "running"

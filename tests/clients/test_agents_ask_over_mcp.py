@@ -7,11 +7,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from model_stub import playing
-from on_record import Trackrecord, until, up
-from own_token import of_its_user, token_of
-from real_agents import AGENTS, free_port, missing, work
-from steps import Run, Say, Use
+
+from tests.clients.model_stub import playing
+from tests.clients.on_record import Trackrecord, until, up
+from tests.clients.real_agents import AGENTS, free_port, missing, work
+from tests.clients.steps import Run, Say, Use
+from tests.support.own_token import of_its_user, token_of
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fetch import FRAMEWORKS
-from on_record import PATIENCE_S, Trackrecord, until, up
-from real_agents import CLIENTS, free_port
+
+from tests.clients.fetch import FRAMEWORKS
+from tests.clients.on_record import PATIENCE_S, Trackrecord, until, up
+from tests.clients.real_agents import CLIENTS, free_port
 
 _PROGRAMS = Path(__file__).with_name("programs")
 _PYTHONS = {name: CLIENTS / "frameworks" / name / "bin" / "python" for name in FRAMEWORKS}

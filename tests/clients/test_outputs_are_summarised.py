@@ -5,9 +5,10 @@ import re
 import subprocess
 
 import pytest
-from model_stub import playing
-from real_agents import AGENTS, PATIENCE_S, missing, variables_of, work
-from steps import Run, Say
+
+from tests.clients.model_stub import playing
+from tests.clients.real_agents import AGENTS, PATIENCE_S, missing, variables_of, work
+from tests.clients.steps import Run, Say
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)

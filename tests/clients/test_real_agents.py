@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_stub import playing
-from on_record import told, unpublished_traces, until
-from own_token import token_of
-from real_agents import AGENTS, Agent, Workplace, missing, work
-from stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
 
+from tests.clients.model_stub import playing
+from tests.clients.on_record import told, unpublished_traces, until
+from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, work
+from tests.clients.stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
+from tests.support.own_token import token_of
 from trackrecord_door.access.stored_tokens import reporting_token
 
 if missing():

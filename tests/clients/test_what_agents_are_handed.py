@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from model_stub import playing
-from on_record import Trackrecord, until
-from real_agents import AGENTS, missing, work
-from stories import stories
+
+from tests.clients.model_stub import playing
+from tests.clients.on_record import Trackrecord, until
+from tests.clients.real_agents import AGENTS, missing, work
+from tests.clients.stories import stories
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from steps import Delegate, Run, Step, Use, Write
+from tests.clients.steps import Delegate, Run, Step, Use, Write
 
 SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell")
 CODE_MODE: Final = "exec"

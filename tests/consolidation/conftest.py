@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from fleet import Fleet
 from sqlalchemy import Engine
 
+from tests.consolidation.fleet import Fleet
 from trackrecord.store.database.engine import connect_store
 
 

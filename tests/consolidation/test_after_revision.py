@@ -1,7 +1,6 @@
 """Consolidation and rebuild leave what people decided about records as it is."""
 
-from fleet import Fleet
-
+from tests.consolidation.fleet import Fleet
 from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import Status
 from trackrecord.store.competences.provenance import read_provenance

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from fleet import Fleet, graph
-from prompt_answers import answer_from
 from sqlalchemy import Engine, select
 
+from tests.consolidation.fleet import Fleet, graph
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.competences.record import TriggerCounts
 from trackrecord.learning.competences.rules import CompetenceRules, Status
 from trackrecord.learning.competences.update import RecordAction, RecordUpdate

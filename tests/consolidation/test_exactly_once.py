@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from dying import exit_code_of
-from fleet import Fleet, graph
-from killed_run import run_until
 from sqlalchemy import Connection, Engine, event, text, update
 
+from tests.consolidation.fleet import Fleet, graph
+from tests.consolidation.killed_run import run_until
+from tests.support.dying import exit_code_of
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.database.dialects.sqlite import LARGEST_LOG

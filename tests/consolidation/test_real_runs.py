@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet import Fleet
 from sqlalchemy import func, select
 
+from tests.consolidation.fleet import Fleet
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.tables import signatures
 from trackrecord.store.database.engine import reading

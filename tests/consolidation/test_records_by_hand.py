@@ -5,9 +5,9 @@ import time
 from dataclasses import replace
 
 import pytest
-from fleet import Fleet
 from sqlalchemy import text
 
+from tests.consolidation.fleet import Fleet
 from trackrecord.errors import InvalidRevision, RevisionRefused
 from trackrecord.learning.competences.new_record import new_record, read_new_competence
 from trackrecord.learning.competences.record import TriggerCounts

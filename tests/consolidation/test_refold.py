@@ -1,9 +1,9 @@
 """Refolding: a rebuild comes to the same, and to what changed rules demand."""
 
 import pytest
-from fleet import Fleet, graph
 from sqlalchemy import delete, select, text
 
+from tests.consolidation.fleet import Fleet, graph
 from trackrecord.errors import AlreadyRunning
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_history

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from compose_file import ROOT
+
+from tests.deployment.compose_file import ROOT
 
 
 @pytest.fixture(scope="session")

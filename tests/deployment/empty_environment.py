@@ -8,9 +8,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from compose_file import ROOT, environment_of
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.deployment.compose_file import ROOT, environment_of
 
 # What pip says when it cannot reach a package index.
 _OFFLINE = ("Failed to establish a new connection", "name resolution", "Network is unreachable")

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 import yaml
-from compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 
+from tests.deployment.compose_file import COMPOSE_FILE, ROOT, Missing, read_compose
 from trackrecord.errors import SettingsError
 from trackrecord.redis.roles import acl_file
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings

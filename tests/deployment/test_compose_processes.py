@@ -15,8 +15,8 @@ import httpx
 import psycopg
 import pytest
 import redis
-from compose_file import as_process, environment_of, read_compose, running
 
+from tests.deployment.compose_file import as_process, environment_of, read_compose, running
 from trackrecord_worker.up.server_binary import find_redis_binary, find_server
 
 pytestmark = pytest.mark.timeout(180)

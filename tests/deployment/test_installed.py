@@ -15,9 +15,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from compose_file import ROOT, running
-from empty_environment import EmptyEnvironment, run_or_skip
 
+from tests.deployment.compose_file import ROOT, running
+from tests.deployment.empty_environment import EmptyEnvironment, run_or_skip
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytestmark = pytest.mark.timeout(900)

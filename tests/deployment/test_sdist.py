@@ -4,7 +4,7 @@ import subprocess
 import sys
 import tarfile
 
-from compose_file import ROOT
+from tests.deployment.compose_file import ROOT
 
 
 def test_the_sdist_holds_what_the_targets_need(tmp_path):

@@ -11,10 +11,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from compose_file import ROOT
 from packaging.requirements import Requirement
 
 import trackrecord
+from tests.deployment.compose_file import ROOT
 
 PACKAGES = {
     "trackrecord",

@@ -3,9 +3,9 @@
 import re
 
 import yaml
-from documentation import ROOT, text_of
 
 import trackrecord
+from tests.docs.documentation import ROOT, text_of
 
 
 def _version() -> str:

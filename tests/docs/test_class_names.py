@@ -3,7 +3,7 @@
 import ast
 from collections import Counter
 
-from documentation import PACKAGE_FOLDERS
+from tests.docs.documentation import PACKAGE_FOLDERS
 
 
 def test_no_two_classes_share_a_name():

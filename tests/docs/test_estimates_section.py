@@ -1,7 +1,6 @@
 """The worked example of how-it-learns.md is what the code computes."""
 
-from documentation import text_of
-
+from tests.docs.documentation import text_of
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.estimates.wording import sentence

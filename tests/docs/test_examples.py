@@ -7,9 +7,9 @@ import shlex
 
 import click
 import pytest
-from documentation import PAGE_NAMES, Block, blocks, prose_of
 
 import trackrecord
+from tests.docs.documentation import PAGE_NAMES, Block, blocks, prose_of
 from trackrecord.wire.outcome import Outcome
 from trackrecord_cli.main import cli
 

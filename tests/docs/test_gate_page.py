@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 import yaml
-from documentation import blocks, tables, text_of
 
+from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.artifacts.rules import ArtifactRules
 from trackrecord.learning.outcomes.gate import CHECKS, BenchmarkRules, GateCheck
 from trackrecord.learning.outcomes.rates import RATES

@@ -2,7 +2,7 @@
 
 import re
 
-from documentation import DOCS, PAGES, prose_of
+from tests.docs.documentation import DOCS, PAGES, prose_of
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from documentation import DOCS, PAGE_NAMES, ROOT, prose_of, text_of
+
+from tests.docs.documentation import DOCS, PAGE_NAMES, ROOT, prose_of, text_of
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 

@@ -4,8 +4,8 @@ import re
 from typing import get_args
 
 import pytest
-from documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 
+from tests.docs.documentation import DOCS, PACKAGE_FOLDERS, tables, text_of
 from trackrecord.learning.advice.lessons.find import find_lessons
 from trackrecord.learning.advice.lessons.rules import LessonRules
 from trackrecord.learning.advice.runs.runs import Run, RunStep

@@ -2,7 +2,7 @@
 
 import re
 
-from documentation import DOCS, PAGE_NAMES, ROOT, prose_of
+from tests.docs.documentation import DOCS, PAGE_NAMES, ROOT, prose_of
 
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 # Every copy of the repository has it.

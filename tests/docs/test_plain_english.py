@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 import pytest
-from documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 
+from tests.docs.documentation import PACKAGE_FOLDERS, PAGE_NAMES, ROOT, prose_of
 from trackrecord.settings.settings import Settings
 from trackrecord_cli.main import COMMANDS, cli
 

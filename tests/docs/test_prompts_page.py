@@ -3,8 +3,7 @@
 import re
 from typing import get_args
 
-from documentation import tables, text_of
-
+from tests.docs.documentation import tables, text_of
 from trackrecord.prompt.answers.context_answer import Reason
 from trackrecord.prompt.candidates.candidate import ContentType, Kind
 from trackrecord.prompt.candidates.rank import rank

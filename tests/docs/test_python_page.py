@@ -4,9 +4,9 @@ import inspect
 import re
 
 import pytest
-from documentation import text_of
 
 import trackrecord
+from tests.docs.documentation import text_of
 
 # Types, which a page of calls need not name.
 CALLS = [

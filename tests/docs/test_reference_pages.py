@@ -6,8 +6,8 @@ import tomllib
 
 import click
 import pytest
-from documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
 
+from tests.docs.documentation import DOCS, PAGE_NAMES, blocks, prose_of, tables, text_of
 from trackrecord.settings.setting_sources import CONFIG_VARIABLE
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
 from trackrecord_cli import main

@@ -6,7 +6,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from documentation import PACKAGE_FOLDERS, ROOT
+from tests.docs.documentation import PACKAGE_FOLDERS, ROOT
 
 _WITH_REASON = re.compile(r"noqa: [A-Z]+\d+(?:, [A-Z]+\d+)* - \S")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from documentation import blocks, tables, text_of
 from msgspec import inspect
 
+from tests.docs.documentation import blocks, tables, text_of
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.errors import TaskInFlight
 from trackrecord.inflight.retry_record import retry_record

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from running_door import Door
 
+from tests.door.running_door import Door
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.http_settings import HttpSettings
 
 

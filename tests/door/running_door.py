@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from raw_http import OWN_TOKEN
-
+from tests.door.raw_http import OWN_TOKEN
 from trackrecord.process.folders import open_private
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of

@@ -11,14 +11,14 @@ import zlib
 
 import httpx
 import pytest
-from growth import grows_by_at_most
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from no_tls import NO_TLS
-from raw_http import CREDENTIAL, answer_of, ask, connect
-from running_door import Door
 
+from tests.door.raw_http import CREDENTIAL, answer_of, ask, connect
+from tests.door.running_door import Door
+from tests.support.growth import grows_by_at_most
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_capture.agents.door_address import ask_door
 from trackrecord_door.protocol.answers import RequestRefused

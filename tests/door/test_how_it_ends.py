@@ -5,9 +5,9 @@ import threading
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from test_otlp_over_http import PROTOBUF, spans
 
+from tests.door.test_otlp_over_http import PROTOBUF, spans
+from tests.support.no_tls import NO_TLS
 from trackrecord_door.ingest.intake import Intake, take_spans
 
 

@@ -3,7 +3,8 @@
 import threading
 
 import httpx
-from no_tls import NO_TLS
+
+from tests.support.no_tls import NO_TLS
 
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 

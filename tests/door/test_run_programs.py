@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from raw_http import OWN_TOKEN
+
+from tests.door.raw_http import OWN_TOKEN
 
 _TRACKRECORD = (sys.executable, "-m", "trackrecord_cli")
 # A framework that is instrumented as pydantic-ai is, and a program that uses it.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from raw_http import OWN_TOKEN
-from running_door import Door
 
+from tests.door.raw_http import OWN_TOKEN
+from tests.door.running_door import Door
+from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from no_tls import NO_TLS
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from own_token import of_its_user
 
+from tests.support.no_tls import NO_TLS
+from tests.support.own_token import of_its_user
 from trackrecord.errors import AlreadyRunning, StoreUnfit
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings

@@ -9,10 +9,10 @@ import time
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from raw_http import OWN_TOKEN, connect
 from sqlalchemy import Engine, event
 
+from tests.door.raw_http import OWN_TOKEN, connect
+from tests.support.no_tls import NO_TLS
 from trackrecord.errors import SettingsError, StoreUnavailable
 from trackrecord.resources.operation.tokens import create_token, list_tokens, revoke_token
 from trackrecord.settings.daemon_settings import DaemonSettings

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from own_token import of_its_user
 
+from tests.support.no_tls import NO_TLS
+from tests.support.own_token import of_its_user
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.protocol.listening import listen, url_of
 

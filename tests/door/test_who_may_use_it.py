@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from raw_http import OWN_TOKEN, ask
-from running_door import Door
 
+from tests.door.raw_http import OWN_TOKEN, ask
+from tests.door.running_door import Door
+from tests.support.no_tls import NO_TLS
 from trackrecord.errors import AddressUnusable, SettingsError
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.protocol.listening import is_loopback, listen, url_of

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from endpoint_server import serving
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 from structlog.testing import capture_logs
 
+from tests.support.endpoint_server import serving
 from trackrecord.embeddings.client import embed
 from trackrecord.embeddings.embedder import Embedder, embed_everything
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint

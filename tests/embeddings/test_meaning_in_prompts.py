@@ -9,10 +9,10 @@ import time
 from math import sqrt
 
 import pytest
-from endpoint_server import serving
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.endpoint_server import serving
 from trackrecord.embeddings.endpoint import EmbeddingEndpoint
 from trackrecord.embeddings.packed import (
     PackedVectors,

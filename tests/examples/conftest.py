@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tried import Up
+
+from tests.examples.tried import Up
 
 
 @pytest.fixture(scope="module")

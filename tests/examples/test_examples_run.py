@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tried import EXAMPLES, until
+
+from tests.examples.tried import EXAMPLES, until
 
 
 def test_each_example_is_on_the_page_and_is_run():

@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from tried import until
+from tests.examples.tried import until
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 # What is little known is tried on some tasks: a hash of the project and the task says on which.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import redis
-from own_token import token_of
 
+from tests.support.own_token import token_of
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import run
 from trackrecord_door.access.stored_tokens import reporting_token

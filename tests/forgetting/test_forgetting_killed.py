@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 import redis
-from dying import exit_code_of
-from killed_forgetting import forget_until
 from sqlalchemy import Engine, select
-from told_store import HOUR, NOW, RULES, Told
-from whole_store import whole
 
+from tests.forgetting.killed_forgetting import forget_until
+from tests.forgetting.told_store import HOUR, NOW, RULES, Told
+from tests.forgetting.whole_store import whole
+from tests.support.dying import exit_code_of
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.forgotten import forgettings

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine, select
-from told_store import HOUR, NOW, RULES, Told
 
+from tests.forgetting.told_store import HOUR, NOW, RULES, Told
 from trackrecord.errors import AlreadyRunning, StoreBusy
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.settings.settings import Settings, load_settings

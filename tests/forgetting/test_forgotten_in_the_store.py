@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine
-from told_store import HOUR, NOW, RULES, Told
-from whole_store import whole
 
+from tests.forgetting.told_store import HOUR, NOW, RULES, Told
+from tests.forgetting.whole_store import whole
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.outcomes.feedback.feedback import GivenFeedback

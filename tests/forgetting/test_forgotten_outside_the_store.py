@@ -7,8 +7,8 @@ import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine
-from told_store import NOW, RULES, Told
 
+from tests.forgetting.told_store import NOW, RULES, Told
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.errors import UnknownId
 from trackrecord.inflight.reports import error_report

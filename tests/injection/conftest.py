@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from folder_scope import shared_in
-from taught import Learnt, learning_everything
+
+from tests.injection.taught import Learnt, learning_everything
+from tests.support.folder_scope import shared_in
 
 _HERE = Path(__file__).parent
 _KEY = pytest.StashKey[Learnt]()

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 import redis
-from corpus import injections
 
+from tests.injection.corpus import injections
 from trackrecord.settings.settings import Settings
 
 CORPUS = injections()

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import httpx
-from no_tls import NO_TLS
-from own_token import of_its_user
-from paths import (
+from sqlalchemy import Connection, func, select
+
+from tests.injection.paths import (
     CALM,
     CHUNK,
     CORPUS,
@@ -29,8 +29,8 @@ from paths import (
     traces_of,
     write_transcripts,
 )
-from sqlalchemy import Connection, func, select
-
+from tests.support.no_tls import NO_TLS
+from tests.support.own_token import of_its_user
 from trackrecord.learning.competences.new_record import new_record, read_new_competence
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.patterns.tags import checked_tag, plain_tag

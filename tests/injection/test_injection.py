@@ -14,11 +14,20 @@ from uuid import uuid4
 
 import msgspec
 import pytest
-from corpus import Injection, can_be_read, genuine, held_out, letters
-from paths import AGENTS, CORPUS, OUTSIDERS, PATHS, TASKS, markers, project_of, projects_of
-from taught import Learnt, recorded, until
 
 import trackrecord
+from tests.injection.corpus import Injection, can_be_read, genuine, held_out, letters
+from tests.injection.paths import (
+    AGENTS,
+    CORPUS,
+    OUTSIDERS,
+    PATHS,
+    TASKS,
+    markers,
+    project_of,
+    projects_of,
+)
+from tests.injection.taught import Learnt, recorded, until
 from trackrecord.artifacts.contents import KeptPart
 from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight

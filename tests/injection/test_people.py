@@ -19,12 +19,12 @@ from urllib.parse import quote
 import httpx
 import msgspec
 import pytest
-from corpus import letters
-from no_tls import NO_TLS
-from paths import CALM, CHUNK, CORPUS, NAMES, PATHS, project_of, projects_of
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
+from tests.injection.corpus import letters
+from tests.injection.paths import CALM, CHUNK, CORPUS, NAMES, PATHS, project_of, projects_of
+from tests.support.no_tls import NO_TLS
 from trackrecord.learning.text.inert import one_line, visible
 from trackrecord.redis.client import worker_client
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
@@ -386,7 +386,7 @@ TELLING = """
 import json, logging, os, sys
 import structlog
 sys.path.insert(0, sys.argv[1])
-from paths import CORPUS
+from tests.injection.paths import CORPUS
 from trackrecord.process.logs import configure_logs
 from trackrecord_worker.up.log_relay import LogRelay
 configure_logs("debug")
@@ -408,7 +408,7 @@ def test_on_a_terminal_one_event_is_one_line(tmp_path):
     script = tmp_path / "telling.py"
     script.write_text(TELLING)
     process = subprocess.Popen(
-        [sys.executable, str(script), str(Path(__file__).parent)], stderr=theirs, stdout=theirs
+        [sys.executable, str(script), str(Path(__file__).parents[2])], stderr=theirs, stdout=theirs
     )
     os.close(theirs)
     said = b""

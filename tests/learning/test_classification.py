@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 import redis
-from growth import grows_by_at_most
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most
 from trackrecord.inflight.classification import classify, classify_failure, classify_text
 from trackrecord.inflight.errors import ERROR_TYPES
 from trackrecord.inflight.failure_words import MODES

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from test_following import RULES, created, tally
 
+from tests.learning.test_following import RULES, created, tally
 from trackrecord.learning.competences.explanation import explain_competence
 from trackrecord.learning.competences.record import Performance, Relation
 from trackrecord.learning.competences.rules import Status

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from growth import grows_by_at_most
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most
 from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import (
     CriteriaRules,

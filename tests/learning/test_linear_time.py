@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from growth import grows_by_at_most, repeated
 
+from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.errors import InvalidOutcome
 from trackrecord.inflight.classification import classify, classify_failure, classify_text
 from trackrecord.inflight.errors import TaskError, TaskInFlight

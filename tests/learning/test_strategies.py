@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from growth import grows_by_at_most, repeated
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.rules_bundle import Rules

@@ -4,10 +4,10 @@ import re
 import unicodedata
 
 import pytest
-from growth import grows_by_at_most, repeated
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most, repeated
 from trackrecord.learning.text.inert import bounded, one_line, unlabelled
 
 # Markdown's and Unicode's trouble is likelier here than in plain text().

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from folder_scope import shared_in
-from mcp_served import Served, until
+
+from tests.mcp_server.mcp_served import Served, until
+from tests.support.folder_scope import shared_in
 
 _URL = re.compile(r"^HTTP: (\S+)\n", re.MULTILINE)
 _SERVED = pytest.StashKey[Served]()

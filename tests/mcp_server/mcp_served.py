@@ -12,8 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from own_token import of_its_user
-
+from tests.support.own_token import of_its_user
 from trackrecord.errors import UnknownProject
 from trackrecord.resources.reports.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading

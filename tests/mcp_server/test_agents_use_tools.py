@@ -6,8 +6,8 @@ import time
 import anyio
 import httpx
 import pytest
-from mcp_served import until
 
+from tests.mcp_server.mcp_served import until
 from trackrecord_cli.commands.mcp_ import TOOLS
 from trackrecord_door.mcp_server.seat import ALL
 

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
-from scraped import Scrape, read_scrape
 
+from tests.metrics.running import FAILED, GOOD, PATIENCE_S, UNKNOWN, Loop, loop_of
+from tests.metrics.scraped import Scrape, read_scrape
 from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 

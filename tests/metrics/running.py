@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import httpx
 import redis
-from no_tls import NO_TLS
-from own_token import of_its_user
 
+from tests.support.no_tls import NO_TLS
+from tests.support.own_token import of_its_user
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.settings.settings import Settings
 from trackrecord_door.protocol.listening import listen, url_of

@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from scraped import Scrape
+from tests.metrics.scraped import Scrape
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
 ROWS = [

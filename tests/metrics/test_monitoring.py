@@ -13,11 +13,19 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from monitoring import MONITORING, Selector, board, board_queries, groupings, rules, selectors
-from no_tls import NO_TLS
-from running import front_door, running
-from scraped import Scrape
 
+from tests.metrics.monitoring import (
+    MONITORING,
+    Selector,
+    board,
+    board_queries,
+    groupings,
+    rules,
+    selectors,
+)
+from tests.metrics.running import front_door, running
+from tests.metrics.scraped import Scrape
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_door.protocol.listening import listen, reached_at

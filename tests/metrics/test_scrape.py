@@ -5,8 +5,9 @@ import shutil
 import subprocess
 
 import pytest
-from running import FAILED, GOOD, UNKNOWN
-from scraped import Scrape
+
+from tests.metrics.running import FAILED, GOOD, UNKNOWN
+from tests.metrics.scraped import Scrape
 
 
 def test_outcomes_by_project_and_verdict(scrape: Scrape) -> None:

@@ -13,12 +13,12 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
-from scraped import Scrape, read_scrape
 from sqlalchemy import update
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from tests.metrics.scraped import Scrape, read_scrape
 from trackrecord.resources.operation.metrics import ProjectFigures
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.settings import Settings, load_settings

@@ -3,7 +3,8 @@
 import collections
 
 import pytest
-from what_became import kept, spooled
+
+from tests.producers.what_became import kept, spooled
 
 pytestmark = pytest.mark.faults
 

@@ -10,11 +10,11 @@ import time
 import weakref
 
 import pytest
-from what_became import arrived, spooled, wait_until
 
 import trackrecord_producers.attempts.attempt as attempt_module
 import trackrecord_producers.attempts.errors_in_flight as errors_in_flight
 import trackrecord_producers.attempts.inflight_reader as inflight_reader
+from tests.producers.what_became import arrived, spooled, wait_until
 from trackrecord.errors import InvalidErrorReport, UnknownId
 from trackrecord.inflight.reports import AttemptEnd
 from trackrecord.inflight.store import InFlightStore

@@ -5,9 +5,8 @@ import subprocess
 import sys
 import time
 
-from what_became import arrived, spooled
-
 import trackrecord_producers.publishing.adopt_errors as adoption
+from tests.producers.what_became import arrived, spooled
 from trackrecord.wire.outcome import encode_body
 from trackrecord_producers.delivery.waiting import WaitingItem
 

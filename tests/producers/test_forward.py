@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from what_became import arrived, dead_letters, wait_until
 
+from tests.producers.what_became import arrived, dead_letters, wait_until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import load_settings

@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from what_became import arrived, wait_until
 
+from tests.producers.what_became import arrived, wait_until
 from trackrecord.errors import SettingsError
 from trackrecord.settings.settings import load_settings
 from trackrecord.wire.outcome import decode_outcome

@@ -7,8 +7,8 @@ import time
 
 import pytest
 import redis
-from what_became import arrived, spooled, wait_until
 
+from tests.producers.what_became import arrived, spooled, wait_until
 from trackrecord.settings.settings import load_settings
 from trackrecord_producers.publishing.delivery import OutcomeDelivery
 

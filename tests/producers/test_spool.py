@@ -7,8 +7,8 @@ import stat
 import textwrap
 
 import pytest
-from what_became import spooled
 
+from tests.producers.what_became import spooled
 from trackrecord_producers.spool.files import SpoolSize, SpoolWriter, spool_size
 
 MEGABYTE = 1024 * 1024

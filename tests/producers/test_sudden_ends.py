@@ -10,7 +10,8 @@ import sys
 import textwrap
 
 import pytest
-from what_became import arrived, kept, spooled, wait_until
+
+from tests.producers.what_became import arrived, kept, spooled, wait_until
 
 pytestmark = pytest.mark.faults
 

@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 
 import msgspec
-from prompt_answers import answer_from
 
+from tests.support.prompt_answers import answer_from
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
 from trackrecord.resources.figures.evaluation import advising
 from trackrecord.resources.prompt_documents.advice import build_advice

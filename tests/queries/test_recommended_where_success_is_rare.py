@@ -4,8 +4,8 @@ import re
 
 import msgspec
 import pytest
-from prompt_answers import answer_from
 
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of

@@ -4,8 +4,8 @@ import itertools
 import json
 
 import pytest
-from teaching import NOW, RULES, SCORER, standings, teach
 
+from tests.store.teaching import NOW, RULES, SCORER, standings, teach
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.amending import MOST_ENTRIES

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
-from teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
 
+from tests.store.teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.runs.runs import with_verdict

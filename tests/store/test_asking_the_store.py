@@ -2,8 +2,8 @@
 
 import pytest
 from sqlalchemy import event
-from teaching import DEFAULTS, NOW, RULES, outcome, teach
 
+from tests.store.teaching import DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
 from trackrecord.store.database.engine import connect_store, reading

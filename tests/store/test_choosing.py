@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 
 import pytest
-from teaching import DAY, NOW
 
+from tests.store.teaching import DAY, NOW
 from trackrecord.learning.competences.phrases import fit, phrases_of_record
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import DAY, NOW, RULES, outcome, teach
-from test_choosing import put, record
-from test_choosing import select as select_best
 
+from tests.store.teaching import DAY, NOW, RULES, outcome, teach
+from tests.store.test_choosing import put, record
+from tests.store.test_choosing import select as select_best
 from trackrecord.learning.competences.record import Performance, competence_id
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.store.competences.read import read_competence, read_competences

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 
+from tests.store.teaching import CRITERIA, DAY, DEFAULTS, NOW, RULES, SCORER, outcome, teach
 from trackrecord.learning.criteria.weights import CriteriaRules, CriterionStanding
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.rules_bundle import Rules

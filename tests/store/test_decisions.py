@@ -4,8 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
-from teaching import DAY, NOW, RULES, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
 from trackrecord.errors import DecisionRefused, UnknownId
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.resources.prompt_documents.prompt_document import build_document

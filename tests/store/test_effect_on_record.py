@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from teaching import NOW, outcome, teach
 
+from tests.store.teaching import NOW, outcome, teach
 from trackrecord.errors import UnknownId
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.resources.figures.effect import decided_entry, measure_effect

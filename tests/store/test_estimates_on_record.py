@@ -3,8 +3,7 @@
 import random
 from dataclasses import asdict
 
-from teaching import DAY, NOW, outcome, teach
-
+from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import reading

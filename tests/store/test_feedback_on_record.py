@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.errors import InvalidCursor
 from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.maturity import Maturity

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, delete
-from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn

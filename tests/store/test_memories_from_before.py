@@ -2,8 +2,8 @@
 
 import pytest
 from sqlalchemy import text
-from teaching import NOW, RULES, outcome, teach
 
+from tests.store.teaching import NOW, RULES, outcome, teach
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.store.database.engine import connect_store, reading, writing, writing_anyway
 from trackrecord.store.database.migrate import migrate

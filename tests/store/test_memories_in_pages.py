@@ -1,8 +1,8 @@
 """Memories in pages: sorted and cut by the database as the whole list is by Python."""
 
 import pytest
-from teaching import DAY, NOW, outcome, teach
 
+from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.resources.declaration.paging import Order

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from teaching import DAY, NOW, RULES
-
+from tests.store.teaching import DAY, NOW, RULES
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.store.database.engine import reading, writing

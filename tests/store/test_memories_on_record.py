@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
-from teaching import DAY, NOW, outcome, teach
 
+from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.errors import InvalidMemory, UnknownId
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.trigrams import trigram_similarity

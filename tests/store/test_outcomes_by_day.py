@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
-from teaching import DAY, NOW, RULES, outcome, teach, unjudged
 
+from tests.store.teaching import DAY, NOW, RULES, outcome, teach, unjudged
 from trackrecord.resources.figures.days import outcomes_by_day
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.rebuild import rebuild_patterns

@@ -5,8 +5,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from teaching import DAY, NOW, RULES, known, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, known, outcome, standings, teach
 from trackrecord.learning.numbers.decay import DecayRules
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.store.criteria.read import read_criteria

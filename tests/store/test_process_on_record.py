@@ -1,7 +1,6 @@
 """The rates of a project, from its recorded outcomes, on each database."""
 
-from teaching import NOW, RULES, outcome, teach
-
+from tests.store.teaching import NOW, RULES, outcome, teach
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.process_rates import read_snapshot

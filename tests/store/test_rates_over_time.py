@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teaching import CRITERIA, DAY, NOW, outcome, teach
 
+from tests.store.teaching import CRITERIA, DAY, NOW, outcome, teach
 from trackrecord.errors import InvalidRequest, UnknownProject
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.numbers.wilson import wilson_interval

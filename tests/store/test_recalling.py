@@ -2,8 +2,8 @@
 
 import pytest
 from sqlalchemy import text as sql
-from teaching import DAY, NOW, outcome, teach
 
+from tests.store.teaching import DAY, NOW, outcome, teach
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import select
-from teaching import DAY, NOW, outcome, teach
-from test_choosing import RULES, put, record
 
+from tests.store.teaching import DAY, NOW, outcome, teach
+from tests.store.test_choosing import RULES, put, record
 from trackrecord.errors import InvalidRevision, RevisionRefused, UnknownId
 from trackrecord.learning.competences.record import Relation
 from trackrecord.learning.competences.revision import ForkChanges

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
-from teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 
+from tests.store.teaching import CRITERIA, DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.numbers.decay import DecayRules, HalfLives
 from trackrecord.learning.outcomes.scoring import ScoringRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules

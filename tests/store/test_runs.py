@@ -3,8 +3,8 @@
 import random
 
 from sqlalchemy import delete, select
-from teaching import DAY, NOW, RULES, outcome, teach
 
+from tests.store.teaching import DAY, NOW, RULES, outcome, teach
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.competences.episodes import ReadEpisode, mark_read
 from trackrecord.store.database.engine import reading, writing

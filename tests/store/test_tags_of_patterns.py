@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from teaching import DAY, NOW, RULES, outcome, standings, teach
 
+from tests.store.teaching import DAY, NOW, RULES, outcome, standings, teach
 from trackrecord.errors import InvalidTag, UnknownId
 from trackrecord.learning.patterns.tags import MAX_TAGS, checked_tag
 from trackrecord.learning.strategies.catalogue import Strategy

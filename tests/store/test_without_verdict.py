@@ -4,8 +4,8 @@ from dataclasses import asdict, replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from teaching import CRITERIA, DAY, NOW, RULES, known, outcome, teach, unjudged
 
+from tests.store.teaching import CRITERIA, DAY, NOW, RULES, known, outcome, teach, unjudged
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.resources.prompt_documents.advice import build_advice

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from exports import import_into
 from sqlalchemy import Engine
 
+from tests.transfer.exports import import_into
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.transfer.importing import ImportedProject

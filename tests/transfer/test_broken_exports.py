@@ -4,12 +4,12 @@ import json
 import random
 
 import pytest
-from exports import exported, import_into
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_stores import History, all_rows
 from sqlalchemy import select
 
+from tests.transfer.exports import exported, import_into
+from tests.transfer.random_stores import History, all_rows
 from trackrecord.errors import ImportFormatError, TrackrecordError
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.every_table import metadata

@@ -4,12 +4,12 @@ import json
 import signal
 
 import pytest
-from dying import exit_code_of
-from exports import NOW, exported
-from killed_import import import_until
-from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
+from tests.support.dying import exit_code_of
+from tests.transfer.exports import NOW, exported
+from tests.transfer.killed_import import import_until
+from tests.transfer.random_stores import RULES, History, all_rows, asked_for, lists
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.operation.tokens import create_token

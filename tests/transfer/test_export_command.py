@@ -4,9 +4,9 @@ import json
 import stat
 
 import pytest
-from exports import exported
-from random_stores import History, lists
 
+from tests.transfer.exports import exported
+from tests.transfer.random_stores import History, lists
 from trackrecord_cli.main import run
 
 ASKED = ("patterns list", "competences list", "memories list", "runs list --limit 1000")

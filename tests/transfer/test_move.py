@@ -3,11 +3,11 @@
 import signal
 
 import pytest
-from dying import exit_code_of
-from killed_move import move_until
-from random_stores import RULES, History, all_rows, asked_for, lists
 from sqlalchemy import select
 
+from tests.support.dying import exit_code_of
+from tests.transfer.killed_move import move_until
+from tests.transfer.random_stores import RULES, History, all_rows, asked_for, lists
 from trackrecord.errors import (
     AlreadyRunning,
     SchemaTooNew,

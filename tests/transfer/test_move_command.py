@@ -2,9 +2,9 @@
 
 import json
 
-from random_stores import History, asked_for, lists
 from sqlalchemy import inspect
 
+from tests.transfer.random_stores import History, asked_for, lists
 from trackrecord_cli.main import run
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import redis
-from working import body, publish
 
+from tests.worker.working import body, publish
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.services import Services

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import redis
-from dying import exit_code_of
-from dying_drain import drain_until
 from sqlalchemy import Engine, select
-from working import body, publish
 
+from tests.support.dying import exit_code_of
+from tests.worker.dying_drain import drain_until
+from tests.worker.working import body, publish
 from trackrecord.settings.settings import Settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.intake.amending import MOST_ENTRIES

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine
-from working import all_counted, body, learnt_counts, publish, recorded_ids
 
+from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.errors import InvalidEntry
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.kinds import KINDS, decoder_of

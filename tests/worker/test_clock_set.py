@@ -12,8 +12,8 @@ import pytest
 import redis
 from hypothesis import given
 from hypothesis import strategies as st
-from working import body, log_lines, process, publish, until
 
+from tests.worker.working import body, log_lines, process, publish, until
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.cache import (
     ADVICE_COMPUTED_AT,

@@ -14,9 +14,10 @@ import psutil
 import psycopg
 import pytest
 import redis
-from postgres import new_server
 from sqlalchemy import Engine
-from working import (
+
+from tests.support.postgres import new_server
+from tests.worker.working import (
     all_counted,
     body,
     learnt_counts,
@@ -26,7 +27,6 @@ from working import (
     recorded_ids,
     until,
 )
-
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store

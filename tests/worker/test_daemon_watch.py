@@ -4,8 +4,8 @@ import os
 import signal
 
 import pytest
-from working import until
 
+from tests.worker.working import until
 from trackrecord.settings.settings import load_settings
 from trackrecord_worker.up.daemon import Daemon
 

@@ -2,8 +2,8 @@
 
 import pytest
 import redis
-from working import publish
 
+from tests.worker.working import publish
 from trackrecord.errors import InvalidRequest
 from trackrecord.redis.dead_letter_stream import (
     KEPT_BYTES,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_up import Up
-from working import body, publish, recorded_ids, until
 
+from tests.worker.test_up import Up
+from tests.worker.working import body, publish, recorded_ids, until
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import redis
 from sqlalchemy import Engine, event, select, text
-from working import all_counted, body, learnt_counts, publish, recorded_ids
 
+from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.redis.keys import CONSUMER_GROUP
 from trackrecord.settings.settings import Settings, load_settings

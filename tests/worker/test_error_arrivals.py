@@ -5,8 +5,8 @@ from hashlib import sha256
 from itertools import permutations
 
 import msgspec
-from working import body
 
+from tests.worker.working import body
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.retry_text import retry_text
 from trackrecord.inflight.rules import ErrorRules

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import redis
-from endpoint_server import EndpointServer, serving
 from sqlalchemy import Engine, select, update
-from working import body, process, publish, recorded_ids, until
 
+from tests.support.endpoint_server import EndpointServer, serving
+from tests.worker.working import body, process, publish, recorded_ids, until
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.prompt.reading.cache import cached_ages, read_document
 from trackrecord.prompt.reading.client import RankingsReader

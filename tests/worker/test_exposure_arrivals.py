@@ -2,8 +2,8 @@
 
 import msgspec
 from sqlalchemy import text
-from working import body
 
+from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.effect_consent import note_effect_consent
 from trackrecord.store.advice.effect import read_effect

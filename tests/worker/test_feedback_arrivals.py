@@ -5,10 +5,10 @@ import time
 
 import msgspec
 import pytest
-from dying import exit_code_of
-from dying_drain import drain_until
-from working import body
 
+from tests.support.dying import exit_code_of
+from tests.worker.dying_drain import drain_until
+from tests.worker.working import body
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.store.database.engine import reading

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 import redis
-from working import body, publish
 
+from tests.worker.working import body, publish
 from trackrecord.errors import StoreUnavailable
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.settings.settings import Settings

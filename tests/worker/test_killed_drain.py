@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import redis
-from dying import exit_code_of
-from dying_drain import drain_until
 from sqlalchemy import Engine
-from working import all_counted, body, learnt_counts, publish
 
+from tests.support.dying import exit_code_of
+from tests.worker.dying_drain import drain_until
+from tests.worker.working import all_counted, body, learnt_counts, publish
 from trackrecord.prompt.documents.rankings_document import decode_document
 from trackrecord.settings.settings import Settings
 from trackrecord_worker.services import Services

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 from sqlalchemy import text
-from working import body, learnt_counts
 
+from tests.worker.working import body, learnt_counts
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import reading, writing

@@ -5,8 +5,8 @@ import time
 import pytest
 import redis
 from sqlalchemy import Engine, insert, select
-from working import body, publish
 
+from tests.worker.working import body, publish
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.tables import consolidation_runs

@@ -12,8 +12,8 @@ import msgspec
 import psutil
 import pytest
 import redis
-from working import body, log_lines, process, publish, until
 
+from tests.worker.working import body, log_lines, process, publish, until
 from trackrecord.errors import EndpointAway, SettingsError
 from trackrecord.redis.client import agent_client
 from trackrecord.resources.operation.news import News, NewsKind

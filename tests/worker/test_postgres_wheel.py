@@ -13,13 +13,13 @@ def test_its_lock_file_belongs_to_whoever_runs_the_tests(tmp_path: Path) -> None
             sys.executable,
             "-c",
             (
-                "from postgres import postgres_wheel; wheel = postgres_wheel();"
+                "from tests.support.postgres import postgres_wheel; wheel = postgres_wheel();"
                 "print(wheel.postgres_server.PostgresServer.lock_path)"
             ),
         ],
         env={
             **os.environ,
-            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
             "TMPDIR": str(tmp_path),
             "XDG_RUNTIME_DIR": str(tmp_path / "missing"),
         },

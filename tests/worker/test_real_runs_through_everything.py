@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from working import until
 
+from tests.worker.working import until
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_cli.main import run

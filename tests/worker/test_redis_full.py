@@ -11,8 +11,16 @@ import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine
-from working import body, learnt_counts, log_lines, process, publish, recorded_ids, until
 
+from tests.worker.working import (
+    body,
+    learnt_counts,
+    log_lines,
+    process,
+    publish,
+    recorded_ids,
+    until,
+)
 from trackrecord.redis.problems import memory_is_full
 from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import Settings, load_settings

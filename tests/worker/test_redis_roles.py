@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import redis
-from working import body, learnt_counts, process, publish, until
 
+from tests.worker.working import body, learnt_counts, process, publish, until
 from trackrecord.redis.client import worker_client
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import ROLES, acl_file, dangerous_samples

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine, update
-from working import body, publish
 
+from tests.worker.working import body, publish
 from trackrecord.prompt.documents.rankings_document import RankingsDocument, decode_document
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader

@@ -16,8 +16,8 @@ import pytest
 import redis
 from psycopg import conninfo, sql
 from sqlalchemy.engine import make_url
-from working import process, until
 
+from tests.worker.working import process, until
 from trackrecord.errors import ServerUnavailable, ServerUnfit, StoreUnavailable, StoreUnfit
 from trackrecord.redis.roles import LEARNER
 from trackrecord.settings.settings import Settings, load_settings

@@ -5,8 +5,8 @@ import subprocess
 import time
 
 import pytest
-from working import until
 
+from tests.worker.working import until
 from trackrecord_worker.schedule import DRAIN_TASK
 from trackrecord_worker.up.daemon import beat_command
 

@@ -17,9 +17,9 @@ import httpx
 import psutil
 import pytest
 import redis
-from own_token import of_its_user
-from working import body, publish, until
 
+from tests.support.own_token import of_its_user
+from tests.worker.working import body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.consumers import consumers_here

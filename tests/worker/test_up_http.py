@@ -12,8 +12,9 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from own_token import of_its_user
-from working import until
+
+from tests.support.own_token import of_its_user
+from tests.worker.working import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 

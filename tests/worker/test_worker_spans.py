@@ -13,8 +13,8 @@ import redis
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from structlog.testing import capture_logs
-from working import body, process, publish, until
 
+from tests.worker.working import body, process, publish, until
 from trackrecord.errors import SettingsError
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance_stories import (
+from tests.capture.conformance.conformance_stories import (
     FOLDER,
     ApiFails,
     Delegate,
@@ -20,7 +20,6 @@ from conformance_stories import (
     Story,
     Traits,
 )
-
 from trackrecord_capture.sources.claude_code import ClaudeCode
 
 SESSION = "0b0c0d0e-1111-4222-8333-444455556666"

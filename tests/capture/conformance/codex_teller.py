@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance_stories import (
+from tests.capture.conformance.conformance_stories import (
     FOLDER,
     ApiFails,
     Crash,
@@ -21,7 +21,6 @@ from conformance_stories import (
     Story,
     Traits,
 )
-
 from trackrecord_capture.sources.codex import Codex
 
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"

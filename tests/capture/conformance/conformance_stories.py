@@ -9,8 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from secret_texts import SECRET_TEXTS
-
+from tests.support.secret_texts import SECRET_TEXTS
 from trackrecord_capture.sources.source import Source
 
 FOLDER = "/src/shop"

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from conformance_stories import (
+from tests.capture.conformance.conformance_stories import (
     FOLDER,
     ApiFails,
     Crash,
@@ -21,7 +21,6 @@ from conformance_stories import (
     Story,
     Traits,
 )
-
 from trackrecord_capture.sources.opencode import OpenCode
 
 SESSION = "ses_1"

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from trace_tellers import Told
-
+from tests.capture.conformance.trace_tellers import Told
 from trackrecord.settings.trace_rules import TraceRules
 from trackrecord_capture.otlp.encodings.span import Span
 from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt

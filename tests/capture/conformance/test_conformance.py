@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from claude_code_teller import ClaudeCodeTeller
-from codex_teller import CodexTeller
-from conformance_stories import (
+
+from tests.capture.conformance.claude_code_teller import ClaudeCodeTeller
+from tests.capture.conformance.codex_teller import CodexTeller
+from tests.capture.conformance.conformance_stories import (
     PASSWORD,
     SECRET,
     SECRETS_TOLD,
@@ -17,9 +18,8 @@ from conformance_stories import (
     Teller,
     went,
 )
-from opencode_teller import OpenCodeTeller
-from secret_texts import PARTS, SECRET_TEXTS
-
+from tests.capture.conformance.opencode_teller import OpenCodeTeller
+from tests.support.secret_texts import PARTS, SECRET_TEXTS
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.outcome import outcome_of

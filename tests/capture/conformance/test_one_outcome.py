@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from claude_code_teller import ClaudeCodeTeller
-from codex_teller import CodexTeller
-from conformance_stories import STORIES, Known, Story, Teller
-from published_traces import Outcomes, published
 from sqlalchemy import Engine
-from trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
 
+from tests.capture.conformance.claude_code_teller import ClaudeCodeTeller
+from tests.capture.conformance.codex_teller import CodexTeller
+from tests.capture.conformance.conformance_stories import STORIES, Known, Story, Teller
+from tests.capture.conformance.published_traces import Outcomes, published
+from tests.capture.conformance.trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing

@@ -5,11 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance_stories import PASSWORD, SECRET, SECRETS_TOLD, STORIES, Known, Story, went
-from published_traces import published
-from secret_texts import PARTS, SECRET_TEXTS
-from trace_tellers import ClaudeCodeEvents, CodexEvents, GenAiSpans, TraceTeller
 
+from tests.capture.conformance.conformance_stories import (
+    PASSWORD,
+    SECRET,
+    SECRETS_TOLD,
+    STORIES,
+    Known,
+    Story,
+    went,
+)
+from tests.capture.conformance.published_traces import published
+from tests.capture.conformance.trace_tellers import (
+    ClaudeCodeEvents,
+    CodexEvents,
+    GenAiSpans,
+    TraceTeller,
+)
+from tests.support.secret_texts import PARTS, SECRET_TEXTS
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import encode_body

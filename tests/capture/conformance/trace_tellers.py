@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from claude_code_teller import SESSION
-from codex_teller import THREAD, patch
-from conformance_stories import (
+from tests.capture.conformance.claude_code_teller import SESSION
+from tests.capture.conformance.codex_teller import THREAD, patch
+from tests.capture.conformance.conformance_stories import (
     FOLDER,
     ApiFails,
     Crash,
@@ -23,7 +23,6 @@ from conformance_stories import (
     Traits,
     Turn,
 )
-
 from trackrecord_capture.agent_run import run_outcome_id
 from trackrecord_capture.otlp.encodings.span import LogRecord, Span
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from folder_scope import shared_in
-from no_tls import NO_TLS
-from running_door import Door
-from served_store import MARKS, OURS, ServedStore, tokens_of
 
+from tests.door.api.served_store import MARKS, OURS, ServedStore, tokens_of
+from tests.door.running_door import Door
+from tests.support.folder_scope import shared_in
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store

@@ -5,11 +5,11 @@ import time
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from served_store import OURS, THEIRS, ServedStore
 from starlette.routing import compile_path
 
 import trackrecord
+from tests.door.api.served_store import OURS, THEIRS, ServedStore
+from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
 from trackrecord.wire.access_tokens import Permission
 from trackrecord_cli.main import run

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
-from running_door import Door
-from served_store import OURS, ServedStore
 
+from tests.door.api.served_store import OURS, ServedStore
+from tests.door.running_door import Door
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.api.openapi import openapi_document

@@ -3,7 +3,8 @@
 import base64
 
 import pytest
-from served_store import OURS
+
+from tests.door.api.served_store import OURS
 
 PROBLEM = "application/problem+json"
 JSON = {"content-type": "application/json"}

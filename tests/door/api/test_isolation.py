@@ -7,10 +7,10 @@ import json
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from running_door import Door
-from served_store import MARKS, OURS, THEIRS, ServedStore
 
+from tests.door.api.served_store import MARKS, OURS, THEIRS, ServedStore
+from tests.door.running_door import Door
+from tests.support.no_tls import NO_TLS
 from trackrecord_door.api.endpoint import Endpoint
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.protocol.callers import Permission

@@ -2,8 +2,8 @@
 
 import httpx
 import pytest
-from no_tls import NO_TLS
 
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote, urlencode
 
-from shown_store import ShownStore
-
 import trackrecord
+from tests.door.page.shown_store import ShownStore
 from trackrecord_door.page.table import VIEWS
 
 # For each path with a part in braces: an id of a project, of which a page is shown.

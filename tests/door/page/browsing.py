@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import httpx
-from no_tls import NO_TLS
+
+from tests.support.no_tls import NO_TLS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Response
-    from running_door import Door
+
+    from tests.door.running_door import Door
 
 _PHONE: Final = {"width": 360, "height": 740}
 _DESK: Final = {"width": 1280, "height": 900}

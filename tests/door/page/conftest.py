@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from browsing import Browsing, windows
-from folder_scope import shared_in
-from hostile_texts import HOSTILE_TEXTS
-from running_door import Door
-from shown_store import ShownStore, fill
 
+from tests.door.page.browsing import Browsing, windows
+from tests.door.page.hostile_texts import HOSTILE_TEXTS
+from tests.door.page.shown_store import ShownStore, fill
+from tests.door.running_door import Door
+from tests.support.folder_scope import shared_in
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store

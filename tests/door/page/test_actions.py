@@ -2,8 +2,7 @@
 
 import time
 
-from browsing import sign_in
-
+from tests.door.page.browsing import sign_in
 from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.resources.operation.dead_letters import read_letters
 from trackrecord.store.database.engine import reading

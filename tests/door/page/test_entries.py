@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from shown_store import FLEET
 
 import trackrecord
+from tests.door.page.shown_store import FLEET
+from tests.support.no_tls import NO_TLS
 
 DAY = 86_400.0
 

@@ -1,9 +1,9 @@
 """Every page, as a person meets it: in a real browser, by day and by night, on a phone."""
 
 import pytest
-from addresses import addresses
-from shown_store import FLEET
 
+from tests.door.page.addresses import addresses
+from tests.door.page.shown_store import FLEET
 from trackrecord_door.page.table import ACTIONS, VIEWS
 from trackrecord_door.page.views import action_named, view_named
 

@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
-from no_tls import NO_TLS
-from running_door import Door
-from shown_store import FLEET
 
+from tests.door.page.shown_store import FLEET
+from tests.door.running_door import Door
+from tests.support.no_tls import NO_TLS
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.http_settings import HttpSettings
 from trackrecord.store.database.engine import connect_store, writing

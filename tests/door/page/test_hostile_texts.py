@@ -1,8 +1,8 @@
 """300 hostile texts in every field that agents control: shown as text, and nothing else."""
 
-from addresses import addresses
-from hostile_texts import HOSTILE_TEXTS
-from shown_store import HOSTILE
+from tests.door.page.addresses import addresses
+from tests.door.page.hostile_texts import HOSTILE_TEXTS
+from tests.door.page.shown_store import HOSTILE
 
 
 def test_hostile_texts_are_inert(window, shown_store):

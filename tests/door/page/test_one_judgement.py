@@ -9,8 +9,8 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from no_tls import NO_TLS
 
+from tests.support.no_tls import NO_TLS
 from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY
 from trackrecord_worker.caching.advise import Adviser
 

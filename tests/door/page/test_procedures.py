@@ -5,8 +5,8 @@ import time
 
 import httpx
 import pytest
-from no_tls import NO_TLS
 
+from tests.support.no_tls import NO_TLS
 from trackrecord.learning.competences.record import competence_id
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.competences import competences_of, details_of

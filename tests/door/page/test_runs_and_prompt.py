@@ -4,9 +4,9 @@ import time
 
 import httpx
 import pytest
-from no_tls import NO_TLS
 from sqlalchemy import func, select
 
+from tests.support.no_tls import NO_TLS
 from trackrecord.inflight.reports import error_report
 from trackrecord.inflight.store import write_reports
 from trackrecord.store.database.engine import reading

@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
-from addresses import addresses
-from no_tls import NO_TLS
-from shown_store import FLEET, HOSTILE
 
+from tests.door.page.addresses import addresses
+from tests.door.page.shown_store import FLEET, HOSTILE
+from tests.support.no_tls import NO_TLS
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.experience.lessons import details_of, lessons_of
 from trackrecord.resources.operation.tokens import create_token

@@ -4,10 +4,10 @@ import random
 from statistics import fmean
 
 import pytest
-from histories import HOUR, NOW, lessons, run
 from msgspec import structs
 
 from benchmarks.worlds.retries import WORLDS, make, measured, within_tasks
+from tests.learning.advice.histories import HOUR, NOW, lessons, run
 from trackrecord.learning.advice.runs.attempts import attempts_of
 
 

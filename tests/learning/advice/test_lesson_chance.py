@@ -4,8 +4,8 @@ import random
 
 import msgspec
 import pytest
-from histories import coding, run
 
+from tests.learning.advice.histories import coding, run
 from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
 from trackrecord.learning.advice.lessons.counting.needs import find_needs
 from trackrecord.learning.advice.lessons.counting.never import find_failing_ways

@@ -5,10 +5,10 @@ import re
 from itertools import combinations
 
 import pytest
-from histories import NOW, coding, histories, lessons, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.learning.advice.histories import NOW, coding, histories, lessons, run
 from trackrecord.learning.advice.lessons.lesson import LessonState
 from trackrecord.learning.advice.runs.runs import RunStep
 from trackrecord.learning.text.inert import one_line

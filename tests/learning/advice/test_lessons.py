@@ -4,9 +4,9 @@ import random
 import re
 
 import pytest
-from histories import DAY, NOW, coding, lessons, run, step, unjudged
 from msgspec.structs import replace
 
+from tests.learning.advice.histories import DAY, NOW, coding, lessons, run, step, unjudged
 from trackrecord.learning.advice.lessons.counting.goes_with import find_within_tasks
 from trackrecord.learning.advice.lessons.counting.loops import find_loops
 from trackrecord.learning.advice.lessons.counting.never import find_failing_ways

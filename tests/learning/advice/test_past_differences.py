@@ -4,11 +4,11 @@ import random
 from math import comb
 
 import pytest
-from histories import run
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.learning.advice.histories import run
 from trackrecord.learning.advice.past.past_differences import (
     RunFact,
     exact_probability,

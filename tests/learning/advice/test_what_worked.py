@@ -1,9 +1,9 @@
 """What can be handed out as what worked, and who has got the tools for it."""
 
 import pytest
-from histories import run
 from msgspec import structs
 
+from tests.learning.advice.histories import run
 from trackrecord.learning.advice.estimates.counting import usual_orders
 from trackrecord.learning.advice.recipes import gives_up, recipes_among
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents

@@ -8,7 +8,7 @@ A new one is a module here and a row in `ALL`. Beyond these modules a database i
 - its errors are told apart: busy, or not permitted, in `engine.py`;
 - its driver is an extra in pyproject.toml, and a message of its module names that extra.
 
-The tests run on every database that `tests/postgres.py` and the fixture `store_url` can start.
+The tests run on every database that `tests/support/postgres.py` and the fixture `store_url` start.
 """
 
 from .base import Dialect

@@ -1,12 +1,12 @@
 """Past tasks in a prompt: few, and never instead of what was learnt from them."""
 
 import pytest
-from advised import advice
-from golden import FULL, NOW, TASK, competence, memory, pattern
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_answers import answer_from, context_from
 
+from tests.prompt.advised import advice
+from tests.prompt.golden import FULL, NOW, TASK, competence, memory, pattern
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.candidates.candidate import Candidate
 from trackrecord.prompt.documents.rankings_document import RankingsDocument

@@ -4,10 +4,10 @@ import time
 from dataclasses import replace
 
 import pytest
-from advised import advice, expected
 from msgspec.structs import replace as replace_fields
-from prompt_answers import answer_from, context_from
 
+from tests.prompt.advised import advice, expected
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.competences.recipe import RecipeStep
 from trackrecord.learning.competences.record import Competence, Performance, TriggerCounts
 from trackrecord.learning.competences.rules import Lifecycle, Status

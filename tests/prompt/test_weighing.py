@@ -3,9 +3,9 @@
 import time
 
 import pytest
-from prompt_answers import answer_from
 
 import trackrecord
+from tests.support.prompt_answers import answer_from
 from trackrecord.errors import InvalidScores
 from trackrecord.prompt.choosing.exposure import Handing
 from trackrecord.prompt.documents.rankings_document import RankedCriterion, RankingsDocument

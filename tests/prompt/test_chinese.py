@@ -4,10 +4,10 @@ import re
 import time
 
 import pytest
-from advised import advice, lesson
-from golden import FULL, TASK
-from prompt_answers import answer_from, context_from
 
+from tests.prompt.advised import advice, lesson
+from tests.prompt.golden import FULL, TASK
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules, MemoryState, MemoryType
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.decisions import Decision, DecisionAction

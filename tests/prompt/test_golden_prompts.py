@@ -1,7 +1,8 @@
 """The prompts of both calls and of `patterns list`, byte for byte."""
 
 import pytest
-from golden import cases, golden
+
+from tests.prompt.golden import cases, golden
 
 ON_FILE = golden()
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_answers import answer_from
 
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.advice.texts import Difference, similar_task_line
 from trackrecord.learning.memories.rules import MemoryRules, MemoryType
 from trackrecord.learning.memories.texts import memory_line

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from growth import grows_by_at_most
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.support.growth import grows_by_at_most
 from trackrecord.errors import InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, Outcome, decode_outcome, encode_body
 

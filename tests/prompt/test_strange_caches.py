@@ -5,8 +5,8 @@ import pytest
 from fakeredis import FakeRedis
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_answers import answer_from
 
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence

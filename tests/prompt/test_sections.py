@@ -5,9 +5,9 @@ from typing import get_args
 
 import msgspec
 import pytest
-from golden import FULL, NOW, TASK, competence, memory, pattern
-from prompt_answers import answer_from, context_from
 
+from tests.prompt.golden import FULL, NOW, TASK, competence, memory, pattern
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.maturity import Maturity

@@ -2,11 +2,11 @@
 
 import re
 
-from advised import NOW, advice, expected, past_tasks, pattern_entry, texts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from prompt_answers import answer_from
 
+from tests.prompt.advised import NOW, advice, expected, past_tasks, pattern_entry, texts
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules

@@ -2,10 +2,10 @@
 
 import msgspec
 import pytest
-from advised import NOW, advice, expected, kind, lesson, pattern_entry
-from golden import memory, pattern
-from prompt_answers import answer_from, context_from
 
+from tests.prompt.advised import NOW, advice, expected, kind, lesson, pattern_entry
+from tests.prompt.golden import memory, pattern
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.choosing.inputs import PromptInputs
 from trackrecord.prompt.choosing.recommended import _surely_better

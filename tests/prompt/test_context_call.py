@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_answers import context_from
 
 import trackrecord
+from tests.support.prompt_answers import context_from
 from trackrecord.errors import InvalidCandidate, SettingsError
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompt_answers import context_from
 
+from tests.support.prompt_answers import context_from
 from trackrecord.artifacts.kept_outputs import KeptOutput
 from trackrecord.errors import SettingsError
 from trackrecord.inflight.errors import ERROR_TYPES, TaskError, TaskInFlight

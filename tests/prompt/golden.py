@@ -1,6 +1,6 @@
 """The cases of the golden prompts, and rewriting their files.
 
-After an intended change of the text: `python tests/rankings/golden.py`, and read the difference.
+After an intended change of the text: `python tests/prompt/golden.py`, and read the difference.
 """
 
 import re
@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from prompt_answers import answer_from, context_from
-
+from tests.support.prompt_answers import answer_from, context_from
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
