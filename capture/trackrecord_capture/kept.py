@@ -13,7 +13,7 @@ from trackrecord.learning.advice.failures import error_line
 from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
 
 from .agent_run import RunCall
-from .shell.names import SHELL, tool_name
+from .shell.actions import SHELL, tool_name
 
 LONGEST_ARGUMENT: Final = 300
 LONGEST_ERROR: Final = 1000
