@@ -4,6 +4,7 @@ Nothing of a file's content is kept, neither what was read nor what was written.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_
 from .agent_run import RunCall
 from .shell.actions import SHELL, tool_name
 
+NO_WORDS: Final[Mapping[str, str]] = {}
 LONGEST_ARGUMENT: Final = 300
 LONGEST_ERROR: Final = 1000
 _LONGEST_TOOL: Final = 128
@@ -51,14 +53,24 @@ _OF_FILES: Final = re.compile(
 )
 
 
-def kept_name(call: RunCall) -> str:
-    """Return the tool's name, finer for a shell: "shell:pytest"."""
+def kept_name(call: RunCall, words: Mapping[str, str] = NO_WORDS) -> str:
+    """Return the tool's name, finer for a shell: "shell:pytest".
+
+    Args:
+        call: the call.
+        words: what all agents call the agent's tools: "edit" for "Edit".
+    """
     name = tool_name(call.command) if call.command else call.tool
-    return redacted_beginning(name, _LONGEST_TOOL) or SHELL
+    return redacted_beginning(words.get(name, name), _LONGEST_TOOL) or SHELL
 
 
 def kept_call(
-    call: RunCall, folder: str, *, prompts: bool, has_found: bool = False
+    call: RunCall,
+    folder: str,
+    *,
+    prompts: bool,
+    has_found: bool = False,
+    words: Mapping[str, str] = NO_WORDS,
 ) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
@@ -67,10 +79,11 @@ def kept_call(
         folder: the working folder, which paths are told from.
         prompts: whether the text of prompts is kept.
         has_found: whether it is a check that ran and found something, which is its result.
+        words: what all agents call the agent's tools.
     """
     has_failed = call.ok is False and not has_found
     fields = {
-        "tool": kept_name(call),
+        "tool": kept_name(call, words),
         "id": redacted_beginning(call.id, _LONGEST_ID) or None,
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,

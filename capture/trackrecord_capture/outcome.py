@@ -5,12 +5,13 @@ Everything is redacted and bounded here, before it is queued.
 
 import hashlib
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 import msgspec
 
 from trackrecord.capture_rules import CaptureRules
+from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.repositories import valid_name
 from trackrecord.wire.outcome import encode_body
@@ -46,10 +47,14 @@ _REMARKED: Final = frozenset({Seen.REJECTED, Seen.UNDONE})
 _REFUSED: Final = "refused by the person"
 
 DEFAULTS: Final = CaptureRules()
+NO_TOOL_WORDS: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 def outcome_of(
-    run: AgentRun, rules: CaptureRules = DEFAULTS, projects: RunProjects | None = None
+    run: AgentRun,
+    rules: CaptureRules = DEFAULTS,
+    projects: RunProjects | None = None,
+    tool_words: Mapping[str, Mapping[str, str]] = NO_TOOL_WORDS,
 ) -> dict[str, Any]:
     """Return the fields of a run's outcome, those that are unknown left out.
 
@@ -61,20 +66,35 @@ def outcome_of(
         run: the run.
         rules: what is kept of it.
         projects: names its project; without it, no name is taken by another repository.
+        tool_words: by agent, what all agents call its tools: "edit" for "Edit".
 
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
-    run = with_answers(_with_cancelled(without_own_tools(run)))
+    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
     if not rules.prompts:
         run = _without_words(run)
     verdict, found = verdict_of(run), findings_of(run)
+    words = tool_words.get(run.agent, {})
     project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most, found)
+        fields = _fields(run, project, verdict, rules, most, found, words)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
+
+
+def _without_hints(run: AgentRun) -> AgentRun:
+    """Return a run whose outputs hold no hint of ours, as a hook puts it beside a failure."""
+    if not any(HINT_MARK in call.result or HINT_MARK in call.error for call in run.calls):
+        return run
+    calls = tuple(
+        msgspec.structs.replace(
+            call, result=without_hints(call.result), error=without_hints(call.error)
+        )
+        for call in run.calls
+    )
+    return msgspec.structs.replace(run, calls=calls)
 
 
 def _with_cancelled(run: AgentRun) -> AgentRun:
@@ -112,11 +132,18 @@ def _fields(
     rules: CaptureRules,
     most_calls: int,
     found: Set[int],
+    words: Mapping[str, str],
 ) -> dict[str, Any]:
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls, verdict)
     graph = [
-        kept_call(run.calls[place], run.folder, prompts=rules.prompts, has_found=place in found)
+        kept_call(
+            run.calls[place],
+            run.folder,
+            prompts=rules.prompts,
+            has_found=place in found,
+            words=words,
+        )
         for place in places
     ]
     fields = {
