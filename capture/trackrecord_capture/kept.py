@@ -15,6 +15,7 @@ from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_
 
 from .agent_run import RunCall
 from .shell.actions import SHELL, tool_name
+from .shell.purposes import OwnChecks
 
 NO_WORDS: Final[Mapping[str, str]] = {}
 LONGEST_ARGUMENT: Final = 300
@@ -53,14 +54,15 @@ _OF_FILES: Final = re.compile(
 )
 
 
-def kept_name(call: RunCall, words: Mapping[str, str] = NO_WORDS) -> str:
+def kept_name(call: RunCall, words: Mapping[str, str] = NO_WORDS, own: OwnChecks = ()) -> str:
     """Return the tool's name, finer for a shell: "shell:pytest".
 
     Args:
         call: the call.
         words: what all agents call the agent's tools: "edit" for "Edit".
+        own: the checks that the project names itself.
     """
-    name = tool_name(call.command) if call.command else call.tool
+    name = tool_name(call.command, own) if call.command else call.tool
     return redacted_beginning(words.get(name, name), _LONGEST_TOOL) or SHELL
 
 
@@ -71,6 +73,7 @@ def kept_call(
     prompts: bool,
     has_found: bool = False,
     words: Mapping[str, str] = NO_WORDS,
+    own: OwnChecks = (),
 ) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
@@ -80,10 +83,11 @@ def kept_call(
         prompts: whether the text of prompts is kept.
         has_found: whether it is a check that ran and found something, which is its result.
         words: what all agents call the agent's tools.
+        own: the checks that the project names itself.
     """
     has_failed = call.ok is False and not has_found
     fields = {
-        "tool": kept_name(call, words),
+        "tool": kept_name(call, words, own),
         "id": redacted_beginning(call.id, _LONGEST_ID) or None,
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,

@@ -20,6 +20,7 @@ from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
 from .projects import RunProjects
+from .shell.purposes import own_checks
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
@@ -74,6 +75,8 @@ def outcome_of(
     run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
     if not rules.prompts:
         run = _without_words(run)
+    if rules.checks:
+        run = msgspec.structs.replace(run, own_checks=rules.checks)
     verdict, found = verdict_of(run), findings_of(run)
     words = tool_words.get(run.agent, {})
     project = _project(run, projects or RunProjects(rules.project_of_folder))
@@ -143,6 +146,7 @@ def _fields(
             prompts=rules.prompts,
             has_found=place in found,
             words=words,
+            own=own_checks(run.own_checks),
         )
         for place in places
     ]

@@ -12,7 +12,7 @@ import msgspec
 from .checks import step_scope
 from .names import LOOKS, TRIVIAL, step_name
 from .programs import CHECKING, Purpose
-from .purposes import purpose_of
+from .purposes import OwnChecks, purpose_of
 from .scopes import CheckScope, joined_folder
 from .steps import ShellStep, steps_of
 
@@ -59,22 +59,23 @@ class ShellAction(msgspec.Struct, frozen=True, kw_only=True):
 
 # The same few lines are asked for their name, their purpose and their scope.
 @lru_cache(maxsize=256)
-def read_shell_action(line: str, folder: str = "") -> ShellAction:
+def read_shell_action(line: str, folder: str = "", own: OwnChecks = ()) -> ShellAction:
     """Return what a command line does.
 
     Args:
         line: the command line, of any length and in any state.
         folder: where it is run; "" if unknown.
+        own: the checks that the project names itself.
     """
     steps = steps_of(line)
-    at = _main_step(steps)
+    at = _main_step(steps, own)
     if at < 0:
         return ShellAction(folder=folder)
     for step in steps[:at]:
         if step.words[:1] == ("cd",) and len(step.words) > 1:
             folder = joined_folder(folder, step.words[1])
     step = steps[at]
-    purpose = purpose_of(step)
+    purpose = purpose_of(step, own)
     has_scope = purpose in CHECKING or purpose is Purpose.FORMAT
     program, _, subcommand = step_name(step).partition(" ")
     return ShellAction(
@@ -89,7 +90,7 @@ def read_shell_action(line: str, folder: str = "") -> ShellAction:
     )
 
 
-def tool_name(line: str) -> str:
+def tool_name(line: str, own: OwnChecks = ()) -> str:
     """Return the finer name of a shell's call: "shell:" and the command that the line is about.
 
     Args:
@@ -97,20 +98,21 @@ def tool_name(line: str) -> str:
             and holds no more of the line than programs, subcommands and scripts that they run by
             name. It is "shell" alone where no command can be told, and "apply_patch" for the tool
             that an agent also offers as a command.
+        own: the checks that the project names itself.
     """
     steps = steps_of(line)
-    at = _main_step(steps)
+    at = _main_step(steps, own)
     name = step_name(steps[at]) if at >= 0 else ""
     if name in _OWN_TOOLS:
         return name
     return f"{SHELL}:{name}" if name else SHELL
 
 
-def _main_step(steps: tuple[ShellStep, ...]) -> int:
+def _main_step(steps: tuple[ShellStep, ...], own: OwnChecks) -> int:
     """Return the position of the step that a line is about; -1 if none has a name."""
     best, best_rank, in_pipe = -1, -1, False
     for place, step in enumerate(steps):
-        rank = _rank(step)
+        rank = _rank(step, own)
         # In a pipe the first command gives the name, in a list the last one.
         if rank > best_rank or (rank == best_rank >= 0 and not in_pipe):
             best, best_rank = place, rank
@@ -118,7 +120,7 @@ def _main_step(steps: tuple[ShellStep, ...]) -> int:
     return best
 
 
-def _rank(step: ShellStep) -> int:
+def _rank(step: ShellStep, own: OwnChecks) -> int:
     name = step_name(step)
     if not name:
         return -1
@@ -126,4 +128,4 @@ def _rank(step: ShellStep) -> int:
         return 0
     if name in LOOKS:
         return 1
-    return 3 if purpose_of(step) in CHECKING else 2
+    return 3 if purpose_of(step, own) in CHECKING else 2

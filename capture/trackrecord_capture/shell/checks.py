@@ -12,7 +12,7 @@ from trackrecord.learning.text.words import words_of
 from .edits import step_edits
 from .names import CONSOLES, LOOKS, SCRIPT_RUNNERS, TRIVIAL, step_name
 from .programs import CHECKING, Purpose
-from .purposes import purpose_of
+from .purposes import OwnChecks, purpose_of
 from .scopes import TASK_RUNNERS, CheckScope, joined_folder, scope_of
 from .statuses import printed_status, shown_lines
 from .steps import ShellStep, script_of, steps_of
@@ -41,7 +41,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
         name: what verifies: "pytest", "npm test".
         place: its position among the line's steps.
         scope: what it runs on.
-        of_tests: whether it runs tests, and does not only build or look at the text.
+        purpose: what it is for.
         passed_at_zero: whether exit status 0 says that it passed.
         failed_otherwise: whether any other exit status says that it failed.
         status: the expression by which the line prints that status, as `echo "exit: $?"` does; ""
@@ -53,38 +53,44 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     place: int
     scope: CheckScope
-    of_tests: bool
+    purpose: Purpose
     passed_at_zero: bool
     failed_otherwise: bool
     status: str = ""
     tail: int | None = None
 
+    @property
+    def of_tests(self) -> bool:
+        """Whether it runs tests, and does not only build or look at the text."""
+        return self.purpose is Purpose.TEST
 
-def checks_of(line: str, folder: str = "") -> tuple[ShellCheck, ...]:
+
+def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCheck, ...]:
     """Return the verifying steps of a command line, in order.
 
     Args:
         line: the command line.
         folder: where it is run; "" if unknown.
+        own: the checks that the project names itself.
     """
     steps = steps_of(line)
     found = []
     for place, step in enumerate(steps):
         if step.words[:1] == ("cd",) and len(step.words) > 1:
             folder = joined_folder(folder, step.words[1])
-        purpose = purpose_of(step)
+        purpose = purpose_of(step, own)
         if purpose in CHECKING:
             status = printed_status(steps, place)
-            own = steps[: status.end + 1]
-            is_own = status.is_of_pipe or _is_followed_by_and(own, place)
+            told = steps[: status.end + 1]
+            is_own = status.is_of_pipe or _is_followed_by_and(told, place)
             found.append(
                 ShellCheck(
                     name=_name(step),
                     place=place,
                     scope=step_scope(step, folder),
-                    of_tests=purpose is Purpose.TEST,
+                    purpose=purpose,
                     passed_at_zero=is_own,
-                    failed_otherwise=is_own and _is_alone_to_fail(own, place),
+                    failed_otherwise=is_own and _is_alone_to_fail(told, place),
                     status=status.pattern,
                     tail=shown_lines(steps, place),
                 )

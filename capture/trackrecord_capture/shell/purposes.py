@@ -6,7 +6,8 @@ that no table knows, its subcommand, where that is a plain "test", "lint" or "bu
 
 import re
 from collections.abc import Callable
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from trackrecord.learning.advice.failures import is_wanted_failure
 from trackrecord.learning.competences.checks import CHECKS, MAKES
@@ -23,7 +24,7 @@ from .names import (
 )
 from .programs import CHECKING, Purpose, purpose_by_words, purpose_of_program
 from .scopes import TASK_RUNNERS
-from .steps import ShellStep, script_of
+from .steps import ShellStep, script_of, steps_of
 
 
 def _words(text: str) -> frozenset[str]:
@@ -146,8 +147,50 @@ _READS: Final = LOOKS - _SEARCHES - {"mkdir", "tee", "kill", "top", "yes", "seq"
 _INTERPRETERS: Final = _words("python node ruby php deno bun java tsx ts-node julia lua Rscript")
 
 
-def purpose_of(step: ShellStep) -> Purpose:
-    """Return what a step is for."""
+class OwnCheck(NamedTuple):
+    """A check that a project names itself.
+
+    Attributes:
+        words: what its command begins with.
+        purpose: what it is for.
+    """
+
+    words: tuple[str, ...]
+    purpose: Purpose
+
+
+OwnChecks = tuple[OwnCheck, ...]
+_OWN: Final = re.compile(r"(test|type check|lint|build|check): (.*)", re.DOTALL)
+
+
+@lru_cache(maxsize=8)
+def own_checks(lines: tuple[str, ...]) -> OwnChecks:
+    """Return the checks of a setting: lines as "./dev verify", or with a purpose "lint: ./dev ok".
+
+    Without a purpose the line's own words say it, or it may be any.
+    """
+    found = []
+    for each in lines:
+        named = _OWN.match(each)
+        steps = steps_of(named[2] if named else each)
+        if not steps or not steps[-1].words:
+            continue
+        known = purpose_of(steps[-1])
+        purpose = Purpose(named[1]) if named else known if known in CHECKING else Purpose.CHECK
+        found.append(OwnCheck(steps[-1].words, purpose))
+    return tuple(found)
+
+
+def purpose_of(step: ShellStep, own: OwnChecks = ()) -> Purpose:
+    """Return what a step is for.
+
+    Args:
+        step: the step.
+        own: the checks that the project names itself.
+    """
+    for each in own:
+        if step.words[: len(each.words)] == each.words:
+            return each.purpose
     name = step_name(step)
     if not name or name in TRIVIAL:
         return Purpose.OTHER

@@ -32,7 +32,8 @@ _RAISED_IN_FRAMES: Final = re.compile(rf"{_RAISED.pattern}|^(?:Uncaught )?[Ee]rr
 _TELLING: Final = (
     re.compile(
         r"not found|no such|not exist|not installed|no module|denied|not permitted|unrecogni[sz]ed"
-        r"|unknown (?:\w+ )?(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
+        r"|unknown (?:\w+ )?"
+        r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
         r"|(?:illegal|invalid|unexpected) (?:option|argument)"
         r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
         r"|connection refused|timed out|already in use|no space left|did not match|no matches"
@@ -41,8 +42,8 @@ _TELLING: Final = (
     ),
     re.compile(r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE),
     re.compile(
-        r"\bfail(?:ed|s|ure|ures)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b|can't"
-        r"|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
+        r"\bfail(?:ed|s|ures?)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b"
+        r"|can't|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
         re.IGNORECASE,
     ),
 )
