@@ -289,6 +289,8 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
         ("test -d web", 1, ""),
         ("sudo timeout 5 grep -q total cart.py", 1, ""),
         ("which pytest", None, "exit code 1"),
+        ("gh pr checks 12 2>&1 | cat", 1, "E2E\tfail\t2m13s\turl\nBuild\tpass\t40s\turl"),
+        ("cd web && gh pr checks", 8, "E2E\tpending\t0\turl"),
     ],
 )
 def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int | None, result: str):
@@ -317,6 +319,10 @@ def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int |
         ("echo x | python app.py", 1, ""),
         ("grep -n total cart.py; exit 1", 1, "3: total"),
         ("cat cart.py | grep total; false", 1, ""),
+        ("gh pr checks --json conclusion", 1, 'Unknown JSON field: "conclusion"'),
+        ("gh pr checks 12", 4, "To get started with GitHub CLI, please run: gh auth login"),
+        ("gh pr checks 12", 1, "gh: Not Found (HTTP 404)"),
+        ("grep total cart.py", 8, ""),
     ],
 )
 def test_what_goes_wrong_beside_a_search_is_a_failed_call(
