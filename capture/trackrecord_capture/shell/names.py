@@ -4,6 +4,7 @@ A name is a program, and for programs that do many things also what it is asked 
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from trackrecord.learning.competences.checks import is_check
@@ -28,7 +29,7 @@ _ASKED: Final = frozenset(_ASKED_TEXT.split()) - {"tox", "nox", "vitest"}
 # What stands in front of the name of a script, and says no more than that.
 _RUNS_SCRIPT: Final = {
     "npm": frozenset({"run", "run-script"}),
-    "pnpm": frozenset({"run"}),
+    "pnpm": frozenset({"run", "recursive"}),
     "yarn": frozenset({"run", "workspace", "workspaces"}),
     "bun": frozenset({"run"}),
     "turbo": frozenset({"run"}),
@@ -93,6 +94,7 @@ history id whoami uname hostname pgrep lsof top kill sed
 """
 TRIVIAL: Final = frozenset(_TRIVIAL_TEXT.split())
 _TAKES_NAMES_TEXT: Final = """
+journalctl launchctl loginctl
 7z adb apt-cache apt-mark asdf base64 chgrp chmod chown chroot code cosign cp createdb createuser
 crontab curl dd dig dropdb emacs ffmpeg gdb gpg gunzip gzip helix http-server hx install kakoune
 killall ldd live-server lldb ln locate ltrace make-dir man mc md5sum micro mongo mongosh mount mv
@@ -125,8 +127,7 @@ def step_name(step: ShellStep) -> str:
     if name not in _ASKED:
         first = next(iter(leading_operands(rest)), "")
         return f"{name} {first}" if first in _PLAIN and _has_subcommands(name) else name
-    if name == "pixi":
-        rest = _without_environment(rest)
+    rest = _MEANT_OTHERWISE.get(name, list)(rest)
     asked = _asked(name, rest)
     whole = f"{name} {asked}" if asked else name
     return _SAME.get(whole, whole)
@@ -139,11 +140,29 @@ def _has_subcommands(program: str) -> bool:
     return purpose_of_program(program) is None
 
 
+def _without_workspace(words: list[str]) -> list[str]:
+    """Return the words of `yarn workspace @shop/api test` without the workspace."""
+    return words[2:] if words[:1] == ["workspace"] else words
+
+
+def _without_root(words: list[str]) -> list[str]:
+    """Return the words of `pnpm -w test` without the option, which has no value there."""
+    return [word for word in words if word != "-w"]
+
+
 def _without_environment(words: list[str]) -> list[str]:
     if not {"-e", "--environment"} & set(words):
         return words
     at = next(at for at, word in enumerate(words) if word in ("-e", "--environment"))
     return words[:at] + words[at + 2 :]
+
+
+# Words that stand for something else than they do for other programs.
+_MEANT_OTHERWISE: Final[dict[str, Callable[[list[str]], list[str]]]] = {
+    "pixi": _without_environment,
+    "pnpm": _without_root,
+    "yarn": _without_workspace,
+}
 
 
 def _asked(name: str, rest: list[str]) -> str:

@@ -37,28 +37,30 @@ def _words(text: str) -> frozenset[str]:
 # Words of programs, subcommands, tasks and scripts. The first purpose with a word counts.
 _BY_WORD: Final = {
     Purpose.TEST: _words("""
-        ava bats behave busted codecept cov coverage ctest cucumber cypress distcheck doctest e2e
-        eunit ginkgo gotestsum green gtest hurl integration jasmine jest junit karma minitest mocha
-        newman nextest nose2 nosetests nox pest phpunit playwright pester prove proptest pytest
-        qunit robot rspec runtest runtests shellspec smoke spec specs stestr surefire tap tape
-        tarpaulin test testcafe tests testonly tox trial unit unittest unittests vitest vstest ward
-        wdio xctest xdoctest xunit 测试
+        ava bats behave busted codecept cov coverage ctest cucumber cypress distcheck doctest
+        e2e eunit ginkgo gotestsum green gtest hurl integration jasmine jest junit kaocha karma
+        kunit midje minitest mocha newman nextest nose2 nosetests nox paratest pest pester
+        phpunit playwright proptest prove pytest qunit robot rspec runtest runtests shellspec
+        smoke spec specs stestr surefire tap tape tarpaulin test testcafe testonly tests
+        testtools tox trial unit unittest unittests vitest vstest ward wdio xctest xdoctest
+        xunit 测试
     """),
     Purpose.TYPE_CHECK: _words("""
-        basedpyright dialyzer dmypy flow mypy phpstan psalm pyre pyrefly pyright pytype sorbet srb
-        tsc typecheck typechecker typechecking types typing
+        basedpyright dialyzer dmypy flow mypy phpstan psalm pyre pyrefly pyright pytype sorbet
+        srb tsc tsgo typecheck typechecker typechecking types typing
     """),
     Purpose.LINT: _words("""
-        actionlint analyse analyze bandit biome buf checkstyle clippy clj-kondo codespell credo
-        cppcheck cpplint depcheck detekt djlint eslint flake8 golangci golint gosec govulncheck
-        hadolint hlint knip ktlint lint linter linting lints luacheck markdownlint oxlint phpcs
-        pint pycodestyle pydocstyle pyflakes pylint revive rubocop ruff semgrep shellcheck spotless
-        standardrb staticcheck stylelint swiftlint tflint vale vet vulture yamllint zizmor
+        actionlint analyse analyze bandit biome buf checkstyle clippy clj-kondo codespell
+        commitlint cppcheck cpplint credo depcheck detekt djlint eslint flake8 golangci golint
+        gosec govulncheck hadolint hlint knip ktlint lint linter linting lints luacheck
+        markdownlint oxlint phpcs pint pycodestyle pydocstyle pyflakes pylint reek revive
+        rubocop ruff semgrep shellcheck spotless standardrb staticcheck stylelint swiftlint
+        tflint vale vet vulture yamllint zizmor
     """),
     Purpose.BUILD: _words("assemble build builds bundle compile compileall 构建 编译"),
     Purpose.CHECK: _words("""
-        all check checker checks ci precommit presubmit qa quality validate validation verification
-        verify 校验 检查 验证
+        all check checker checks ci precommit presubmit qa quality validate validation
+        verification verify 校验 检查 验证
     """),
 }
 # Programs of which no word says it, and those that their words would say wrongly.

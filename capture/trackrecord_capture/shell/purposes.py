@@ -39,6 +39,9 @@ _NO_TASKS: Final = MAKES | _words("""
     reset run-server seed serve server setup shell show snapshot snapshots start stop storybook up
     upload use view watch
 """)
+# Behind a check they only say of what, or where.
+_QUALIFIERS: Final = frozenset({"dev", "docker", "prod", "release"})
+_FIRST_WORD: Final = re.compile(r"[A-Za-z][a-z0-9]*")
 _FORMATS: Final = _words("fmt format prettier black formatting reformat")
 _RUNS: Final = _words("run start serve server dev preview exec up watch bootrun shell repl console")
 # Programs that are told a task, which decides.
@@ -63,7 +66,8 @@ _BY_SUBCOMMAND: Final = {
     "aiken": {"check": Purpose.TEST}, "pyrefly": {"check": Purpose.TYPE_CHECK},
     "R": {"CMD check": Purpose.TEST, "check": Purpose.TEST},
     "go": {"install": Purpose.BUILD, "vet": Purpose.LINT}, "biome": {"format": Purpose.LINT},
-    "mix": {"dialyzer": Purpose.TYPE_CHECK}, "dotnet": {"format": Purpose.LINT},
+    "mix": {"dialyzer": Purpose.TYPE_CHECK},
+    "dotnet": {"format": Purpose.LINT, "publish": Purpose.BUILD},
     "rebar3": {"ct": Purpose.TEST}, "nix": {"flake": Purpose.TEST},
     "composer": {"validate": Purpose.OTHER}, "prisma": {"validate": Purpose.LINT},
     "terraform": {"validate": Purpose.LINT}, "helm": {"lint": Purpose.LINT},
@@ -136,7 +140,7 @@ _WITH_OPTION: Final = {
 # A script in the line itself that runs tests.
 _TESTING: Final = re.compile(
     r"\bPkg\.test\(|\btestthat::test_|\bdevtools::(?:test|check)\(|\bunittest\.main\(|"
-    r"\bpytest\.main\(|\bInvoke-Pester\b"
+    r"\bpytest\.main\(|\bInvoke-Pester\b|\brequire\(?['\"]busted"
 )
 _SHELL_SCRIPT: Final = re.compile(r"\.(?:sh|bash|zsh|ps1|bat|cmd)\Z")
 _TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "e2e"})
@@ -144,7 +148,9 @@ _RUNNERS_OF_ALL: Final = frozenset({"run", "index", "main", "all", "runner", "ru
 _SEARCHES: Final = _words("grep egrep fgrep rg ag ack find fd locate")
 _READS: Final = LOOKS - _SEARCHES - {"mkdir", "tee", "kill", "top", "yes", "seq"}
 # By these interpreters a program of the project is run.
-_INTERPRETERS: Final = _words("python node ruby php deno bun java tsx ts-node julia lua Rscript")
+_INTERPRETERS: Final = _words(
+    "python node ruby php deno bun java tsx ts-node julia lua luajit Rscript"
+)
 
 
 class OwnCheck(NamedTuple):
@@ -252,6 +258,8 @@ def _of_option(program: str, rest: tuple[str, ...]) -> Purpose | None:
 def _of_program(program: str, told: str, step: ShellStep) -> Purpose:
     # "ruff check" is what ruff does; "npm check" is a script.
     by_name = purpose_of_program(program) if program not in _BY_OPERAND else None
+    if by_name is not None and words_of(told) & _NO_TASKS:
+        return Purpose.OTHER  # `buf generate`, `ruff server`
     if by_name is not None and by_name is not Purpose.CHECK:
         return by_name
     if told:
@@ -267,7 +275,8 @@ def _of_program(program: str, told: str, step: ShellStep) -> Purpose:
 def _of_task(task: str) -> Purpose:
     """Return what a task, a subcommand or a script of a package is for, by its name."""
     words = words_of(task)
-    if words & _NO_TASKS:
+    others = words & _NO_TASKS
+    if others and not (others <= _QUALIFIERS and _begins_with_check(task)):
         return Purpose.RUN if words & _RUNS else Purpose.OTHER
     purpose = purpose_by_words(words)
     if words & _FORMATS:
@@ -281,15 +290,24 @@ def _of_task(task: str) -> Purpose:
     return purpose
 
 
+def _begins_with_check(task: str) -> bool:
+    """Return whether what a task does stands in front: `build:docker`, and not `docker:build`."""
+    first = _FIRST_WORD.match(task)
+    return first is not None and purpose_by_words(words_of(first[0])) is not None
+
+
 def _of_tasks(runner: str, told: str, step: ShellStep) -> Purpose:
     """Return what the tasks are for that a runner is told: tests, if one of them is."""
     if "watch" in words_of(told):
         return Purpose.RUN
-    tasks = [told]
+    # The environment of hatch stands in front of its script.
+    tasks = [told, told.rpartition(":")[2]] if runner == "hatch" else [told]
     if runner in TASK_RUNNERS and runner not in ("mise", "meson"):
         tasks = _targets(runner, step) or tasks
     if tasks in ([""], ["all"]) and runner in _BUILDERS:
         return Purpose.BUILD
+    if tasks == [""] and runner == "rake":
+        return Purpose.CHECK
     runs_tests = _TEST_TASKS.get(runner, frozenset())
     if any(map(_SKIPS_TESTS.match, step.words)):
         return Purpose.BUILD if runs_tests.intersection(tasks) else _of_task(tasks[0])
@@ -304,6 +322,10 @@ def _targets(runner: str, step: ShellStep) -> list[str]:
     while at < len(words):
         if words[at] in excluded or words[at] in _TASK_VALUED:
             at += 1
+        elif found := _TARGET.match(words[at]):
+            operands += found[1].split(",")
+        elif runner == "sbt" and not words[at].startswith("-"):
+            operands.append(words[at].rpartition("/")[2])
         elif not words[at].startswith("-") and "=" not in words[at] and "/" not in words[at]:
             task = words[at].lstrip(":")
             operands.append(task.rpartition(":")[2] if runner in _OF_PROJECTS else task)
@@ -313,6 +335,7 @@ def _targets(runner: str, step: ShellStep) -> list[str]:
 
 # What stands in front of the task is the project that it is of: ":app:test", "web:test".
 _OF_PROJECTS: Final = frozenset({"gradle", "moon", "nx"})
+_TARGET: Final = re.compile(r"--targets?=(\S+)\Z")
 _TASK_VALUED: Final = _words("-C -f -d -t --file --makefile --directory --dir --justfile -j -P")
 
 
@@ -376,6 +399,8 @@ def _of_script(script: str, step: ShellStep) -> Purpose:
     purpose = purpose_by_words(words) if not words & MAKES else None
     if purpose is Purpose.BUILD and stem != "build" and not _SHELL_SCRIPT.search(script):
         purpose = None  # it may build anything
+    if script.endswith((".t", ".bats")):
+        return Purpose.TEST
     if purpose is None and stem in _RUNNERS_OF_ALL:
         path = next((word for word in step.words if word.endswith(script)), "")
         if not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1]):
