@@ -318,7 +318,8 @@ def _of_tasks(runner: str, told: str, step: ShellStep) -> Purpose:
 def _targets(runner: str, step: ShellStep) -> list[str]:
     excluded = ("-x", "--exclude-task") if runner == "gradle" else ()
     words = list(step.words[1:])
-    operands, at = [], 0
+    operands: list[str] = []
+    at = 0
     while at < len(words):
         if words[at] in excluded or words[at] in _TASK_VALUED:
             at += 1
