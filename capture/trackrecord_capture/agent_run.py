@@ -143,6 +143,8 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
         commits: the commits that it made, as the source spells them (7 to 40 hexadecimal digits).
         reverts: the commits that it reverted, spelt alike.
         automated: whether a program started it and no person (Claude Code's `entrypoint: sdk-*`).
+        own_checks: the command lines that its project names as checks, see `CaptureRules.checks`;
+            no adapter knows them.
     """
 
     agent: str
@@ -168,6 +170,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     reverts: tuple[str, ...] = ()
     automated: bool = False
+    own_checks: tuple[str, ...] = ()
 
     @property
     def outcome_id(self) -> str:

@@ -4,6 +4,7 @@ Nothing of a file's content is kept, neither what was read nor what was written.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -13,8 +14,10 @@ from trackrecord.learning.advice.runs.failures import error_line
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 
 from .agent_run import RunCall
-from .shell.names import SHELL, tool_name
+from .shell.actions import SHELL, tool_name
+from .shell.purposes import OwnChecks
 
+NO_WORDS: Final[Mapping[str, str]] = {}
 LONGEST_ARGUMENT: Final = 300
 LONGEST_ERROR: Final = 1000
 _LONGEST_TOOL: Final = 128
@@ -51,11 +54,18 @@ _OF_FILES: Final = re.compile(
 )
 
 
-def kept_name(call: RunCall) -> str:
-    """Return the tool's name, finer for a shell: "shell:pytest"."""
+def kept_name(call: RunCall, words: Mapping[str, str] = NO_WORDS, own: OwnChecks = ()) -> str:
+    """Return the tool's name, finer for a shell: "shell:pytest".
+
+    Args:
+        call: the call.
+        words: what all agents call the agent's tools: "edit" for "Edit".
+        own: the checks that the project names itself.
+    """
     if not call.command:
-        return redacted_beginning(call.tool, _LONGEST_TOOL) or SHELL
-    program, *asked = tool_name(call.command).split(" ")
+        return redacted_beginning(words.get(call.tool, call.tool), _LONGEST_TOOL) or SHELL
+    name = tool_name(call.command, own)
+    program, *asked = words.get(name, name).split(" ")
     if asked:
         # What stands behind a program may be the value of an option that is not known.
         safe = redacted_beginning(call.command, len(call.command))
@@ -64,7 +74,13 @@ def kept_name(call: RunCall) -> str:
 
 
 def kept_call(
-    call: RunCall, folder: str, *, prompts: bool, has_found: bool = False
+    call: RunCall,
+    folder: str,
+    *,
+    prompts: bool,
+    has_found: bool = False,
+    words: Mapping[str, str] = NO_WORDS,
+    own: OwnChecks = (),
 ) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
@@ -73,10 +89,12 @@ def kept_call(
         folder: the working folder, which paths are told from.
         prompts: whether the text of prompts is kept.
         has_found: whether it is a check that ran and found something, which is its result.
+        words: what all agents call the agent's tools.
+        own: the checks that the project names itself.
     """
     has_failed = call.ok is False and not has_found
     fields = {
-        "tool": kept_name(call),
+        "tool": kept_name(call, words, own),
         "id": redacted_beginning(call.id, _LONGEST_ID) or None,
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,

@@ -5,11 +5,12 @@ Everything is redacted and bounded here, before it is queued.
 
 import hashlib
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
@@ -18,6 +19,7 @@ from trackrecord.wire.outcome import encode_body
 from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .projects import RunProjects
+from .shell.purposes import own_checks
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
@@ -47,10 +49,14 @@ _REFUSED: Final = "refused by the person"
 DEFAULTS: Final = CaptureRules()
 # As clients name the tools of a server, and as the adapters do.
 _OURS: Final = re.compile(r"(?:mcp__)?trackrecord(?:_{1,2}|:)(?:recall|remember|report_outcome)\Z")
+NO_TOOL_WORDS: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 def outcome_of(
-    run: AgentRun, rules: CaptureRules = DEFAULTS, projects: RunProjects | None = None
+    run: AgentRun,
+    rules: CaptureRules = DEFAULTS,
+    projects: RunProjects | None = None,
+    tool_words: Mapping[str, Mapping[str, str]] = NO_TOOL_WORDS,
 ) -> dict[str, Any]:
     """Return the fields of a run's outcome, those that are unknown left out.
 
@@ -62,20 +68,37 @@ def outcome_of(
         run: the run.
         rules: what is kept of it.
         projects: names its project; without it, no name is taken by another repository.
+        tool_words: by agent, what all agents call its tools: "edit" for "Edit".
 
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
     """
-    run = with_answers(_with_cancelled(without_own_tools(run)))
+    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
     if not rules.prompts:
         run = _without_words(run)
+    if rules.checks:
+        run = msgspec.structs.replace(run, own_checks=rules.checks)
     verdict, found = verdict_of(run), findings_of(run)
+    words = tool_words.get(run.agent, {})
     project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most, found)
+        fields = _fields(run, project, verdict, rules, most, found, words)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
+
+
+def _without_hints(run: AgentRun) -> AgentRun:
+    """Return a run whose outputs hold no hint of ours, as a hook puts it beside a failure."""
+    if not any(HINT_MARK in call.result or HINT_MARK in call.error for call in run.calls):
+        return run
+    calls = tuple(
+        msgspec.structs.replace(
+            call, result=without_hints(call.result), error=without_hints(call.error)
+        )
+        for call in run.calls
+    )
+    return msgspec.structs.replace(run, calls=calls)
 
 
 def _with_cancelled(run: AgentRun) -> AgentRun:
@@ -113,11 +136,19 @@ def _fields(
     rules: CaptureRules,
     most_calls: int,
     found: Set[int],
+    words: Mapping[str, str],
 ) -> dict[str, Any]:
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls, verdict)
     graph = [
-        kept_call(run.calls[place], run.folder, prompts=rules.prompts, has_found=place in found)
+        kept_call(
+            run.calls[place],
+            run.folder,
+            prompts=rules.prompts,
+            has_found=place in found,
+            words=words,
+            own=own_checks(run.own_checks),
+        )
         for place in places
     ]
     fields = {

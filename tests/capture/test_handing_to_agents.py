@@ -22,6 +22,7 @@ from trackrecord_capture.live.handing import HookAnswers, HookQuestion
 from trackrecord_capture.live.told import ToldSessions
 from trackrecord_capture.live.wording import attributed
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.tool_words import own_tool_names
 
 NAMES = recogniser_of(Rules())
 
@@ -124,6 +125,29 @@ def test_a_session_is_told_no_words_of_one_agent(known, client, settings, handin
     assert f"- {line}\n" in handing.answer("codex", start())
     asked = prompt(session="s2", text="Fix ERESOLVE")
     assert f'- {line}: "ERESOLVE"\n' in handing.answer("codex", asked)
+
+
+def test_an_agent_is_told_of_its_own_tools(known, client, settings, handing):
+    """In the words that it has for them; an agent that is not known hears the common words."""
+    line = "`edit` failed in 9 of 9 calls, in 5 tasks; it worked later, after `read` and `shell:ls`"
+    lesson = LessonEntry(
+        id="a", kind="fails", tools=("edit", "read"), state="established", score=0.9, runs=9,
+        tasks=5, last_seen=0.0, lines={"en": f'{line}: "edit `edits` first"'},
+        wordless_lines={"en": line},
+    )  # fmt: skip
+    advice = AdviceDocument(
+        project="shop", revision=1, computed_at=0.0, lessons=(lesson,),
+        tool_names=own_tool_names(),
+    )  # fmt: skip
+    write_advice(client, settings, advice, cost_s=0.0)
+    for agent, edit, read in (
+        ("claude-code", "Edit", "Read"),
+        ("codex", "apply_patch", "read_file"),
+        ("opencode", "edit", "read"),
+        ("another", "edit", "read"),
+    ):
+        told = line.replace("`edit`", f"`{edit}`").replace("`read`", f"`{read}`")
+        assert f"- {told}\n" in handing.answer(agent, start(session="s3"))
 
 
 def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):

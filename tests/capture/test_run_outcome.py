@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trackrecord.errors import SettingsError
+from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.settings.capture_rules import CaptureRules, FolderProject
+from trackrecord.settings.setting_values import read_values
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign
 from trackrecord_capture.kept import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
+from trackrecord_capture.shell.actions import read_shell_action
+from trackrecord_capture.shell.purposes import own_checks
 
 EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
 PASS = RunCall(tool="Bash", command="uv run pytest", ok=True, exit_code=0, result="3 passed")
@@ -133,6 +138,42 @@ def test_prompts_can_be_left_out():
     assert fields["success"] is False
 
 
+def test_a_project_names_its_own_checks():
+    """In one line of the settings; the verdict rests on them, and they give calls their names."""
+    line = "cd api && ./dev verify --fast; echo done"
+    call = RunCall(tool="Bash", command="./dev verify --fast", ok=False, exit_code=1)
+    told = CaptureRules(checks=("./dev verify", "lint: ./dev tidy"))
+    assert outcome_of(_run(EDIT, call))["success"] is None
+    fields = outcome_of(_run(EDIT, call), told)
+    assert (fields["success"], fields["outcome_source"]) == (False, "tests")
+    own = own_checks(told.checks)
+    assert read_shell_action(line, own=own).purpose == "check"
+    assert read_shell_action("uv run ./dev tidy", own=own).purpose == "lint"
+    assert not read_shell_action("./dev deploy", own=own).is_check
+    with pytest.raises(SettingsError, match="50 lines"):
+        read_values(CaptureRules, {"checks": [""]})
+
+
+@pytest.mark.parametrize("said", ["Exit code 1", "Exit code 1\n1 failed, 2 passed in 0.1s"])
+def test_a_hint_of_ours_is_nothing_that_the_tool_said(said: str):
+    """The outcome is as if no hint stood in the output, however the client wraps it."""
+    hints = (
+        f"{HINT_MARK}tests ran in this repository with `uv run pytest`; 3 failed before.",
+        f"<system-reminder>PostToolUse:Bash hook additional context: {HINT_MARK}`a` failed.",
+        f"  {HINT_MARK}error: No such file or directory: a.py",
+    )
+    plain = RunCall(tool="Bash", command="pytest", ok=False, error=said, result=said)
+    for hint in hints:
+        text = f"{said}\n{hint}"
+        hinted = msgspec.structs.replace(plain, error=text, result=text)
+        with_hint, without = (outcome_of(_run(EDIT, each)) for each in (hinted, plain))
+        kept = [each["tool_graph"][1] for each in (with_hint, without)]
+        assert kept[0] == kept[1]
+        assert with_hint["success"] == without["success"]
+    said_by_it = f"make: {HINT_MARK}is the name of a target"
+    assert without_hints(said_by_it) == said_by_it
+
+
 def test_what_a_person_says_with_a_refusal_can_be_left_out():
     """It is as much theirs as the prompt; that they refused stays."""
     refused = RunCall(
@@ -248,6 +289,8 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
         ("test -d web", 1, ""),
         ("sudo timeout 5 grep -q total cart.py", 1, ""),
         ("which pytest", None, "exit code 1"),
+        ("gh pr checks 12 2>&1 | cat", 1, "E2E\tfail\t2m13s\turl\nBuild\tpass\t40s\turl"),
+        ("cd web && gh pr checks", 8, "E2E\tpending\t0\turl"),
     ],
 )
 def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int | None, result: str):
@@ -276,6 +319,10 @@ def test_a_search_without_a_hit_is_no_failed_call(command: str, exit_code: int |
         ("echo x | python app.py", 1, ""),
         ("grep -n total cart.py; exit 1", 1, "3: total"),
         ("cat cart.py | grep total; false", 1, ""),
+        ("gh pr checks --json conclusion", 1, 'Unknown JSON field: "conclusion"'),
+        ("gh pr checks 12", 4, "To get started with GitHub CLI, please run: gh auth login"),
+        ("gh pr checks 12", 1, "gh: Not Found (HTTP 404)"),
+        ("grep total cart.py", 8, ""),
     ],
 )
 def test_what_goes_wrong_beside_a_search_is_a_failed_call(

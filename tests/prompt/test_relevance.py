@@ -453,6 +453,28 @@ def test_a_disputed_procedure_is_not_recommended_by_votes():
     assert asked(counted, "fix the red build", disputed=("edit+test",)).procedures == ()
 
 
+def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
+    """Whichever agents' runs they were counted from; what an error says stays as it is."""
+    build = ("read", "edit", "shell:make")
+    tasks = {f"fix the build {n}": [(build, 9, 0), (("read",), 0, 7)] for n in ("soon", "today")}
+    said = '`edit` failed in 9 of 9 calls, in 5 tasks: "edit: read the file"'
+    counted = advice(
+        tasks, lessons=(lesson("a", "edit", said=said),),
+        tool_names={"claude-code": {"edit": "Edit", "read": "Read"}},
+    )  # fmt: skip
+    for source, read, edit in (("claude-code", "Read", "Edit"), ("x", "read", "edit")):
+        document = RankingsDocument(project="p", revision=1, computed_at=NOW)
+        for language in ("en", "zh"):
+            prompt = answer_from(
+                document, project="p", problem=None, task="fix the build", budget=400, limit=None,
+                language=language, now=NOW, memory_rules=MemoryRules(), advice=counted,
+                source=source,
+            ).prompt  # fmt: skip
+            assert f"{read} → {edit} → shell:make" in prompt
+            assert f"- `{edit}` failed" in prompt
+            assert '"edit: read the file"' in prompt
+
+
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)

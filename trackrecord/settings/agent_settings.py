@@ -249,7 +249,7 @@ DAEMONS_OWN: Final = frozenset(
 )
 # As above, for the sections that say what the daemon serves and reads.
 DAEMONS_SERVICES: Final = {
-    "capture": frozenset({"programs", "projects", "prompts"}),
+    "capture": frozenset({"checks", "programs", "projects", "prompts"}),
     "hooks": frozenset(
         {
             "catch_up_s",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -34,6 +34,17 @@ def _absolute(path: str) -> str:
     return path
 
 
+def _command_lines(lines: tuple[str, ...]) -> tuple[str, ...]:
+    if len(lines) > _MOST_CHECKS or not all(0 < len(line) <= _LONGEST_CHECK for line in lines):
+        message = f"must be at most {_MOST_CHECKS} lines of 1 to {_LONGEST_CHECK} characters"
+        raise ValueError(message)
+    return lines
+
+
+_MOST_CHECKS: Final = 50
+_LONGEST_CHECK: Final = 200
+
+
 @dataclass(frozen=True, kw_only=True)
 class FolderProject:
     """One folder whose runs belong to a project of its own.
@@ -56,11 +67,15 @@ class CaptureRules:
         programs: whether runs count that a program started and no person, as `claude -p` does.
         projects: folders whose runs belong to a project other than their repository: a JSON array
             of objects with `folder` and `project`. The innermost folder counts.
+        checks: beginnings of command lines that verify, beside those that are known: a JSON array,
+            as `["./dev verify", "lint: ./dev tidy"]`. In front may stand test, type check, lint,
+            build or check.
     """
 
     prompts: bool = True
     programs: bool = True
     projects: tuple[FolderProject, ...] = ()
+    checks: Annotated[tuple[str, ...], SettingCheck(_command_lines)] = ()
 
     @property
     def project_of_folder(self) -> Mapping[str, str]:

@@ -23,6 +23,7 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 
+from ..sources.tool_words import own_tool_names
 from .what_goes import WhatGoes
 
 _log = structlog.get_logger(__name__)
@@ -166,7 +167,9 @@ class RedisPlace:
             document = build_document(
                 connection, project, settings.rules, most=settings.rankings_max, now=now
             )
-            advice = build_advice(connection, project, settings.rules, now=now)
+            advice = build_advice(
+                connection, project, settings.rules, now=now, tool_names=own_tool_names()
+            )
         write_document(self._client, settings, document, force=True)
         write_advice(self._client, settings, advice, cost_s=0.0, force=True)
 

@@ -16,6 +16,7 @@ from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
 from ..sources.source import Log, Source
+from ..sources.tool_words import tool_words
 from .live import Live
 from .watching import Read
 
@@ -38,7 +39,12 @@ def _reading(
     """Open the reader of logs that publishes their new parts; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
-        outcome_of=partial(outcome_of, rules=settings.capture, projects=projects),
+        outcome_of=partial(
+            outcome_of,
+            rules=settings.capture,
+            projects=projects,
+            tool_words=tool_words(),
+        ),
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:

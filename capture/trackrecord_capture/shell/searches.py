@@ -1,7 +1,7 @@
 """Searches and comparisons that end with exit status 1 although nothing failed: `grep`, `diff`.
 
 Status 1 is their answer, "no such line" or "they differ"; what goes wrong has another status, or
-says so.
+says so. So is what `gh pr checks` says of checks that ran elsewhere.
 """
 
 import re
@@ -21,7 +21,10 @@ _FIND: Final = frozenset({
 })  # fmt: skip
 # They print how two things differ.
 _COMPARE: Final = frozenset({"diff", "cmp", "colordiff", "git diff", "comm"})
-_SEARCHES: Final = _FIND | _COMPARE
+# They print what checks found that ran elsewhere: 1 says that some failed, 8 that some go on.
+_REPORT: Final = frozenset({"gh pr checks"})
+_REPORT_STATUSES: Final = frozenset({1, 8})
+_SEARCHES: Final = _FIND | _COMPARE | _REPORT
 # They give a line a status of their own, whatever a search before them found.
 _OWN_STATUS: Final = frozenset({"exit", "false", "return"})
 _STATUS: Final = re.compile(
@@ -35,9 +38,10 @@ _NO_STATUS: Final = re.compile(r"\s*(?:Error: )?Shell command failed[.\s]*\Z")
 _COMPLAINT: Final = re.compile(
     r"^(?:[\w./-]{1,64}: )?(?:line \d+: )?[\w./-]{1,64}: [^\n]{0,300}"
     r"\b(?:No such file|not found|cannot|can't|denied|invalid|unrecognized|unknown|usage)"
-    r"|^(?:fatal|error|usage): ",
+    r"|^(?:fatal|error|usage): |^unknown |^no default remote|^HTTP \d|\(HTTP \d{3}\)",
     re.MULTILINE | re.IGNORECASE,
 )
+_SEARCH_STATUSES: Final = frozenset({1})
 _LONGEST: Final = 4096
 
 
@@ -65,10 +69,13 @@ def is_answer(call: RunCall) -> bool:
     The line ends with the search, or with what only looks or prints; what precedes it does no more
     either, as far as the line's status is its own; and nothing that was printed complains.
     """
-    if call.ok is not False or not call.command or call.exit_code not in (1, None):
+    if call.ok is not False or not call.command:
         return False
     steps = [step for step in steps_of(call.command) if step.words]
-    names = [step_name(step) for step in steps]
+    names = list(map(_name, steps))
+    statuses = _REPORT_STATUSES if names[-1:] == list(_REPORT) else _SEARCH_STATUSES
+    if call.exit_code is not None and call.exit_code not in statuses:
+        return False
     if not _SEARCHES.intersection(names) or names[-1] in _OWN_STATUS:
         return False
     # Without a status the error may be no more than its name.
@@ -79,10 +86,15 @@ def is_answer(call: RunCall) -> bool:
         return False
     if names[-1] in _SEARCHES:
         # What precedes it may have printed something.
-        return names[-1] in _COMPARE or len(steps) > 1 or not output.strip()
+        return names[-1] in _COMPARE | _REPORT or len(steps) > 1 or not output.strip()
     return names[-1] in TRIVIAL or names[-1] in LOOKS
 
 
+def _name(step: ShellStep) -> str:
+    whole = " ".join(step.words[:3])
+    return whole if whole in _REPORT else step_name(step)
+
+
 def _is_harmless(step: ShellStep) -> bool:
-    name = step_name(step)
+    name = _name(step)
     return step.joined in (";", "|") or name in TRIVIAL or name in LOOKS or name in _SEARCHES

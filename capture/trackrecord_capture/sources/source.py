@@ -1,6 +1,6 @@
 """The interface of adapters for recorded sessions: find the logs, and read runs from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -58,6 +58,15 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """The agent's name, as in `trackrecord import NAME`."""
+        ...
+
+    @property
+    def tools(self) -> Mapping[str, str]:
+        """What all agents call its tools, by its own names for them: {"Edit": "edit"}.
+
+        The words are those of `tool_words`. Of several tools with one word the first is the one
+        that the agent is told of.
+        """
         ...
 
     def homes(self) -> Sequence[Path]:

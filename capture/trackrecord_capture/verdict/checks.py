@@ -14,6 +14,8 @@ from trackrecord.learning.competences.episodes.checks import is_check
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck, checks_of
 from ..shell.edits import edits_of
+from ..shell.programs import Purpose
+from ..shell.purposes import OwnChecks, own_checks
 from ..shell.scopes import scope_of
 from ..shell.steps import ShellStep, steps_of
 from .summaries import OutputPart, OutputSummary, summary_of
@@ -92,10 +94,10 @@ def _has_found(call: RunCall, words: str) -> bool:
 
 
 def _results_at(run: AgentRun, places: Iterable[int]) -> Iterator[Result]:
-    folder = run.folder or _common_folder(run.calls)
+    folder, own = run.folder or _common_folder(run.calls), own_checks(run.own_checks)
     for place in places:
         call = run.calls[place]
-        yield from _results(place, call, call.folder or folder)
+        yield from _results(place, call, call.folder or folder, own)
 
 
 def _common_folder(calls: Sequence[RunCall]) -> str:
@@ -117,20 +119,21 @@ def last_edit(run: AgentRun) -> Moment | None:
     What is written outside the working folder into a folder for temporary files, or into the
     agent's own, is not part of the work.
     """
+    own = own_checks(run.own_checks)
     for place in range(len(run.calls) - 1, -1, -1):
         call = run.calls[place]
-        steps = [step for step, file in _edits(call) if _is_work(file, call, run)]
+        steps = [step for step, file in _edits(call, own) if _is_work(file, call, run)]
         if steps:
             return place, max(steps)
     return None
 
 
-def _edits(call: RunCall) -> Iterator[tuple[int, str]]:
+def _edits(call: RunCall, own: OwnChecks) -> Iterator[tuple[int, str]]:
     if call.ok is not False:
         yield from ((0, file) for file in call.edits)
     if call.command and not _never_ran(call):
         # What a check writes about itself is no change of what it checked, nor is a copy of that.
-        checking = {check.place for check in checks_of(call.command)}
+        checking = {check.place for check in checks_of(call.command, own=own)}
         steps = steps_of(call.command)
         checking |= {at + 1 for at in checking if steps[at + 1 : at + 2] and _is_copied(steps, at)}
         for step, file in edits_of(call.command):
@@ -160,9 +163,9 @@ def _is_inside(file: str, folder: str) -> bool:
     return file.startswith(folder.rstrip("/") + "/")
 
 
-def _results(place: int, call: RunCall, folder: str) -> Iterator[Result]:
+def _results(place: int, call: RunCall, folder: str, own: OwnChecks) -> Iterator[Result]:
     if call.command:
-        checks = checks_of(call.command, folder)
+        checks = checks_of(call.command, folder, own)
         if checks:
             yield from _of_shell(place, call, checks)
     elif is_check(call.tool) and not call.edits:
@@ -176,7 +179,7 @@ def _of_tool(place: int, call: RunCall) -> Result:
         name=call.tool,
         place=0,
         scope=scope_of(call.tool, tuple(f"{name}={each}" for name, each in arguments.items()), ""),
-        of_tests=True,
+        purpose=Purpose.TEST,
         passed_at_zero=True,
         failed_otherwise=True,
     )

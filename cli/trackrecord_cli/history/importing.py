@@ -180,12 +180,15 @@ def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
 def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
     from trackrecord_capture.outcome import outcome_of
     from trackrecord_capture.projects import run_projects
+    from trackrecord_capture.sources.tool_words import tool_words
 
     # The folder of a run whose project is named outright claims no name.
     projects = run_projects(settings.capture, settings.home) if project is None else None
 
+    words = tool_words()
+
     def make(run: AgentRun) -> dict[str, Any]:
-        fields = outcome_of(run, settings.capture, projects)
+        fields = outcome_of(run, settings.capture, projects, words)
         return fields if project is None else fields | {"project": project}
 
     return make

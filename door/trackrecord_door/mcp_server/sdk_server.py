@@ -121,4 +121,5 @@ def _client_name(context: Context) -> str | None:
     if client is None:
         return None
     name: str = client.client_info.name
-    return name[:_LONGEST_NAME] or None
+    # Codex calls itself "codex-mcp-client".
+    return name.removesuffix("-mcp-client")[:_LONGEST_NAME] or None

@@ -1,5 +1,6 @@
 """The outcomes that the buffer of traces publishes for stories told as spans and events."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from trackrecord_capture.otlp.encodings.span import Span
 from trackrecord_capture.otlp.runs.event_runs import PromptOf, no_prompt
 from trackrecord_capture.otlp.traces.trace_buffer import TraceBuffer
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.tool_words import tool_words
 
 _RULES = TraceRules(settle_s=3, idle_s=60, keep_s=600)
 
@@ -32,8 +34,9 @@ def published(
     """Return all that is published of turns which are sent one after the other."""
     now = [1_795_000_100.0]
     outcomes = Outcomes()
+    make = partial(outcome_of, tool_words=tool_words())
     buffer = TraceBuffer(
-        home / "traces.db", outcome_of, outcomes, rules=_RULES, clock=lambda: now[0],
+        home / "traces.db", make, outcomes, rules=_RULES, clock=lambda: now[0],
         prompt_of=prompt_of,
     )  # fmt: skip
     for turn in turns:

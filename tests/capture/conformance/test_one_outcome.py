@@ -15,7 +15,10 @@ from tests.capture.conformance.codex_teller import CodexTeller
 from tests.capture.conformance.conformance_stories import STORIES, Known, Story, Teller
 from tests.capture.conformance.published_traces import Outcomes, published
 from tests.capture.conformance.trace_tellers import ClaudeCodeEvents, CodexEvents, TraceTeller
+from tests.support.prompt_answers import answer_from
 from trackrecord.learning.rules_bundle import Rules
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.store.advice.runs import read_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
@@ -23,10 +26,12 @@ from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.wire.join import OutcomeEntry, join
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
+from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.otlp.runs.recorded_prompts import recorded_prompt
 from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.tool_words import own_tool_names, tool_words
 
 _NOW = 1_795_900_000.0
 # "the status of a pipe": the events cannot tell; "told that it is wrong": what came later does.
@@ -156,3 +161,48 @@ def test_learnt_in_whichever_order(
     judged_runs = [whole for whole in entries.whole.values() if whole["success"] is not None]
     told = [[call["tool"] for call in whole["tool_graph"]] for whole in judged_runs]
     assert sorted([step.tool for step in run.steps] for run in runs) == sorted(told)
+
+
+_SHELLS = {"claude-code": "Bash", "codex": "exec_command", "opencode": "bash"}
+_EDITORS = {"claude-code": "Edit", "codex": "apply_patch", "opencode": "edit"}
+
+
+def _edited(agent: str, number: int) -> AgentRun:
+    """Return a run whose first edit failed, and whose second one mended the work."""
+    edit = RunCall(tool=_EDITORS[agent], edits=("/src/shop/cart.py",), ok=True)
+    missed = RunCall(tool=_EDITORS[agent], ok=False, error="context line not found in the file")
+    check = RunCall(
+        tool=_SHELLS[agent], command="uv run pytest -q", ok=True, exit_code=0, result="3 passed"
+    )
+    return AgentRun(
+        agent=agent, session=f"s{number}", prompt="p", captured_from="transcript",
+        started_at=_NOW + number, ended_at=_NOW + number + 0.5, folder="/src/shop",
+        instruction=f"Mend the total of cart number {number} in the shop",
+        calls=(missed, edit, check),
+    )  # fmt: skip
+
+
+def test_what_several_agents_do_counts_together(store: Engine) -> None:
+    """One lesson and one procedure of three agents' runs, told to each in its own words."""
+    rules, agents = Rules(), list(_EDITORS)
+    scorer = scorer_of(rules)
+    for number in range(9):
+        run = _edited(agents[number % 3], number)
+        body = encode_body(outcome_of(run, tool_words=tool_words()))
+        scored = scorer.score(
+            decode_outcome(body), body, received_at=_NOW + number, outcome_id="none"
+        )
+        with writing(store) as connection:
+            learn(connection, [scored], rules, now=_NOW + number)
+    with reading(store) as connection:
+        advice = build_advice(connection, "shop", rules, now=_NOW + 10, tool_names=own_tool_names())
+    assert [procedure.order for procedure in advice.procedures] == [("edit",)]
+    assert [lesson.tools for lesson in advice.lessons if lesson.kind == "fails"] == [("edit",)]
+    document = RankingsDocument(project="shop", revision=1, computed_at=_NOW)
+    for agent, edit in {**_EDITORS, "another": "edit"}.items():
+        told = answer_from(
+            document, project="shop", problem=None, budget=400, limit=None, language="en",
+            task="Mend the file: the context line is not found", now=_NOW + 10, advice=advice,
+            source=agent,
+        ).prompt  # fmt: skip
+        assert f"`{edit}` failed in 9 of 18 calls, in 9 tasks" in told

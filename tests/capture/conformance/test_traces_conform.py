@@ -49,7 +49,8 @@ def joined(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def _known(traits: Any, fields: dict[str, Any]) -> Known:
-    names = {traits.edit_tool: "edit", traits.delegate_tool: "delegate"}
+    # Coding agents' tools have the same names whichever agent it is; frameworks' keep their own.
+    names = {traits.edit_tool: "edit", traits.delegate_tool: "delegate", "write": "edit"}
     return Known(
         fields.get("instruction", ""),
         fields["success"],

@@ -96,6 +96,11 @@ Caused by: java.io.FileNotFoundException: shop.yml
         ("✓ tells 404 when a page is not found\n✗ adds up: expected 2\nnpm ERR! code ELIFECYCLE",
          "✗ adds up: expected 2"),
         ("npm error code ENOENT\nnpm error path /srv/x", "npm error code ENOENT"),
+        ('Exit code 1\nUnknown JSON field: "conclusion"\nAvailable fields:\n  bucket\n  link',
+         'Unknown JSON field: "conclusion"'),
+        ("Build\tpass\t40s\nE2E Tests\tfail\t2m13s\nlint\tpass\t4s", "E2E Tests fail 2m13s"),
+        (("a.ts:3:1 lint/noEmpty\n  × Unexpected empty block.\n  145 │ throw new Error(x)\n"
+         "Found 1 error."), "Found 1 error."),
         ("Exit code 1", "Exit code 1"),
         ("all is said\nat the end", "at the end"),
         ("\n \n", ""),

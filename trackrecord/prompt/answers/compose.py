@@ -78,10 +78,12 @@ class Composition:
             for found in self.learnt.by_field.values()
             for each in found
         }
+        names = {} if self.learnt.known is None else self.learnt.known.own_tool_names
         entries = []
         for taken in self.selection.taken:
             candidate = taken.candidate
-            text = wording.reworded(learnt.get(id(candidate)), candidate.text, language)
+            entry = learnt.get(id(candidate))
+            text = wording.reworded(entry, candidate.text, language, names)
             if text not in wording.said:
                 candidate = msgspec.structs.replace(candidate, text=text)
                 entries.append(msgspec.structs.replace(taken, candidate=candidate))

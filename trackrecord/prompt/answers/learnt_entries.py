@@ -28,6 +28,7 @@ from ..documents.rankings_document import (
     RankedProcedure,
 )
 from ..question.rules import ContextRules
+from ..question.wording import with_own_tools
 
 # Of what holds for the project as a whole, only this much stands in for what is related.
 _MOST_GENERAL: Final = 5
@@ -264,7 +265,7 @@ def _competing(
     rules: ContextRules,
 ) -> list[Competing]:
     if feed.field in MADE_FOR_TASKS:
-        made = _scored((offer.entry for offer in offers), feed, known.language, rules)
+        made = _scored((offer.entry for offer in offers), feed, known, rules)
     else:
         made = _scored_once(offered, feed, known, rules)
     weight: float = getattr(rules, feed.weight)
@@ -282,26 +283,28 @@ def _scored_once(
     document = known.advice if feed.is_of_advice else known.document
     if document is None:
         return {}
-    key = feed.field, known.language
+    # Few agents have own names for tools: those without them share the candidates.
+    source = known.question.source if known.own_tool_names else None
+    key = feed.field, known.language, source
     made: dict[str, Scored]
     made_by, made_of, made = document.derived.get(key, (None, None, {}))
     if made_of is not offered.pool or (made_by is not rules and made_by != rules):
-        made = _scored((*offered.pool, *offered.beside), feed, known.language, rules)
+        made = _scored((*offered.pool, *offered.beside), feed, known, rules)
         document.derived[key] = rules, offered.pool, made
     return made
 
 
 def _scored(
-    entries: Iterable[Any], feed: Feed, language: Language, rules: ContextRules
+    entries: Iterable[Any], feed: Feed, known: PromptInputs, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return entries as candidates, by id; those that another version wrote may not be ones."""
-    candidates = {}
+    candidates, names = {}, known.own_tool_names
     for entry in entries:
         section = section_for(feed, entry)
-        line = entry.lines.get(language)
+        line = entry.lines.get(known.language)
         if section is not None and line:
             try:
-                candidates[entry.id] = _candidate(entry, section, line)
+                candidates[entry.id] = _candidate(entry, section, with_own_tools(line, names))
             except InvalidCandidate:  # never an agent's error
                 continue
     return dict(zip(candidates, score_all(candidates.values(), rules), strict=True))

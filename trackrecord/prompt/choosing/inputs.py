@@ -184,6 +184,16 @@ class PromptInputs:
         return frozenset().union(*by_agent.values()) - own
 
     @cached_property
+    def own_tool_names(self) -> Mapping[str, str]:
+        """What the agent that asks calls its tools, by the words that they are on record with.
+
+        Nothing of an agent that is not known: it is told the words.
+        """
+        if self.advice is None or self.question.source is None:
+            return {}
+        return self.advice.tool_names.get(self.question.source, {})
+
+    @cached_property
     def withdrawn(self) -> frozenset[str]:
         """Return the ids of withdrawn entries."""
         return frozenset(self.document.withdrawn)

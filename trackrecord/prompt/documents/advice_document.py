@@ -273,6 +273,8 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         checks: for each tool that verdicts rest on, which is no part of a procedure, the share of
             the runs that used it.
         agents: the tools of each of the project's agents, as `agent_tools` names them.
+        tool_names: by coding agent, its own names of tools by the words that they are on record
+            with: "apply_patch" for "edit".
     """
 
     project: str
@@ -287,6 +289,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     past_tasks: PastTasks = PastTasks()
     checks: dict[str, float] = {}
     agents: dict[str, tuple[str, ...]] = {}
+    tool_names: dict[str, dict[str, str]] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

@@ -4,6 +4,8 @@ Orders in a context that no person wrote are what agents are trained to distrust
 records. What is chosen does not depend on the wording, nor does what it counts for.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,14 +29,55 @@ class Wording:
     quotes_one_agent: bool = True
     said: frozenset[str] = frozenset()
 
-    def reworded(self, entry: Any, text: str, language: Language) -> str:  # noqa: ANN401 - of any feed
-        """Return an entry's text in these words."""
+    def reworded(
+        self,
+        entry: Any,  # noqa: ANN401 - of any feed
+        text: str,
+        language: Language,
+        names: Mapping[str, str],
+    ) -> str:
+        """Return an entry's text in these words.
+
+        Args:
+            entry: the entry.
+            text: its text, with the reader's own names for tools.
+            language: of the text.
+            names: the reader's own names for tools, by the words that they are on record with.
+        """
         other = None
         if self.is_record and isinstance(entry, RankedPattern):
             other = entry.record_lines.get(language)
         elif not self.quotes_one_agent and isinstance(entry, LessonEntry):
             other = entry.wordless_lines.get(language)
-        return text.replace(entry.lines[language], other, 1) if other else text
+        if not other:
+            return text
+        usual = with_own_tools(entry.lines[language], names)
+        return text.replace(usual, with_own_tools(other, names), 1)
+
+
+# A tool in a line: in backticks, as a step of a procedure, or as what made a difference.
+_TOOL: Final = re.compile(
+    r"`(\w{1,40})`"
+    r"|(?:(?<=→ )|(?<=^- )|(?<=\+)|(?<=: )|(?<=时[::])|(?<=: with ))(\w{1,40})"
+    r"(?= →|\+| \[| \d+ of )"
+)
+
+
+def with_own_tools(line: str, names: Mapping[str, str]) -> str:
+    """Return a line with the reader's own names for tools.
+
+    Args:
+        line: one line of a text.
+        names: the reader's names, by the words that tools are on record with.
+    """
+    if not names:
+        return line
+
+    def own(found: re.Match[str]) -> str:
+        word = found[1] or found[2]
+        return found[0].replace(word, names.get(word, word))
+
+    return _TOOL.sub(own, line)
 
 
 AS_ADVICE: Final = Wording()

@@ -50,7 +50,13 @@ MOST_PROCEDURES: Final = 2000
 
 
 def build_advice(
-    connection: Connection, project: str, rules: Rules, *, now: float, at: float | None = None
+    connection: Connection,
+    project: str,
+    rules: Rules,
+    *,
+    now: float,
+    at: float | None = None,
+    tool_names: Mapping[str, dict[str, str]] | None = None,
 ) -> AdviceDocument:
     """Count the advice of a project's runs.
 
@@ -60,6 +66,7 @@ def build_advice(
         rules: the rules of the settings.
         now: the present, seconds since the epoch.
         at: a past moment to answer for.
+        tool_names: what each coding agent calls the tools that all are on record with.
     """
     found = revision_of(connection, project)
     if found is None:
@@ -69,7 +76,9 @@ def build_advice(
     dismissed = dismissed_lessons(connection, project_id, at=at)
     moment = now if at is None else at
     counted = advice_from(project, noted, rules, dismissed=dismissed, moment=moment)
-    return msgspec.structs.replace(counted, revision=revision, computed_at=now)
+    return msgspec.structs.replace(
+        counted, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
+    )
 
 
 def advice_from(

@@ -30,6 +30,7 @@ from trackrecord.store.advice.effect import (
 )
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord_capture.sources.tool_words import own_tool_names
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
@@ -101,7 +102,13 @@ class Adviser:
         """
         started = time.perf_counter()
         with reading(self._engine) as connection:
-            document = build_advice(connection, project, self._settings.rules, now=time.time())
+            document = build_advice(
+                connection,
+                project,
+                self._settings.rules,
+                now=time.time(),
+                tool_names=own_tool_names(),
+            )
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)

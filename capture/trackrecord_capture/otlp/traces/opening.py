@@ -11,6 +11,7 @@ from ...history.captured import CountedSinks
 from ...history.sink import SpoolingSink
 from ...outcome import outcome_of
 from ...projects import run_projects
+from ...sources.tool_words import tool_words
 from ..runs.recorded_prompts import recorded_prompt
 from .trace_buffer import TraceBuffer
 from .trace_status import traces_file
@@ -33,7 +34,12 @@ def traces_of(settings: DaemonSettings, captured: CountedSinks | None = None) ->
     try:
         return TraceBuffer(
             path,
-            partial(outcome_of, rules=settings.capture, projects=projects),
+            partial(
+                outcome_of,
+                rules=settings.capture,
+                projects=projects,
+                tool_words=tool_words(),
+            ),
             SpoolingSink(publisher, captured),
             rules=settings.traces,
             prompt_of=recorded_prompt,

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..source import Log, ReadRun, Unreadable
@@ -15,6 +15,27 @@ class ClaudeCode:
     """The transcripts of Claude Code, those of sub-agents included; see `Source`."""
 
     name = "claude-code"
+    tools: Mapping[str, str] = {
+        "Bash": "shell",
+        "PowerShell": "shell",
+        "Edit": "edit",
+        "MultiEdit": "edit",
+        "Update": "edit",
+        "NotebookEdit": "edit",
+        "Write": "write",
+        "Read": "read",
+        "NotebookRead": "read",
+        "Grep": "search",
+        "Glob": "search",
+        "LS": "search",
+        "Task": "delegate",
+        "Agent": "delegate",
+        "TodoWrite": "plan",
+        "TaskCreate": "plan",
+        "TaskUpdate": "plan",
+        "WebFetch": "fetch",
+        "WebSearch": "web_search",
+    }
 
     def homes(self) -> Sequence[Path]:
         """Return the folder of transcripts in $CLAUDE_CONFIG_DIR, else those in the home folder."""

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..source import Log, ReadRun, Unreadable
@@ -15,6 +15,22 @@ class Codex:
     """The rollouts of Codex, archived ones included; see `Source`."""
 
     name = "codex"
+    tools: Mapping[str, str] = {
+        "exec_command": "shell",
+        "shell": "shell",
+        "shell_command": "shell",
+        "local_shell": "shell",
+        "container.exec": "shell",
+        "user_shell": "shell",
+        "apply_patch": "edit",
+        "read_file": "read",
+        "view_image": "read",
+        "grep_files": "search",
+        "list_dir": "search",
+        "spawn_agent": "delegate",
+        "update_plan": "plan",
+        "web_search": "web_search",
+    }
 
     def homes(self) -> Sequence[Path]:
         """Return the folders of rollouts in $CODEX_HOME, else in ~/.codex."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..source import Log, ReadRun, Unreadable
@@ -16,6 +16,23 @@ class OpenCode:
     """The sessions of opencode; see `Source`."""
 
     name = "opencode"
+    tools: Mapping[str, str] = {
+        "bash": "shell",
+        "edit": "edit",
+        "multiedit": "edit",
+        "patch": "edit",
+        "apply_patch": "edit",
+        "write": "write",
+        "read": "read",
+        "grep": "search",
+        "glob": "search",
+        "list": "search",
+        "task": "delegate",
+        "todowrite": "plan",
+        "todoread": "plan",
+        "webfetch": "fetch",
+        "websearch": "web_search",
+    }
 
     def homes(self) -> Sequence[Path]:
         """Return opencode's folder in $XDG_DATA_HOME, else in ~/.local/share."""

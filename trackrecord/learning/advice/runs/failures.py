@@ -32,7 +32,8 @@ _RAISED_IN_FRAMES: Final = re.compile(rf"{_RAISED.pattern}|^(?:Uncaught )?[Ee]rr
 _TELLING: Final = (
     re.compile(
         r"not found|no such|not exist|not installed|no module|denied|not permitted|unrecogni[sz]ed"
-        r"|unknown (?:option|argument|(?:sub)?command|flag)"
+        r"|unknown (?:\w+ )?"
+        r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
         r"|(?:illegal|invalid|unexpected) (?:option|argument)"
         r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
         r"|connection refused|timed out|already in use|no space left|did not match|no matches"
@@ -41,8 +42,8 @@ _TELLING: Final = (
     ),
     re.compile(r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE),
     re.compile(
-        r"\bfail(?:ed|s|ure)\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b|can't"
-        r"|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
+        r"\bfail(?:ed|s|ures?)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b"
+        r"|can't|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
         re.IGNORECASE,
     ),
 )
@@ -54,6 +55,7 @@ _TELLS_NOTHING: Final = re.compile(
     | ^npm\ (?:ERR!|error)\ (?:code\ (?!E[A-Z])|errno|path|command|syscall|workspace|lifecycle
       |a\ complete)\b
     | ^husky\ -\ | ^for\ more\ information | ^usage: | ^hint: | ^node\.js\ v\d
+    | ^>?\s?\d{1,6}\s?[|│]                                  # source, as linters print it
     | ^(?:at|file)\ \S+.{0,300}:?\d | ^traceback\ \( | ^\[?(?:started|completed|skipped|success)\]
     | ^(?:warn(?:ing)?|info|debug|note)\b | [✓✔√] | ^(?:ok|pass)\b
     | ^\W*(?:errors?|failures?|short\ test\ summary\ info|call\ log:)\W*$
