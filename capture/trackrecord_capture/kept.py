@@ -4,6 +4,7 @@ Nothing of a file's content is kept, neither what was read nor what was written.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ import msgspec
 
 from trackrecord.learning.advice.failures import error_line
 from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.wire.outcome import CallCheck
 
 from .agent_run import RunCall
 from .shell.names import SHELL, tool_name
@@ -58,7 +60,12 @@ def kept_name(call: RunCall) -> str:
 
 
 def kept_call(
-    call: RunCall, folder: str, *, prompts: bool, has_found: bool = False
+    call: RunCall,
+    folder: str,
+    *,
+    prompts: bool,
+    has_found: bool = False,
+    checks: Sequence[CallCheck] = (),
 ) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
@@ -67,6 +74,7 @@ def kept_call(
         folder: the working folder, which paths are told from.
         prompts: whether the text of prompts is kept.
         has_found: whether it is a check that ran and found something, which is its result.
+        checks: the checks of its command line.
     """
     has_failed = call.ok is False and not has_found
     fields = {
@@ -79,6 +87,7 @@ def kept_call(
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
+        "checks": checks or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 

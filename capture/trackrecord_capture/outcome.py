@@ -5,7 +5,7 @@ Everything is redacted and bounded here, before it is queued.
 
 import hashlib
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from trackrecord.capture_rules import CaptureRules
 from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.repositories import valid_name
-from trackrecord.wire.outcome import encode_body
+from trackrecord.wire.outcome import CallCheck, encode_body
 
 from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
@@ -21,6 +21,7 @@ from .own_tools import without_own_tools
 from .projects import RunProjects
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
+from .verdict.repeatable import checks_by_call
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
@@ -68,10 +69,10 @@ def outcome_of(
     run = with_answers(_with_cancelled(without_own_tools(run)))
     if not rules.prompts:
         run = _without_words(run)
-    verdict, found = verdict_of(run), findings_of(run)
+    verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
     project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most, found)
+        fields = _fields(run, project, verdict, rules, most, found, checks)
         if len(encode_body(fields)) <= _LARGEST:
             break
     return fields
@@ -112,11 +113,18 @@ def _fields(
     rules: CaptureRules,
     most_calls: int,
     found: Set[int],
+    checks: Mapping[int, Sequence[CallCheck]],
 ) -> dict[str, Any]:
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls, verdict)
     graph = [
-        kept_call(run.calls[place], run.folder, prompts=rules.prompts, has_found=place in found)
+        kept_call(
+            run.calls[place],
+            run.folder,
+            prompts=rules.prompts,
+            has_found=place in found,
+            checks=checks.get(place, ()),
+        )
         for place in places
     ]
     fields = {
