@@ -83,13 +83,18 @@ def kept_call(
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,
         "error": kept_error(call) if has_failed else None,
-        "result": kept_error(call) if has_found else None,
+        "result": kept_error(call) if has_found or _is_hidden(call, checks) else None,
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
         "checks": checks or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _is_hidden(call: RunCall, checks: Sequence[CallCheck]) -> bool:
+    """Return whether a check did not start although its line's status says nothing of it."""
+    return bool(call.ok) and any(check.state == "not started" for check in checks)
 
 
 def kept_error(call: RunCall) -> str | None:

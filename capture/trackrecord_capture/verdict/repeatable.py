@@ -24,6 +24,7 @@ CheckKind = Literal["test", "lint", "type check", "build"]
 
 LONGEST_LINE: Final = 300
 _MOST_CHECKS: Final = 8
+_MOST_ABOVE: Final = 2
 _COULD_NOT_RUN: Final = frozenset({126, 127})
 # A longer output is that of a check that ran, whatever its tests print.
 _FEW_LINES: Final = 20
@@ -52,11 +53,26 @@ _BUILDS: Final = frozenset({
 def checks_by_call(run: AgentRun) -> dict[int, list[CallCheck]]:
     """Return the checks of each call of a run's shell that has any, by the call's position."""
     found: dict[int, list[CallCheck]] = {}
+    folder = _base(run)
     for place, results in results_by_call(run).items():
         call = run.calls[place]
         if call.command and call.ok is not None:
-            found[place] = call_checks(call, results, run.folder)
+            found[place] = call_checks(call, results, folder)
     return found
+
+
+def _base(run: AgentRun) -> str:
+    """Return the folder that lines start from: the run's own, or one above it that calls ran in.
+
+    An agent that is started in a part of a repository runs its checks above it.
+    """
+    above = {
+        call.folder
+        for call in run.calls
+        if call.folder and run.folder.startswith(call.folder.rstrip("/") + "/")
+    }
+    levels = ((run.folder[len(each.rstrip("/")) :].count("/"), each) for each in above)
+    return max((each for each in levels if each[0] <= _MOST_ABOVE), default=(0, run.folder))[1]
 
 
 def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[CallCheck]:
@@ -125,7 +141,10 @@ class _Lines:
         self._commands = commands if is_plain else ()
         self._is_shown = not any(command.reads for command in commands)
         self._checks, self._folder = checks, folder
-        self._began_in = posixpath.relpath(call.folder, folder) if call.folder and folder else "."
+        self._began_in = "."
+        if call.folder and folder:
+            began = posixpath.relpath(call.folder, folder)
+            self._began_in = "" if began.startswith("..") else began
 
     def of(self, place: int) -> str:
         """Return the line that runs the check at a position; "" where none may be told."""
