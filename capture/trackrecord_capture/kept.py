@@ -15,7 +15,7 @@ from trackrecord.redaction.redact import redacted, redacted_beginning, redacted_
 from trackrecord.wire.outcome import CallCheck
 
 from .agent_run import RunCall
-from .shell.names import SHELL, tool_name
+from .shell.actions import SHELL, tool_name
 
 LONGEST_ARGUMENT: Final = 300
 LONGEST_ERROR: Final = 1000

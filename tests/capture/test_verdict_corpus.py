@@ -8,6 +8,7 @@ import pytest
 from verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
 
 from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.shell.actions import read_shell_action
 from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.verdict.verdict import verdict_of
 
@@ -93,6 +94,31 @@ def test_command_lines_that_do_not():
     lines = lines_in("other_lines.txt")
     assert len(lines) == 130
     assert [line for line in lines if checks_of(line)] == []
+
+
+def _measured_purposes() -> list[tuple[str, str, str]]:
+    """Return command lines with what each is for, "-" if it checks nothing, and what is read."""
+    rows = (line.split("\t", 1) for line in lines_in("purposes.txt"))
+    return [(wanted, _purpose(line), line) for wanted, line in rows]
+
+
+def _purpose(line: str) -> str:
+    action = read_shell_action(line)
+    return action.purpose if action.is_check else "-"
+
+
+def test_what_command_lines_are_for():
+    """Of lines written before the rules were, 94% are known for checks, and 1% of others are not.
+
+    Nearly all of them are known for what they check, too.
+    """
+    measured = _measured_purposes()
+    checks = [each for each in measured if each[0] != "-"]
+    others = [each for each in measured if each[0] == "-"]
+    assert (len(checks), len(others)) == (502, 245)
+    assert len([each for each in checks if each[1] == "-"]) <= 0.06 * len(checks)
+    assert len([each for each in others if each[1] != "-"]) <= 0.01 * len(others)
+    assert len([each for each in checks if each[1] not in ("-", each[0])]) <= 0.02 * len(checks)
 
 
 P, F, EDIT, KILLED = "pass", "fail", "edit", "killed"

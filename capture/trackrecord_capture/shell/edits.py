@@ -44,6 +44,16 @@ _FORMATTERS: Final = {
     "cargo fmt": re.compile(r"--check\Z"),
     "terraform fmt": re.compile(r"-check\Z"),
     "dart format": re.compile(r"--set-exit-if-changed\Z"),
+    "deno fmt": re.compile(r"--check\Z"),
+    "swift format": re.compile(r"lint\Z"),
+    "dotnet format": re.compile(r"--verify-no-changes\Z"),
+    "zig fmt": re.compile(r"--check\Z"),
+    "gofumpt": re.compile(r"-[ld]\Z"),
+    "stylua": re.compile(r"--check\Z|-c\Z"),
+    "pint": re.compile(r"--test\Z"),
+    "php-cs-fixer": re.compile(r"--dry-run\Z|check\Z"),
+    "djlint": re.compile(r"--check\Z|--lint\Z"),
+    "taplo fmt": re.compile(r"--check\Z"),
     "mix format": re.compile(r"--check-formatted\Z"),
 }
 _GIT: Final = frozenset({

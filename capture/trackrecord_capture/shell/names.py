@@ -1,8 +1,6 @@
-"""Finer names of shell calls: `shell:pytest` for `cd x && FOO=1 uv run pytest -q tests/a.py`.
+"""Names of the commands of a line: "pytest", "cargo test", "npm build".
 
-A name is a program, and for programs that do many things also what it is asked to do. Of a line
-with several commands the one that it is about gives the name: a check before anything else, then
-the last command that does something, then what only looks, and last `cd`, `echo` and the like.
+A name is a program, and for programs that do many things also what it is asked to do.
 """
 
 import re
@@ -10,10 +8,9 @@ from typing import Final
 
 from trackrecord.learning.competences.checks import is_check
 
-from .steps import ShellStep, script_of, steps_of
+from .programs import purpose_of_program
+from .steps import ShellStep, script_of
 from .wrappers import operands_from
-
-SHELL: Final = "shell"
 
 # Programs whose first operand says what they do.
 _ASKED_TEXT: Final = """
@@ -25,13 +22,14 @@ ruff rustup sbt stack supabase svn swift systemctl task terraform tofu trackreco
 vite next vitest cypress wrangler yarn zig openssl tox nox
 astro buck2 buf devbox django dune invoke meson mise moon poe pyrefly rtk rush rushx rye
 ty vp
+R bleep dagger earthly fastlane mage melos mill pants please wireit doit rebar3 gleam clojure
 """
 _ASKED: Final = frozenset(_ASKED_TEXT.split()) - {"tox", "nox", "vitest"}
 # What stands in front of the name of a script, and says no more than that.
 _RUNS_SCRIPT: Final = {
     "npm": frozenset({"run", "run-script"}),
     "pnpm": frozenset({"run"}),
-    "yarn": frozenset({"run", "workspace"}),
+    "yarn": frozenset({"run", "workspace", "workspaces"}),
     "bun": frozenset({"run"}),
     "turbo": frozenset({"run"}),
     "nx": frozenset({"run"}),
@@ -42,11 +40,22 @@ _RUNS_SCRIPT: Final = {
     "rye": frozenset({"run"}),
     "pixi": frozenset({"run"}),
     "devbox": frozenset({"run"}),
-    "mise": frozenset({"run", "r"}),
+    "mise": frozenset({"run", "r", "task", "tasks"}),
     "lerna": frozenset({"run"}),
     "moon": frozenset({"run", "ci"}),
+    "cargo": frozenset({"hack", "miri", "xtask", "careful", "llvm-cov"}),
+    "dart": frozenset({"run"}),
+    "dotnet": frozenset({"watch"}),
+    "melos": frozenset({"run"}),
+    "dagger": frozenset({"call"}),
+    "poetry": frozenset({"task"}),
+    "mix": frozenset({"do"}),
+    "R": frozenset({"CMD"}),
+    "nix": frozenset({"run"}),
+    "docker": frozenset({"buildx"}),
 }
-_SAME: Final = {"npm t": "npm test", "npm tst": "npm test", "npm i": "npm install",
+_SAME: Final = {"mise t": "mise test", "npm t": "npm test", "npm tst": "npm test",
+                "npm i": "npm install",
                 "pnpm i": "pnpm install", "pnpm t": "pnpm test", "cargo t": "cargo test",
                 "cargo b": "cargo build", "cargo c": "cargo check"}  # fmt: skip
 # Several operands say what they do, each in its turn.
@@ -61,9 +70,14 @@ _VALUED_TEXT: Final = """
 """
 _VALUED: Final = frozenset(_VALUED_TEXT.split())
 # Scripts of frameworks that are told what to do, as a program is.
-CONSOLES: Final = frozenset({"manage.py", "artisan"})
-# A tool of the agent's own, which models without it call through the shell.
-_OWN_TOOLS: Final = frozenset({"apply_patch"})
+CONSOLES: Final = frozenset({"manage.py", "artisan", "setup.py", "ace"})
+# Runners of a package's scripts: one after another they run the same.
+SCRIPT_RUNNERS: Final = frozenset({
+    "npm", "pnpm", "yarn", "bun", "rushx", "composer", "deno", "pdm", "hatch", "rye", "pixi",
+})  # fmt: skip
+# Subcommands that say what they do for whatever program: one that is not in the table above is
+# named with them, too.
+_PLAIN: Final = frozenset({"test", "tests", "lint", "check", "typecheck", "build", "compile"})
 _OPERAND: Final = re.compile(r"[A-Za-z][\w.@:+-]{0,39}\Z")
 _FILE: Final = re.compile(r"\.(?:py|js|ts|mjs|cjs|tsx|jsx|rb|sh|go|rs|ya?ml|json|toml|md|txt)\Z")
 _PROGRAM: Final = re.compile(r"[\w.+@\[-]{1,64}\Z")
@@ -78,42 +92,24 @@ stat tree du df printenv ps diff column nl xxd basename dirname realpath readlin
 history id whoami uname hostname pgrep lsof top kill sed
 """
 TRIVIAL: Final = frozenset(_TRIVIAL_TEXT.split())
+_TAKES_NAMES_TEXT: Final = """
+7z adb apt-cache apt-mark asdf base64 chgrp chmod chown chroot code cosign cp createdb createuser
+crontab curl dd dig dropdb emacs ffmpeg gdb gpg gunzip gzip helix http-server hx install kakoune
+killall ldd live-server lldb ln locate ltrace make-dir man mc md5sum micro mongo mongosh mount mv
+mysql mysqladmin mysqldump nano nc nm nohup npm-check nslookup nvim nvm objdump od open openssl
+passwd pg_dump pg_restore ping pkill podman-machine printf psql pyenv rbenv rename rm rmdir rsync
+scp screen serve service sftp sha256sum shred sqlite3 ssh strings su subl systemctl tar telnet
+tmux touch truncate umount unlink unzip useradd usermod vi vim virtualenv wget whatis whereis
+xdg-open zip
+"""
+TAKES_NAMES: Final = frozenset(_TAKES_NAMES_TEXT.split())
+"""Programs whose operands are names of files, hosts and the like: `mkdir test` is no test."""
 _GIT_LOOKS_TEXT: Final = """
 status diff log show branch rev-parse ls-files remote blame describe config grep reflog fetch
 """
 LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
     f"git {asked}" for asked in _GIT_LOOKS_TEXT.split()
 }
-
-
-def tool_name(line: str) -> str:
-    """Return the finer name of a shell's call: "shell:" and the command that the line is about.
-
-    Args:
-        line: the command line, of any length and in any state. The name has at most 128 characters
-            and holds no more of the line than programs, subcommands and scripts that they run by
-            name. It is "shell" alone where no command can be told, and "apply_patch" for the tool
-            that an agent also offers as a command.
-    """
-    best, best_rank, in_pipe = "", -1, False
-    for step in steps_of(line):
-        name = step_name(step)
-        rank = _rank(name) if name else -1
-        # In a pipe the first command gives the name, in a list the last one.
-        if rank > best_rank or (rank == best_rank >= 0 and not in_pipe):
-            best, best_rank = name, rank
-        in_pipe = step.joined == "|"
-    if best in _OWN_TOOLS:
-        return best
-    return f"{SHELL}:{best}" if best else SHELL
-
-
-def _rank(name: str) -> int:
-    if name in TRIVIAL:
-        return 0
-    if name in LOOKS:
-        return 1
-    return 3 if is_check(name) else 2
 
 
 def step_name(step: ShellStep) -> str:
@@ -127,19 +123,36 @@ def step_name(step: ShellStep) -> str:
     elif script and name in ("bash", "sh", "zsh") and _PROGRAM.match(script):
         return script
     if name not in _ASKED:
-        return name
+        first = next(iter(leading_operands(rest)), "")
+        return f"{name} {first}" if first in _PLAIN and _has_subcommands(name) else name
+    if name == "pixi":
+        rest = _without_environment(rest)
     asked = _asked(name, rest)
     whole = f"{name} {asked}" if asked else name
     return _SAME.get(whole, whole)
 
 
+def _has_subcommands(program: str) -> bool:
+    """Return whether a program that no table knows may be told what to do by its first operand."""
+    if program in TAKES_NAMES or program in LOOKS or program in TRIVIAL:
+        return False
+    return purpose_of_program(program) is None
+
+
+def _without_environment(words: list[str]) -> list[str]:
+    if not {"-e", "--environment"} & set(words):
+        return words
+    at = next(at for at, word in enumerate(words) if word in ("-e", "--environment"))
+    return words[:at] + words[at + 2 :]
+
+
 def _asked(name: str, rest: list[str]) -> str:
-    operands = _operands(rest)
+    operands = leading_operands(rest)
     if operands and operands[0] in _RUNS_SCRIPT.get(name, ()):
-        if operands[0] == "workspace":
+        if operands[:2] == ["workspaces", "foreach"] or operands[0] == "workspace":
             operands = operands[1:]
-            if operands[1:2] == ["run"]:
-                operands = operands[1:]
+        if operands[1:2] == ["run"]:
+            operands = operands[1:]
         operands = operands[1:] or operands[:1]
         if name in ("nx", "moon") and operands:
             operands = [operands[0].rpartition(":")[2]]
@@ -152,7 +165,7 @@ def _asked(name: str, rest: list[str]) -> str:
     return "".join(operands[:1])
 
 
-def _operands(words: list[str]) -> list[str]:
+def leading_operands(words: list[str]) -> list[str]:
     """Return the leading operands that can be subcommands, targets or scripts."""
     found: list[str] = []
     at = 0
@@ -160,7 +173,11 @@ def _operands(words: list[str]) -> list[str]:
         at += operands_from(words[at:], _VALUED)
         if at >= len(words):
             break
-        word = words[at].lstrip(":")
+        if words[at].startswith("+") and words[at + 1 : at + 2]:  # `cargo +nightly test`
+            at += 1
+            continue
+        word = words[at].lstrip(":+/").removeprefix("__.").rstrip(",")
+        word = word.rpartition("//")[2].rpartition("#")[2]
         if not _OPERAND.match(word) or _FILE.search(word):
             break
         found.append(word)

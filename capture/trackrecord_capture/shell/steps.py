@@ -11,6 +11,10 @@ from .command_line import LONGEST, ShellCommand, commands_of
 from .wrappers import operands_from, program, unwrapped, without_assignments
 
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
+_SHELLS_OF_OTHERS: Final = frozenset({"su", "runuser", "pwsh", "powershell"})
+# The line is run elsewhere, where other programs are installed.
+_REMOTE: Final = frozenset({"ssh", "su"})
+_SEVERAL_WORDS: Final = re.compile(r"\S\s+\S")
 _DEEPEST: Final = 4
 # Words in front of a command that make it a part of a compound one.
 _COMPOUND: Final = frozenset({"if", "then", "elif", "else", "while", "until", "do", "!"})
@@ -25,6 +29,8 @@ class ShellStep(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         words: its words; the first is the program's plain name.
+        launchers: what starts it, from the outside in: "docker compose exec", "uv run". Wrappers
+            that only time or limit it are left out.
         writes: the files that its output is redirected to.
         reads: the text of its heredocs.
         joined: the operator between it and the next step.
@@ -33,6 +39,7 @@ class ShellStep(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     words: tuple[str, ...]
+    launchers: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     reads: str = ""
     joined: str = ""
@@ -66,12 +73,16 @@ def _steps(line: str, depth: int) -> Iterator[ShellStep]:
 def _inner(
     command: ShellCommand, words: list[str], joined: str, *, is_hidden: bool, depth: int
 ) -> Iterator[ShellStep]:
-    run = unwrapped(words)
+    if depth < _DEEPEST and (line := _substituted(words)):
+        yield from _assigned(line, joined, is_hidden=is_hidden, depth=depth)
+        return
+    run, launchers = unwrapped(words)
     nested = _nested(run) if depth < _DEEPEST else ""
     if not nested:
         if run or command.writes:
             yield ShellStep(
                 words=tuple(run),
+                launchers=launchers,
                 writes=tuple(command.writes),
                 reads=command.reads,
                 joined=joined,
@@ -79,14 +90,48 @@ def _inner(
             )
         return
     *before, last = tuple(_steps(nested, depth + 1)) or (ShellStep(words=tuple(run)),)
+    if run[0] in _REMOTE:
+        launchers = (*launchers, run[0])
     for step in before:
-        yield msgspec.structs.replace(step, is_hidden=step.is_hidden or is_hidden)
+        yield msgspec.structs.replace(
+            step,
+            launchers=(*launchers, *step.launchers),
+            is_hidden=step.is_hidden or is_hidden,
+        )
     yield msgspec.structs.replace(
         last,
+        launchers=(*launchers, *last.launchers),
         joined=joined,
         is_hidden=last.is_hidden or is_hidden,
         writes=(*last.writes, *command.writes),
     )
+
+
+def _substituted(words: list[str]) -> str:
+    """Return the line whose output a variable is set to: `out=$(pytest -q)`; "" if there is none.
+
+    The exit status is that line's.
+    """
+    found = _SUBSTITUTED.fullmatch(words[-1]) if words else None
+    if found is None or without_assignments(words):
+        return ""
+    return found[1] if found[1] is not None else found[2]
+
+
+_SUBSTITUTED: Final = re.compile(r"[A-Za-z_]\w{0,127}\+?=(?:\$\((?!\()(.*)\)|`(.*)`)", re.DOTALL)
+# No file: of what is kept in a variable, no more is seen than is printed later.
+_VARIABLE: Final = "&variable"
+
+
+def _assigned(line: str, joined: str, *, is_hidden: bool, depth: int) -> Iterator[ShellStep]:
+    steps = tuple(_steps(line, depth + 1))
+    for place, step in enumerate(steps, start=1):
+        yield msgspec.structs.replace(
+            step,
+            writes=(*step.writes, _VARIABLE),
+            joined=joined if place == len(steps) else step.joined,
+            is_hidden=step.is_hidden or is_hidden,
+        )
 
 
 def _plain(words: list[str]) -> tuple[list[str], bool]:
@@ -108,27 +153,20 @@ def _nested(words: list[str]) -> str:
     if not words:
         return ""
     name, rest = words[0], words[1:]
-    if name in _SHELLS or name == "su":
+    if _SEVERAL_WORDS.search(name) and not name.startswith(("/", "$", ".")):
+        return " ".join(words)  # `rtk test "cargo test"`, `nix-shell --run "pytest -q"`
+    if name in _SHELLS or name in _SHELLS_OF_OTHERS:
         return _line_of(rest)
     if name == "eval":
         return " ".join(rest)
-    if name == "nix-shell" or (name == "nix" and rest[:1] in (["develop"], ["shell"])):
-        return _behind_option(rest)
     if name == "ssh":
         return " ".join(rest[operands_from(rest, _SSH_VALUED) + 1 :])
     return ""
 
 
-def _behind_option(words: list[str]) -> str:
-    """Return the line that is one word behind "--run", or the words behind "-c"."""
-    for place, word in enumerate(words):
-        if word in ("--run", "--command", "-c"):
-            rest = words[place + 1 :]
-            return rest[0] if word == "--run" and rest else " ".join(rest)
-    return ""
-
-
 def _line_of(words: list[str]) -> str:
+    if len(words) > 1 and not words[0].startswith("-") and words[1] in ("-c", "--command"):
+        words = words[1:]  # `su postgres -c "…"`
     for place, word in enumerate(words):
         if word == "--command" or (_SWITCH.match(word) and "c" in word):
             options = without_assignments(words[place + 1 :])
@@ -151,14 +189,16 @@ def script_of(step: ShellStep) -> str:
     is_runner = step.words[0] in _SCRIPT_RUNNERS
     if is_runner and rest[:1] == ("run",):
         rest = rest[1:]
-    at = operands_from(list(rest), frozenset({"-X", "-W", "-r", "--require", "--import"}))
-    if at >= len(rest) or any(word in ("-c", "-e", "-") for word in rest[:at]):
+    at = operands_from(list(rest), _VALUED)
+    if at >= len(rest) or not _INLINE.isdisjoint(rest[:at]):
         return ""
     # They also run scripts of the package by their names, and have subcommands.
     return "" if is_runner and not _FILE.search(rest[at]) else program(rest[at])
 
 
 _SCRIPT_RUNNERS: Final = frozenset({"bun", "deno"})
+_VALUED: Final = frozenset({"-X", "-W", "-r", "--require", "--import"})
+_INLINE: Final = frozenset({"-", "-c", "-e", "-p", "-pe", "--eval", "--print"})
 _FILE: Final = re.compile(r"[./]")
 _INTERPRETERS: Final = _SHELLS | {
     "python", "node", "ruby", "perl", "php", "tsx", "ts-node", "deno", "bun", "source", ".",

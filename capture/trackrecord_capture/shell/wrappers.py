@@ -1,7 +1,7 @@
 """Wrappers: commands that run another command, and how to find it among their words."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,7 +11,9 @@ _VERSIONED: Final = frozenset({"python", "pythonw", "pip", "pypy", "node", "ruby
 _ALIASES: Final = {
     "gradlew": "gradle", "mvnw": "mvn", "nodejs": "node", "py": "python", "pypy": "python",
     "gmake": "make", "bazelisk": "bazel", "go-task": "task", "inv": "invoke",
-    "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[",
+    "gtimeout": "timeout", "pythonw": "python", "test": "[", "[[": "[", "bmake": "make",
+    "mvnd": "mvn", "cross": "cargo", "clj": "clojure", "plz": "please",
+    "podman-compose": "docker-compose",
 }  # fmt: skip
 
 
@@ -22,11 +24,16 @@ class Wrapper(msgspec.Struct, frozen=True):
         valued: its options whose value is a word of its own.
         operands: how many of its own operands stand before the command.
         dashes: whether the command only begins behind "--".
+        behind: the option or the word that the command stands behind; "" if there is none.
+        is_neutral: whether a command that starts without it starts with it, too, and the other way
+            round: it only times, limits or repeats the command.
     """
 
     valued: frozenset[str] = frozenset()
     operands: int = 0
     dashes: bool = False
+    behind: frozenset[str] = frozenset()
+    is_neutral: bool = False
 
 
 def _valued(options: str) -> frozenset[str]:
@@ -34,6 +41,9 @@ def _valued(options: str) -> frozenset[str]:
 
 
 _PLAIN: Final = Wrapper()
+_NEUTRAL: Final = Wrapper(is_neutral=True)
+_DASHES: Final = Wrapper(dashes=True)
+_COMMAND: Final = Wrapper(behind=frozenset({"-c", "--command"}))
 _PACKAGE: Final = Wrapper(_valued("-p --package --from --with --python -c --call"))
 _UV_RUN: Final = Wrapper(
     _valued(
@@ -95,7 +105,7 @@ WRAPPERS: Final[dict[tuple[str, ...], Wrapper]] = {
     ("rtk", "proxy"): _PLAIN,
     ("opam", "exec"): Wrapper(dashes=True),
     ("devbox", "run"): Wrapper(_valued("-c --config -e --env --env-file")),
-    ("nix", "develop"): Wrapper(dashes=True),
+    ("nix", "develop"): Wrapper(behind=frozenset({"-c", "--command", "--"})),
     ("asdf", "exec"): _PLAIN,
     ("pyenv", "exec"): _PLAIN,
     ("rbenv", "exec"): _PLAIN,
@@ -103,37 +113,94 @@ WRAPPERS: Final[dict[tuple[str, ...], Wrapper]] = {
     ("doppler", "run"): Wrapper(dashes=True),
     ("dotenvx", "run"): Wrapper(dashes=True),
     ("op", "run"): Wrapper(dashes=True),
+    ("nix", "shell"): _COMMAND,
+    ("nix-shell",): Wrapper(behind=frozenset({"--run", "--command"})),
+    ("guix", "shell"): _DASHES,
+    ("devenv", "shell"): _DASHES,
+    ("flox", "activate"): _DASHES,
+    ("devcontainer", "exec"): Wrapper(_valued("--workspace-folder --container-id --config")),
+    ("nerdctl", "exec"): _EXEC,
+    ("nerdctl", "run"): _RUN,
+    ("nerdctl", "compose", "exec"): _EXEC,
+    ("nerdctl", "compose", "run"): _RUN,
+    ("podman", "compose", "run"): _RUN,
+    ("vagrant", "ssh"): _COMMAND,
+    ("ddev", "exec"): Wrapper(_valued("-s --service -d --dir")),
+    ("ddev",): _PLAIN,
+    ("lando",): _PLAIN,
+    ("sail",): _PLAIN,
+    ("volta", "run"): Wrapper(_valued("--node --npm --yarn --pnpm")),
+    ("fnm", "exec"): Wrapper(_valued("--using")),
+    ("nvm", "exec"): Wrapper(operands=1),
+    ("nvm", "run"): Wrapper(operands=1),
+    ("corepack",): _PLAIN,
+    ("chruby-exec",): _DASHES,
+    ("rvm",): Wrapper(behind=frozenset({"do"})),
+    ("rvm-exec",): Wrapper(operands=1),
+    ("appraisal",): _PLAIN,
+    ("cross-env",): _NEUTRAL,
+    ("cross-env-shell",): _NEUTRAL,
+    ("dotenv", "run"): _PLAIN,
+    ("dotenv",): Wrapper(_valued("-e -f --file -v -p")),
+    ("env-cmd",): Wrapper(_valued("-f --file -e --environments")),
+    ("infisical", "run"): Wrapper(_valued("--env --path"), dashes=True),
+    ("aws-vault", "exec"): _DASHES,
+    ("chamber", "exec"): _DASHES,
+    ("teller", "run"): _DASHES,
+    ("vault-env",): _PLAIN,
+    ("script",): Wrapper(
+        behind=frozenset({"-c", "-qc", "-qec", "-ec", "-eqc", "-qefc", "-efqc"}), is_neutral=True
+    ),
+    ("dbus-run-session",): _PLAIN,
+    ("unshare",): _PLAIN,
+    ("systemd-run",): Wrapper(_valued("-p --property -u --unit --uid --gid -E --setenv")),
+    ("systemd-inhibit",): _NEUTRAL,
+    ("firebase", "emulators:exec"): Wrapper(_valued("--only --project --import --config -P")),
+    ("gosu",): Wrapper(operands=1),
+    ("su-exec",): Wrapper(operands=1),
+    ("runuser",): Wrapper(_valued("-u --user")),
+    ("faketime",): Wrapper(operands=1, is_neutral=True),
+    ("parallel",): Wrapper(_valued("-j --jobs -n -N -a --delay --joblog"), is_neutral=True),
+    ("entr",): _NEUTRAL,
+    ("retry",): Wrapper(_valued("-t -d --times --delay --until"), is_neutral=True),
+    ("watchexec",): Wrapper(_valued("-e --exts -w --watch -i --ignore"), is_neutral=True),
+    ("hyperfine",): Wrapper(_valued("-w --warmup -r --runs -m -M"), is_neutral=True),
+    ("xcrun",): Wrapper(_valued("--sdk -sdk --toolchain")),
+    ("go", "tool"): _PLAIN,
+    ("slipcover",): _PLAIN,
+    ("with-contenv",): _PLAIN,
     ("uvx",): _PACKAGE,
     ("npx",): _PACKAGE,
     ("pnpx",): _PACKAGE,
     ("bunx",): _PACKAGE,
     ("sudo",): Wrapper(_valued("-u --user -g --group -h -p -C -D -R -T -U -r -t")),
     ("doas",): Wrapper(_valued("-u -C")),
-    ("env",): Wrapper(_valued("-u --unset -C --chdir")),
-    ("time",): Wrapper(_valued("-o -f")),
-    ("nice",): Wrapper(_valued("-n --adjustment")),
-    ("ionice",): Wrapper(_valued("-c -n")),
-    ("chrt",): Wrapper(operands=1),
-    ("taskset",): Wrapper(operands=1),
-    ("nohup",): _PLAIN,
-    ("setsid",): _PLAIN,
-    ("unbuffer",): _PLAIN,
-    ("chronic",): _PLAIN,
-    ("caffeinate",): _PLAIN,
-    ("command",): _PLAIN,
-    ("builtin",): _PLAIN,
-    ("exec",): Wrapper(_valued("-a")),
-    ("stdbuf",): Wrapper(_valued("-i -o -e")),
-    ("timeout",): Wrapper(_valued("-s --signal -k --kill-after"), operands=1),
-    ("flock",): Wrapper(_valued("-w --timeout -E"), operands=1),
-    ("watch",): Wrapper(_valued("-n --interval")),
-    ("strace",): Wrapper(_valued("-e -o -p -s")),
+    ("env",): Wrapper(_valued("-u --unset -C --chdir"), is_neutral=True),
+    ("time",): Wrapper(_valued("-o -f"), is_neutral=True),
+    ("nice",): Wrapper(_valued("-n --adjustment"), is_neutral=True),
+    ("ionice",): Wrapper(_valued("-c -n"), is_neutral=True),
+    ("chrt",): Wrapper(operands=1, is_neutral=True),
+    ("taskset",): Wrapper(operands=1, is_neutral=True),
+    ("nohup",): _NEUTRAL,
+    ("setsid",): _NEUTRAL,
+    ("unbuffer",): _NEUTRAL,
+    ("chronic",): _NEUTRAL,
+    ("caffeinate",): _NEUTRAL,
+    ("command",): _NEUTRAL,
+    ("builtin",): _NEUTRAL,
+    ("exec",): Wrapper(_valued("-a"), is_neutral=True),
+    ("stdbuf",): Wrapper(_valued("-i -o -e"), is_neutral=True),
+    ("timeout",): Wrapper(_valued("-s --signal -k --kill-after"), operands=1, is_neutral=True),
+    ("flock",): Wrapper(_valued("-w --timeout -E"), operands=1, is_neutral=True),
+    ("watch",): Wrapper(_valued("-n --interval"), is_neutral=True),
+    ("strace",): Wrapper(_valued("-e -o -p -s"), is_neutral=True),
     ("xvfb-run",): Wrapper(_valued("-s -n -e")),
-    ("xargs",): Wrapper(_valued("-n -I -P -L -d -a -s -E --max-args --max-procs")),
+    ("xargs",): Wrapper(_valued("-n -I -P -L -d -a -s -E --max-args --max-procs"), is_neutral=True),
 }
 _LONGEST_KEY: Final = max(map(len, WRAPPERS))
 _GLOBAL_VALUED: Final = _valued(
     "-f --file -p --project-name --profile -n --namespace --context --filter -F -C --dir --cwd"
+    " --directory --project -e --env --env-file"
 )
 _PYTHON_VALUED: Final = frozenset({"-X", "-W"})
 _MOST_LAYERS: Final = 8
@@ -141,29 +208,69 @@ _MOST_LAYERS: Final = 8
 
 def program(word: str) -> str:
     """Return a program's plain name: without its path, its version and ".exe"."""
-    name = word.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".exe")
+    folder, _, name = word.replace("\\", "/").rstrip("/").rpartition("/")
+    name = name.removesuffix(".exe")
     plain = _VERSION.sub("", name)
     if plain in _VERSIONED:
         name = plain
+    if name == "test" and folder and folder not in _OF_SYSTEM:  # a script of the project's own
+        return name
     return _ALIASES.get(name, name)
 
 
-def unwrapped(words: list[str]) -> list[str]:
-    """Return the command that is run in the end, its program's plain name first."""
+_OF_SYSTEM: Final = frozenset({"/bin", "/usr/bin"})
+
+
+class Unwrapped(NamedTuple):
+    """A command without what is wrapped around it.
+
+    Attributes:
+        words: the command that is run in the end, its program's plain name first.
+        launchers: what starts it, from the outside in: "uv run", "python -m", ".venv/bin".
+    """
+
+    words: list[str]
+    launchers: tuple[str, ...] = ()
+
+
+def unwrapped(words: list[str]) -> Unwrapped:
+    """Return the command that is run in the end, and the wrappers around it."""
+    launchers: list[str] = []
     for _ in range(_MOST_LAYERS):
         words = without_assignments(words)
         if not words:
-            return []
-        inner = _inside(words)
+            return Unwrapped([], tuple(launchers))
+        launcher, inner = _inside(words)
         if not inner or _is_script(words, inner):
-            return [program(words[0]), *words[1:]]
+            break
+        if launcher:
+            launchers += [*_folder_of(words[0]), launcher]
         words = inner
-    return [program(words[0]), *words[1:]]
+    return Unwrapped([program(words[0]), *words[1:]], (*launchers, *_folder_of(words[0])))
+
+
+def _folder_of(word: str) -> list[str]:
+    """Return the folder that a program is started from; none if it is found on the PATH."""
+    folder = word.replace("\\", "/").rpartition("/")[0]
+    if not folder or folder in _OF_SYSTEM or len(folder) > _LONGEST_FOLDER:
+        return []
+    # What lies above it differs from one machine to the next.
+    return ["/".join(folder.split("/")[-2:]) if folder.startswith(("/", "~", "$")) else folder]
+
+
+_LONGEST_FOLDER: Final = 128
 
 
 def _is_script(words: list[str], inner: list[str]) -> bool:
     """Return whether what a project's runner runs is no program but a script of the project."""
-    return words[1:2] == ["run"] and (inner[0] == "test" or ":" in inner[0])
+    if inner[0] == "test" and words[0].rpartition("/")[2] in _WITH_TESTS:
+        return True
+    first = next((word for word in inner if not word.startswith("+")), "")
+    return words[1:2] == ["run"] and (first == "test" or ":" in first)
+
+
+# "test" is a command of their own.
+_WITH_TESTS: Final = frozenset({"ddev", "lando", "sail"})
 
 
 def without_assignments(words: list[str]) -> list[str]:
@@ -184,16 +291,40 @@ def operands_from(words: list[str], valued: frozenset[str]) -> int:
     return at
 
 
-def _inside(words: list[str]) -> list[str]:
+def _inside(words: list[str]) -> tuple[str, list[str]]:
+    """Return the outermost wrapper, "" if it changes nothing, and the command in it, [] if none."""
     name = program(words[0])
     if name == "python" or (words[0].startswith("$") and words[1:2] == ["-m"]):
-        return _module(words[1:])
+        return "python -m", _module(words[1:])
+    if name in _RUNS_PACKAGE and (package := _package(name, words[1:])):
+        return f"{name} run", package
     key, rest = _wrapper([name, *words[1:]])
-    if not key:
+    if not key or (name in _ASKS and rest[:1] and rest[0] in _ASKS[name]):
+        return "", []
+    wrapper, launcher = WRAPPERS[key], " ".join(key)
+    if key in _RUNS_MODULE and (module := _module(rest)):
+        return launcher, module
+    return "" if wrapper.is_neutral else launcher, _behind(wrapper, rest)
+
+
+_RUNS_MODULE: Final = frozenset({("coverage", "run"), ("uv", "run"), ("slipcover",)})
+# With these options a wrapper only says what a program is.
+_ASKS: Final = {"command": frozenset({"-v", "-V", "-pv"})}
+_RUNS_PACKAGE: Final = frozenset({"go", "deno"})
+_PACKAGE_NAME: Final = re.compile(
+    r"(?:npm:)?(?:[\w.@-]+/)*?([\w.-]{2,64})(?:/v\d+)?(?:@[\w.^~-]+)?\Z"
+)
+
+
+def _package(name: str, words: list[str]) -> list[str]:
+    """Return the program of a package that `go run` or `deno run` fetches: `go run x/y/z@v1`."""
+    if words[:1] != ["run"]:
         return []
-    if key in (("coverage", "run"), ("uv", "run")) and (module := _module(rest)):
-        return module
-    return _behind(WRAPPERS[key], rest)
+    at = 1 + operands_from(words[1:], frozenset())
+    address = words[at] if at < len(words) else ""
+    is_package = address.startswith("npm:") if name == "deno" else "@" in address
+    found = _PACKAGE_NAME.match(address) if is_package else None
+    return [found[1], *words[at + 1 :]] if found else []
 
 
 def _wrapper(words: list[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -219,6 +350,9 @@ _FIRST_WORDS: Final = frozenset(key[0] for key in WRAPPERS if len(key) > 1)
 def _behind(wrapper: Wrapper, rest: list[str]) -> list[str]:
     if wrapper.dashes:
         return rest[rest.index("--") + 1 :] if "--" in rest else []
+    if wrapper.behind:
+        place = next((at for at, word in enumerate(rest) if word in wrapper.behind), len(rest))
+        return rest[place + 1 :]
     rest = rest[operands_from(rest, wrapper.valued) :]
     rest = without_assignments(rest)[wrapper.operands :]
     return rest[1:] if rest[:1] == ["--"] else rest

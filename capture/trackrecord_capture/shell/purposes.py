@@ -1,0 +1,343 @@
+"""What a step of a command line is for: tests, a linter, a type check, a build, or something else.
+
+Known programs are in tables. Of a runner of tasks, as `make` is, the task decides; of a program
+that no table knows, its subcommand, where that is a plain "test", "lint" or "build".
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trackrecord.learning.advice.failures import is_wanted_failure
+from trackrecord.learning.competences.checks import CHECKS, MAKES
+from trackrecord.learning.text.words import words_of
+
+from .edits import is_formatter, step_edits
+from .names import (
+    LOOKS,
+    SCRIPT_RUNNERS,
+    TAKES_NAMES,
+    TRIVIAL,
+    leading_operands,
+    step_name,
+)
+from .programs import CHECKING, Purpose, purpose_by_words, purpose_of_program
+from .scopes import TASK_RUNNERS
+from .steps import ShellStep, script_of
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# A task with such a word does something else, though it be for tests.
+_NO_TASKS: Final = MAKES | _words("""
+    apply
+    clean data db deploy deps dev docker down download env export fixture fixtures image
+    images init install list log logs make migrate new open preview publish push release report
+    reset run-server seed serve server setup shell show snapshot snapshots start stop storybook up
+    upload use view watch
+""")
+_FORMATS: Final = _words("fmt format prettier black formatting reformat")
+_RUNS: Final = _words("run start serve server dev preview exec up watch bootrun shell repl console")
+# Programs that are told a task, which decides.
+_TOLD: Final = TASK_RUNNERS | _words(
+    "artisan devbox dune manage.py rails rush rushx setup.py ace django-admin R doit dagger earthly"
+    " mill bleep pants melos fastlane wireit please buck buck2 task mage xtask"
+)
+# They build if they are told nothing.
+_BUILDERS: Final = frozenset({"make", "ninja", "hugo", "mage"})
+# Their tasks of these names run the tests, too.
+_TEST_TASKS: Final = {
+    "gradle": frozenset({"check"}),
+    "mvn": frozenset({"verify", "package", "install", "integration-test"}),
+}
+_SKIPS_TESTS: Final = re.compile(r"-D(?:skipTests|maven\.test\.skip)(?:=true)?\Z")
+# Subcommands that a table of words would not know, or know wrongly.
+_BY_SUBCOMMAND: Final = {
+    "cargo": {"check": Purpose.TYPE_CHECK, "deny": Purpose.LINT, "audit": Purpose.LINT,
+              "llvm-cov": Purpose.TEST, "bench": Purpose.OTHER},
+    "deno": {"check": Purpose.TYPE_CHECK, "compile": Purpose.BUILD},
+    "dart": {"analyze": Purpose.LINT}, "flutter": {"analyze": Purpose.LINT},
+    "aiken": {"check": Purpose.TEST}, "pyrefly": {"check": Purpose.TYPE_CHECK},
+    "R": {"CMD check": Purpose.TEST, "check": Purpose.TEST},
+    "go": {"install": Purpose.BUILD, "vet": Purpose.LINT}, "biome": {"format": Purpose.LINT},
+    "mix": {"dialyzer": Purpose.TYPE_CHECK}, "dotnet": {"format": Purpose.LINT},
+    "rebar3": {"ct": Purpose.TEST}, "nix": {"flake": Purpose.TEST},
+    "composer": {"validate": Purpose.OTHER}, "prisma": {"validate": Purpose.LINT},
+    "terraform": {"validate": Purpose.LINT}, "helm": {"lint": Purpose.LINT},
+}  # fmt: skip
+# They have subcommands, of which the words say what they are for.
+_BY_OPERAND: Final = _words("""
+    cargo go dotnet swift flutter dart mix rebar3 zig cabal stack bazel docker podman uv poetry
+    bundle gem nimble crystal terraform tofu helm cmake conda brew deno jj next nuxt vite ng astro
+    trackrecord lerna sbt wasm-pack forge anchor truffle hardhat gleam crystal stack esy mkdocs
+    jekyll python supabase firebase cdk serverless sam wrangler vercel expo eas tauri conftest opa
+    dbt promtool molecule sqlfluff swift turbo nx react-scripts vue-cli-service
+""")
+# Subcommands that say it for whatever program.
+_PLAIN: Final = {
+    "test": Purpose.TEST, "tests": Purpose.TEST, "unittest": Purpose.TEST, "lint": Purpose.LINT,
+    "typecheck": Purpose.TYPE_CHECK, "type-check": Purpose.TYPE_CHECK, "build": Purpose.BUILD,
+    "compile": Purpose.BUILD, "check": Purpose.CHECK, "test-unit": Purpose.TEST,
+    "spec": Purpose.TEST, "test:unit": Purpose.TEST,
+}  # fmt: skip
+# Their words say "check", but they look after something else.
+_NEVER: Final = _words("git gh glab brew apt apt-get npm-check-updates hg svn yum dnf jj")
+_INSTALLS: Final = _words("""
+    add ci create get i init install link require remove restore rm sync uninstall un up update
+    upgrade use
+""")
+_INSTALLERS: Final = _words("""
+    apk apt apt-get asdf brew bun bundle cargo composer conda dnf dotnet flutter gem go mamba
+    micromamba mise mix npm pdm pip pipenv pipx pixi pnpm poetry rye rustup uv yarn yum
+""")
+# Without a check, and whatever else their words are.
+_OTHERWISE: Final = frozenset({
+    "ruff clean", "ruff rule", "ruff linter", "cypress open", "playwright install",
+    "playwright codegen", "playwright show-report", "playwright show-trace", "vitest list",
+    "vitest init", "pre-commit install", "pre-commit autoupdate", "pre-commit uninstall",
+    "pre-commit clean", "pre-commit gc", "prek install", "prek autoupdate", "jest init",
+    "pytest list", "golangci-lint linters", "golangci-lint cache", "golangci-lint help",
+    "golangci-lint version", "golangci-lint config", "coverage report", "coverage html",
+    "coverage erase", "coverage xml", "coverage json", "coverage combine", "bazel query",
+    "bazel clean", "bazel info", "bazel run", "dotnet new", "dotnet add", "cargo new", "npm ls",
+    "npm view", "npm create", "npm pkg", "npm outdated", "npm why", "yarn why", "pnpm why",
+    "bun pm", "trunk install", "helm upgrade", "semgrep login",
+})  # fmt: skip
+# With one of these, nothing is run.
+_ONLY_TELLS: Final = frozenset({
+    "--version", "--help", "-h", "-V", "--collect-only", "--co", "--fixtures",
+    "--fixtures-per-test", "--markers", "--listTests", "--list-tests", "--dry-run", "--list",
+    "-list", "--listenvs", "--init", "--show-only", "--no-run", "--setup-plan", "--print-config",
+    "--showConfig", "--show-settings", "--clearCache", "--clear-cache", "--install-types",
+})  # fmt: skip
+_LISTS: Final = {
+    "tox": frozenset({"-l", "-a", "list", "l", "config", "devenv"}), "nox": frozenset({"-l"}),
+    "ctest": frozenset({"-N"}), "make": frozenset({"-n", "-p", "-q", "--just-print"}),
+    "just": frozenset({"-l", "-n", "--summary", "--show"}), "task": frozenset({"-l", "-a", "-n"}),
+    "rake": frozenset({"-T", "-n"}), "dotnet": frozenset({"-t"}),
+}  # fmt: skip
+# It goes on until somebody stops it.
+_WATCHES: Final = frozenset({"--watch", "--watchAll", "--watch-all", "--ui"})
+# They verify with one of these options only.
+_WITH_OPTION: Final = {
+    "node": {"--check": Purpose.LINT, "--test": Purpose.TEST},
+    "tsx": {"--test": Purpose.TEST},
+    "php": {"-l": Purpose.LINT},
+    "perl": {"-c": Purpose.LINT},
+    "bash": {"-n": Purpose.LINT},
+    "sh": {"-n": Purpose.LINT},
+    "ruby": {"-c": Purpose.LINT},
+    "pint": {"--test": Purpose.LINT},
+    "php-cs-fixer": {"--dry-run": Purpose.LINT},
+}
+# A script in the line itself that runs tests.
+_TESTING: Final = re.compile(
+    r"\bPkg\.test\(|\btestthat::test_|\bdevtools::(?:test|check)\(|\bunittest\.main\(|"
+    r"\bpytest\.main\(|\bInvoke-Pester\b"
+)
+_SHELL_SCRIPT: Final = re.compile(r"\.(?:sh|bash|zsh|ps1|bat|cmd)\Z")
+_TEST_FOLDERS: Final = frozenset({"test", "tests", "spec", "e2e"})
+_RUNNERS_OF_ALL: Final = frozenset({"run", "index", "main", "all", "runner", "run-all"})
+_SEARCHES: Final = _words("grep egrep fgrep rg ag ack find fd locate")
+_READS: Final = LOOKS - _SEARCHES - {"mkdir", "tee", "kill", "top", "yes", "seq"}
+# By these interpreters a program of the project is run.
+_INTERPRETERS: Final = _words("python node ruby php deno bun java tsx ts-node julia lua Rscript")
+
+
+def purpose_of(step: ShellStep) -> Purpose:
+    """Return what a step is for."""
+    name = step_name(step)
+    if not name or name in TRIVIAL:
+        return Purpose.OTHER
+    program = step.words[0]
+    if name in _SEARCHES or name == "git grep":
+        return Purpose.SEARCH
+    if name in LOOKS:
+        return Purpose.READ if name in _READS else Purpose.OTHER
+    if program in _NEVER or program in TAKES_NAMES:
+        is_installed = program in _INSTALLERS and not _INSTALLS.isdisjoint(step.words[1:3])
+        return Purpose.INSTALL if is_installed else Purpose.OTHER
+    if _only_tells(name, step):
+        return Purpose.OTHER
+    if is_formatter(step):
+        return Purpose.FORMAT if step_edits(step) else Purpose.LINT
+    return _otherwise(name, step)
+
+
+def _only_tells(name: str, step: ShellStep) -> bool:
+    program, rest = step.words[0], step.words[1:]
+    if name in _OTHERWISE or " ".join(step.words[:2]) in _OTHERWISE:
+        return True
+    if not _WATCHES.isdisjoint(rest):
+        return True
+    tells = _ONLY_TELLS | _LISTS.get(program, frozenset())
+    return not (tells - _WITH_OPTION.get(program, {}).keys()).isdisjoint(rest)
+
+
+def _otherwise(name: str, step: ShellStep) -> Purpose:
+    program, rest = step.words[0], step.words[1:]
+    runner, _, told = name.partition(" ")
+    if (by_option := _of_option(program, rest)) is not None:
+        return by_option
+    if (known := _BY_SUBCOMMAND.get(runner, {}).get(told)) is not None:
+        is_fetched = runner == "go" and told == "install" and "@" in rest[-1]
+        return Purpose.INSTALL if is_fetched else known
+    if program in _INSTALLERS and told in _INSTALLS:
+        return Purpose.INSTALL
+    if runner in _TOLD or program in SCRIPT_RUNNERS:
+        return _of_tasks(runner, told, step)
+    if script := script_of(step):
+        return _of_script(script, step)
+    if (special := _SPECIAL.get(program)) is not None:
+        return special(step)
+    return _of_program(runner, told, step)
+
+
+def _of_option(program: str, rest: tuple[str, ...]) -> Purpose | None:
+    for option, purpose in _WITH_OPTION.get(program, {}).items():
+        if option in rest:
+            return purpose
+    if program == "node" and "--run" in rest[:-1]:
+        return _of_task(rest[rest.index("--run") + 1])
+    if program in _INTERPRETERS and any(_TESTING.search(word) for word in rest[:8]):
+        return Purpose.TEST
+    return None
+
+
+def _of_program(program: str, told: str, step: ShellStep) -> Purpose:
+    # "ruff check" is what ruff does; "npm check" is a script.
+    by_name = purpose_of_program(program) if program not in _BY_OPERAND else None
+    if by_name is not None and by_name is not Purpose.CHECK:
+        return by_name
+    if told:
+        return _of_task(told) if program in _BY_OPERAND else _PLAIN.get(told, Purpose.OTHER)
+    operand = next(iter(leading_operands(list(step.words[1:]))), "")
+    if operand in _PLAIN and program not in _INTERPRETERS:
+        return _PLAIN[operand]
+    if by_name is not None:
+        return by_name
+    return Purpose.RUN if program in _INTERPRETERS else Purpose.OTHER
+
+
+def _of_task(task: str) -> Purpose:
+    """Return what a task, a subcommand or a script of a package is for, by its name."""
+    words = words_of(task)
+    if words & _NO_TASKS:
+        return Purpose.RUN if words & _RUNS else Purpose.OTHER
+    purpose = purpose_by_words(words)
+    if words & _FORMATS:
+        return Purpose.LINT if purpose is not None else Purpose.FORMAT
+    if purpose in (None, Purpose.CHECK) and words & CHECKS and {"type", "types"} & words:
+        return Purpose.TYPE_CHECK
+    if purpose is None:
+        return Purpose.RUN if words & _RUNS else Purpose.OTHER
+    if purpose is Purpose.BUILD and {"package", "test"} & words:
+        return Purpose.BUILD
+    return purpose
+
+
+def _of_tasks(runner: str, told: str, step: ShellStep) -> Purpose:
+    """Return what the tasks are for that a runner is told: tests, if one of them is."""
+    if "watch" in words_of(told):
+        return Purpose.RUN
+    tasks = [told]
+    if runner in TASK_RUNNERS and runner not in ("mise", "meson"):
+        tasks = _targets(runner, step) or tasks
+    if tasks in ([""], ["all"]) and runner in _BUILDERS:
+        return Purpose.BUILD
+    runs_tests = _TEST_TASKS.get(runner, frozenset())
+    if any(map(_SKIPS_TESTS.match, step.words)):
+        return Purpose.BUILD if runs_tests.intersection(tasks) else _of_task(tasks[0])
+    purposes = [Purpose.TEST if task in runs_tests else _of_task(task) for task in tasks]
+    return min(purposes, key=list(Purpose).index)
+
+
+def _targets(runner: str, step: ShellStep) -> list[str]:
+    excluded = ("-x", "--exclude-task") if runner == "gradle" else ()
+    words = list(step.words[1:])
+    operands, at = [], 0
+    while at < len(words):
+        if words[at] in excluded or words[at] in _TASK_VALUED:
+            at += 1
+        elif not words[at].startswith("-") and "=" not in words[at] and "/" not in words[at]:
+            task = words[at].lstrip(":")
+            operands.append(task.rpartition(":")[2] if runner in _OF_PROJECTS else task)
+        at += 1
+    return [operand for operand in operands if operand not in ("run", "run-many", "affected")]
+
+
+# What stands in front of the task is the project that it is of: ":app:test", "web:test".
+_OF_PROJECTS: Final = frozenset({"gradle", "moon", "nx"})
+_TASK_VALUED: Final = _words("-C -f -d -t --file --makefile --directory --dir --justfile -j -P")
+
+
+def _of_sessions(step: ShellStep) -> Purpose:
+    """Return what tox or nox is for: tests, unless the session that is chosen is for another."""
+    words = step.words
+    for at, word in enumerate(words[:-1]):
+        if word in ("-e", "-s", "--session", "--sessions", "--env"):
+            purpose = _of_task(words[at + 1])
+            return purpose if purpose in CHECKING else Purpose.TEST
+    return Purpose.TEST
+
+
+def _of_cmake(step: ShellStep) -> Purpose:
+    rest = step.words
+    if "--build" not in rest:
+        return Purpose.OTHER
+    targets = [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("--target", "-t")]
+    if not targets:
+        return Purpose.BUILD
+    return Purpose.TEST if words_of(targets[0]) & {"test", "check"} else _of_task(targets[0])
+
+
+def _of_service(step: ShellStep) -> Purpose:
+    """Return what a service is for that is run with the command of its own."""
+    rest = step.words[1:]
+    if "run" not in rest:
+        return _of_program(*step_name(step).partition(" ")[::2], step)
+    if "-d" in rest or "--detach" in rest or rest[:1] == ("run",):
+        return Purpose.RUN
+    purpose = _of_task(rest[-1])
+    return purpose if purpose in CHECKING else Purpose.RUN
+
+
+def _of_aliases(step: ShellStep) -> Purpose:
+    """Return what `clojure -X:test` is for."""
+    return _of_task(" ".join(word.partition(":")[2] for word in step.words))
+
+
+def _of_xcode(step: ShellStep) -> Purpose:
+    return Purpose.TEST if "test" in step.words else Purpose.BUILD
+
+
+_SPECIAL: Final[dict[str, Callable[[ShellStep], Purpose]]] = {
+    "clojure": _of_aliases,
+    "cmake": _of_cmake,
+    "docker": _of_service,
+    "docker-compose": _of_service,
+    "nox": _of_sessions,
+    "podman": _of_service,
+    "tox": _of_sessions,
+    "xcodebuild": _of_xcode,
+}
+
+
+def _of_script(script: str, step: ShellStep) -> Purpose:
+    if is_wanted_failure("", " ".join(step.words)):
+        return Purpose.RUN
+    stem = script.partition(".")[0]
+    words = words_of(script)
+    purpose = purpose_by_words(words) if not words & MAKES else None
+    if purpose is Purpose.BUILD and stem != "build" and not _SHELL_SCRIPT.search(script):
+        purpose = None  # it may build anything
+    if purpose is None and stem in _RUNNERS_OF_ALL:
+        path = next((word for word in step.words if word.endswith(script)), "")
+        if not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1]):
+            return Purpose.TEST
+    if purpose is None:
+        at = next((at for at, word in enumerate(step.words) if word.endswith(script)), 0)
+        purpose = _PLAIN.get("".join(step.words[at + 1 : at + 2]))  # `./x.py test`
+    return purpose or Purpose.RUN
