@@ -1,4 +1,4 @@
-"""Digests of the calls that can be tried again: command lines, their checks, files that were opened.
+"""Digests of the calls that can be tried again: command lines, their checks, opened files.
 
 Facts about what works in a repository are counted from these; most outcomes of agents without a
 shell have none.
@@ -59,7 +59,7 @@ class _Arguments(msgspec.Struct, gc=False):
             or self.notebook_path
             or self.filename
             or ""
-        )  # noqa: E501
+        )
 
 
 class _Metadata(msgspec.Struct, gc=False):

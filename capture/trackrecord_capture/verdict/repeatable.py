@@ -10,17 +10,18 @@ from collections.abc import Sequence, Set
 from typing import Final, Literal
 
 from trackrecord.learning.advice.failures import error_line, has_not_started
-from trackrecord.learning.text.words import words_of
 from trackrecord.redaction.redact import redacted
 from trackrecord.wire.outcome import CallCheck
 
 from ..agent_run import AgentRun, RunCall
 from ..shell.checks import ShellCheck
 from ..shell.command_line import commands_of
-from ..shell.steps import steps_of
+from ..shell.programs import Purpose
+from ..shell.purposes import purpose_of
+from ..shell.steps import ShellStep, steps_of
 from .checks import Result, results_by_call
 
-CheckKind = Literal["test", "lint", "type check", "build"]
+CheckKind = Literal["test", "lint", "type check", "build", "check"]
 
 LONGEST_LINE: Final = 300
 _MOST_CHECKS: Final = 8
@@ -40,14 +41,12 @@ _PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
 _PRINTS: Final = frozenset({"echo", "printf", "pwd", "true", "date", "set"})
 # What a shell would replace: the words as they are known are not what ran.
 _EXPANDED: Final = re.compile(r"[$`*?\[\]{}~\n\r\\]")
-_TYPES: Final = frozenset({
-    "tsc", "mypy", "pyright", "basedpyright", "types", "typing", "typecheck", "typechecker",
-    "typechecking", "dmypy", "pyre", "pytype", "sorbet", "flow",
-})  # fmt: skip
-_BUILDS: Final = frozenset({
-    "build", "compile", "make", "ninja", "webpack", "rollup", "javac", "gcc", "clang", "rustc",
-    "assemble", "xcodebuild", "msbuild", "构建", "编译",
-})  # fmt: skip
+_KINDS: Final[dict[Purpose, CheckKind]] = {
+    Purpose.TEST: "test",
+    Purpose.LINT: "lint",
+    Purpose.TYPE_CHECK: "type check",
+    Purpose.BUILD: "build",
+}
 
 
 def checks_by_call(run: AgentRun) -> dict[int, list[CallCheck]]:
@@ -84,13 +83,14 @@ def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[C
         folder: the folder that the run works in; "" if unknown.
     """
     lines = _Lines(call, folder, {result.check.place for result in results})
+    steps = steps_of(call.command)
     found, has_stopped = [], False
     for result in results[:_MOST_CHECKS]:
         state = None if has_stopped else _state(call, result)
         has_stopped = has_stopped or state != "passed"
         found.append(
             CallCheck(
-                kind=kind_of(result.check),
+                kind=kind_of(result.check, steps),
                 state=state,
                 line=lines.of(result.check.place),
                 is_whole=result.check.scope.is_whole,
@@ -99,14 +99,15 @@ def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[C
     return found
 
 
-def kind_of(check: ShellCheck) -> CheckKind:
-    """Return what a check checks."""
-    if check.of_tests:
-        return "test"
-    words = words_of(check.name)
-    if words & _TYPES or {"type", "check"} <= words:
-        return "type check"
-    return "build" if words & _BUILDS else "lint"
+def kind_of(check: ShellCheck, steps: Sequence[ShellStep]) -> CheckKind:
+    """Return what a check of a command line checks.
+
+    Args:
+        check: the check.
+        steps: the steps of its line.
+    """
+    purpose = purpose_of(steps[check.place])
+    return _KINDS.get(purpose, "test" if check.of_tests else "check")
 
 
 def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not started"] | None:

@@ -72,7 +72,7 @@ class TriedCheck(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A check that a command line ran, or failed to start.
 
     Attributes:
-        kind: "test", "lint", "type check" or "build".
+        kind: "test", "lint", "type check", "build", or "check" for several of these at once.
         state: "passed", "ran" with another result, "not started"; None if that is not known.
         line: the line that runs it alone; "" where none may be told.
         is_whole: whether it runs on all that its program would run on.

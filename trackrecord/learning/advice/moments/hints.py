@@ -189,13 +189,18 @@ def _of_failure(failure: KnownFailure, key: str) -> Hint:
 def _line(known: Known, kind: str, call: TriedCall, machine: str) -> KnownLine | None:
     """Return a line that ran: of the program that failed first, then on all, then the newest.
 
-    On this machine before others.
+    On this machine before others. Of a call that was to run on a part, no line for another part.
     """
     wanted = programs_of(call.told)
-    lines = [each for each in known.lines(kind) if each.line != call.told]
-    lines.sort(key=lambda each: wanted.isdisjoint(programs_of(each.line)))
-    own = (each for each in lines if not each.machines or _is_at(each, machine))
-    return next(own, lines[0] if lines else None)
+    is_narrow = not any(check.is_whole for check in call.checks if check.kind == kind)
+    lines = [
+        (each, not wanted.isdisjoint(programs_of(each.line)))
+        for each in known.lines(kind)
+        if each.line != call.told
+    ]
+    fitting = [(each, same) for each, same in lines if each.is_whole or same or not is_narrow]
+    fitting.sort(key=lambda pair: (not _is_at(pair[0], machine), not pair[1]))
+    return fitting[0][0] if fitting else None
 
 
 def _is_at(line: KnownLine, machine: str) -> bool:

@@ -1,4 +1,4 @@
-"""Replay: what would have been told in recorded sessions, in order of time, and how often it was right.
+"""Replay: what recorded sessions would have been told, in order of time, and how much was right.
 
 A session knows what others had ended by then, and nothing of its own future. Each figure stands
 beside what it is a share of.
@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...numbers.wilson import wilson_interval
-from .calls import PASSED, RAN, TriedCall, TriedRun, exact_key, keys_of
-from .facts import Known
+from .calls import PASSED, RAN, TriedCall, TriedRun, keys_of
 from .hints import Hint, HintKind, SessionCalls, hint_after
 from .history import FEWEST_SESSIONS, CallHistory
 

@@ -16,10 +16,12 @@ _RAN: Final = {
     "lint": "The linter ran",
     "type check": "The type check ran",
     "build": "The build ran",
+    "check": "Checks ran",
 }
 _MONTHS: Final = (
-    "January February March April May June July August September October November December"
-).split()
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
 
 
 def line_text(
