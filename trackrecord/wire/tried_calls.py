@@ -97,6 +97,11 @@ def tried_digest(outcome: Outcome) -> bytes:
     )
 
 
+def check_tried(digest: bytes) -> None:
+    """Raise ValueError unless something is a digest of calls."""
+    _decoder.decode(digest)
+
+
 def tried_run(digest: bytes, *, outcome: int, ended_at: float) -> TriedRun:
     """Return the calls of a digest.
 
