@@ -103,6 +103,12 @@ if TYPE_CHECKING:
     from .prompt.candidates.candidate import Candidate
     from .prompt.candidates.rank import rank
     from .prompt.candidates.select import select
+    from .resources.commands import (
+        dismiss_command,
+        list_commands,
+        restore_command,
+        show_command,
+    )
     from .resources.competences import (
         add_competence,
         list_competences,
@@ -137,6 +143,10 @@ if TYPE_CHECKING:
     alist_competences = awaited(list_competences)
     aselect_competences = awaited(select_competences)
     ashow_competence = awaited(show_competence)
+    adismiss_command = awaited(dismiss_command)
+    alist_commands = awaited(list_commands)
+    arestore_command = awaited(restore_command)
+    ashow_command = awaited(show_command)
     alist_criteria = awaited(list_criteria)
     ashow_criterion = awaited(show_criterion)
     aexplain = awaited(explain)
@@ -190,6 +200,7 @@ __all__ = [
     "add_memory",
     "adeprecate_pattern",
     "adiscard_dead_letters",
+    "adismiss_command",
     "adismiss_lesson",
     "aeffect",
     "aerror_context",
@@ -202,6 +213,7 @@ __all__ = [
     "aforget_memory",
     "agive_feedback",
     "alist_artifacts",
+    "alist_commands",
     "alist_competences",
     "alist_criteria",
     "alist_dead_letters",
@@ -221,9 +233,11 @@ __all__ = [
     "areplay_dead_letters",
     "areset_pattern",
     "aresolve_error",
+    "arestore_command",
     "arestore_lesson",
     "artifact",
     "aselect_competences",
+    "ashow_command",
     "ashow_competence",
     "ashow_criterion",
     "ashow_lesson",
@@ -247,6 +261,7 @@ __all__ = [
     "current_attempt",
     "deprecate_pattern",
     "discard_dead_letters",
+    "dismiss_command",
     "dismiss_lesson",
     "dropped",
     "dropped_errors",
@@ -262,6 +277,7 @@ __all__ = [
     "forget_memory",
     "give_feedback",
     "list_artifacts",
+    "list_commands",
     "list_competences",
     "list_criteria",
     "list_dead_letters",
@@ -284,9 +300,11 @@ __all__ = [
     "replay_dead_letters",
     "reset_pattern",
     "resolve_error",
+    "restore_command",
     "restore_lesson",
     "select",
     "select_competences",
+    "show_command",
     "show_competence",
     "show_criterion",
     "show_lesson",
@@ -353,6 +371,7 @@ _HOMES = {
     "current_attempt": "trackrecord_producers.attempts.attempt",
     "deprecate_pattern": "trackrecord.resources.patterns",
     "discard_dead_letters": "trackrecord.calls.dead_letters",
+    "dismiss_command": "trackrecord.resources.commands",
     "dismiss_lesson": "trackrecord.resources.lessons",
     "dropped": "trackrecord_producers.publishing.publish",
     "dropped_errors": "trackrecord_producers.attempts.errors_in_flight",
@@ -368,6 +387,7 @@ _HOMES = {
     "forget_memory": "trackrecord.resources.memories",
     "give_feedback": "trackrecord.resources.feedback",
     "list_artifacts": "trackrecord.calls.artifacts",
+    "list_commands": "trackrecord.resources.commands",
     "list_competences": "trackrecord.resources.competences",
     "list_criteria": "trackrecord.resources.criteria",
     "list_dead_letters": "trackrecord.calls.dead_letters",
@@ -390,9 +410,11 @@ _HOMES = {
     "replay_dead_letters": "trackrecord.calls.dead_letters",
     "reset_pattern": "trackrecord.resources.patterns",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
+    "restore_command": "trackrecord.resources.commands",
     "restore_lesson": "trackrecord.resources.lessons",
     "select": "trackrecord.prompt.candidates.select",
     "select_competences": "trackrecord.resources.competences",
+    "show_command": "trackrecord.resources.commands",
     "show_competence": "trackrecord.resources.competences",
     "show_criterion": "trackrecord.resources.criteria",
     "show_lesson": "trackrecord.resources.lessons",

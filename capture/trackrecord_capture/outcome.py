@@ -50,7 +50,11 @@ DEFAULTS: Final = CaptureRules()
 
 
 def outcome_of(
-    run: AgentRun, rules: CaptureRules = DEFAULTS, projects: RunProjects | None = None
+    run: AgentRun,
+    rules: CaptureRules = DEFAULTS,
+    projects: RunProjects | None = None,
+    *,
+    machine: str = "",
 ) -> dict[str, Any]:
     """Return the fields of a run's outcome, those that are unknown left out.
 
@@ -62,6 +66,7 @@ def outcome_of(
         run: the run.
         rules: what is kept of it.
         projects: names its project; without it, no name is taken by another repository.
+        machine: a digest of the machine that it ran on, see `this_machine`; "" if unknown.
 
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
@@ -75,6 +80,8 @@ def outcome_of(
         fields = _fields(run, project, verdict, rules, most, found, checks)
         if len(encode_body(fields)) <= _LARGEST:
             break
+    if machine:
+        fields["metadata"] = {**fields.get("metadata", {}), "machine": machine}
     return fields
 
 

@@ -85,6 +85,16 @@ def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
         engine.dispose()
 
 
+def _commands(settings: DaemonSettings, project: str, typed: str) -> list[str]:
+    from trackrecord.queries.completions import MOST
+    from trackrecord.resources.commands import commands_in
+    from trackrecord.resources.project_store import Transaction
+
+    with _existing_store(settings) as connection:
+        known = commands_in(Transaction(connection, settings, project)) if connection else []
+    return [each.id for each in known if each.id.startswith(typed)][:MOST]
+
+
 def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.queries.completions import MOST
     from trackrecord.resources.lessons import lessons_of
@@ -127,6 +137,7 @@ def _errors(settings: DaemonSettings, project: str, typed: str) -> list[str]:
 # The kinds that are not plain columns of the store.
 _READS: Final[dict[str, Callable[[DaemonSettings, str, str], list[str]]]] = {
     "artifact": _artifacts,
+    "command": _commands,
     "error": _errors,
     "lesson": _lessons,
     "letter": _letters,

@@ -1,6 +1,7 @@
 """How the work of agents went: by project, what fails, how runs end, which procedures succeed."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,7 +9,9 @@ from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.learning.competences.checks import is_check
+from trackrecord.resources.commands import CommandAnswer, commands_in
 from trackrecord.resources.lessons import LessonAnswer, lessons_of
 from trackrecord.resources.project_store import Transaction
 from trackrecord.store.competences.read import read_competences
@@ -26,6 +29,8 @@ _MOST_TOOLS: Final = 5
 _FEWEST_FAILURES: Final = 2
 _MOST_PROCEDURES: Final = 5
 _MOST_LESSONS: Final = 5
+_MOST_FAILING: Final = 5
+_FEWEST_SESSIONS: Final = 3
 # What these lessons say of a failing tool is told beside its counts already.
 _TOLD: Final = frozenset({LessonKind.FAILS})
 
@@ -84,6 +89,7 @@ class ProjectWork:
         failing: the tools that fail most, the most frequent first.
         procedures: the procedures that succeed, the best first.
         lessons: what else the calls teach, the strongest first.
+        commands: the commands that fail and those by which checks run, see `_told_commands`.
     """
 
     project: str
@@ -95,6 +101,7 @@ class ProjectWork:
     failing: tuple[FailingTool, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     lessons: tuple[LessonAnswer, ...] = ()
+    commands: tuple[CommandAnswer, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -111,6 +118,7 @@ class ProjectWork:
             "failures": self.failures,
             "undecided": self.undecided,
             "ends": self.ends,
+            "commands": [command.to_document() for command in self.commands],
             "failing": [
                 {
                     "tool": each.tool,
@@ -142,12 +150,27 @@ def work_of_agents(
     )
 
 
+def told_commands(
+    connection: Connection, settings: DaemonSettings, project: str | None = None
+) -> dict[str, tuple[CommandAnswer, ...]]:
+    """Return what does not run and what does, of a project or of all of them, by project.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    names = project_names(connection) if project is None else [project]
+    return {
+        name: _told_commands(commands_in(Transaction(connection, settings, name))) for name in names
+    }
+
+
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
     limit = settings.advice.max_runs
     for run in list_runs(connection, project, limit=limit):
         tally.add(run.outcome)
-    lessons = lessons_of(Transaction(connection, settings, project))
+    transaction = Transaction(connection, settings, project)
+    lessons = lessons_of(transaction)
     return ProjectWork(
         project=project,
         sources=dict(tally.sources.most_common()),
@@ -158,7 +181,30 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         failing=tally.failing(),
         procedures=_procedures(connection, project),
         lessons=tuple(each for each in lessons if each.kind not in _TOLD)[:_MOST_LESSONS],
+        commands=_told_commands(commands_in(transaction)),
     )
+
+
+def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ...]:
+    """Return what a maintainer would say: what does not run, and one line for each kind that does.
+
+    What failed in one or two sessions alone is not told.
+    """
+    failing = [
+        each
+        for each in commands
+        if each.state is not CommandState.RUNS and each.sessions >= _FEWEST_SESSIONS
+    ]
+    failing.sort(key=lambda each: (not each.is_standing, -each.sessions))
+    runs: dict[tuple[str, str], CommandAnswer] = {}
+    for each in commands:
+        key = each.repository, each.kind
+        if each.state is CommandState.RUNS and (
+            key not in runs or each.sessions > runs[key].sessions
+        ):
+            runs[key] = each
+    running = [each for each in runs.values() if each.sessions >= _FEWEST_SESSIONS]
+    return (*failing[:_MOST_FAILING], *running)
 
 
 @dataclass

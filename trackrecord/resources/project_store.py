@@ -80,7 +80,7 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "changes.writing", "daemon_settings", "queries.estimates", "queries.explain",
-    "queries.found_lessons", "queries.pattern_standings", "queries.runs",
+    "queries.found_commands", "queries.found_lessons", "queries.pattern_standings", "queries.runs",
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",

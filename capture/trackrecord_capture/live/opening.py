@@ -12,6 +12,7 @@ from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
+from ..machines import this_machine
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
@@ -38,7 +39,9 @@ def _reading(
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
-        outcome_of=partial(outcome_of, rules=settings.capture, projects=projects),
+        outcome_of=partial(
+            outcome_of, rules=settings.capture, projects=projects, machine=this_machine()
+        ),
         with_automated=settings.capture.programs,
     )
     with CaptureState(settings.home) as state:

@@ -11,6 +11,7 @@ from typing import Final
 
 import trackrecord
 from trackrecord.queries import sorting
+from trackrecord.resources.commands import COMMANDS
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.explanations import EXPLANATIONS
@@ -101,7 +102,7 @@ ERRORS: Final = (
 )  # fmt: skip
 
 RESOURCES: Final = (
-    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, EXPLANATIONS,
+    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, COMMANDS, PATTERNS, COMPETENCES, EXPLANATIONS,
 )  # fmt: skip
 
 RUNS: Final = (

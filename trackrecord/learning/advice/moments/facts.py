@@ -25,6 +25,7 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
         recent: the last eight of the sessions.
         outcomes: the rows of the outcomes of its newest failures, the newest first.
         calls: how many failing calls there were in these sessions.
+        never: whether it never ran, in any session.
     """
 
     says: str
@@ -40,6 +41,7 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     recent: tuple[str, ...] = ()
     outcomes: tuple[int, ...] = ()
     calls: int = 0
+    never: bool = False
 
     @property
     def is_standing(self) -> bool:

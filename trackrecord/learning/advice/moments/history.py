@@ -168,7 +168,8 @@ class CallHistory:
             if tries.ran:
                 break
             streak.append((session, tries))
-        return _known_failure(streak, machine) if streak else None
+        never = len(streak) == len(self._tries.get(key, {}))
+        return _known_failure(streak, machine, never=never) if streak else None
 
     def lines(self, kind: str) -> Sequence[KnownLine]:
         """Return the lines of a kind of check that ran and do not fail now, the newest first.
@@ -226,7 +227,9 @@ def _is_told(failure: KnownFailure) -> bool:
     return failure.sessions >= FEWEST_SESSIONS or bool(failure.kinds)
 
 
-def _known_failure(streak: Sequence[tuple[str, _Tries]], machine: str) -> KnownFailure:
+def _known_failure(
+    streak: Sequence[tuple[str, _Tries]], machine: str, *, never: bool
+) -> KnownFailure:
     """Return the fact of sessions in a row that failed, the newest first."""
     newest = streak[0][1]
     then = Counter(line for _, tries in streak for line in sorted(tries.then))
@@ -245,6 +248,7 @@ def _known_failure(streak: Sequence[tuple[str, _Tries]], machine: str) -> KnownF
         recent=tuple(session for session, _ in streak[:_RECENT]),
         outcomes=tuple(dict.fromkeys(tries.outcome for _, tries in streak))[:_RECENT],
         calls=sum(tries.failed for _, tries in streak),
+        never=never,
     )
 
 

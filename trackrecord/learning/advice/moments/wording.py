@@ -18,6 +18,13 @@ _RAN: Final = {
     "build": "The build ran",
     "check": "Checks ran",
 }
+_RUN: Final = {
+    "test": "tests run",
+    "lint": "the linter runs",
+    "type check": "the type check runs",
+    "build": "the build runs",
+    "check": "the checks run",
+}
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
     "October", "November", "December",
@@ -51,6 +58,29 @@ def failed_text(failure: KnownFailure) -> str:
     if reason and len(said) + len(reason) + len(then) + 4 <= LONGEST_HINT:
         said += f" ({reason})"
     return f"{said}{then}."
+
+
+def running_words(line: KnownLine, now: float) -> str:
+    """Return in a maintainer's words that a check runs with a line."""
+    return (
+        f"{_RUN[line.kind]} with {code(line.line)}: in {_sessions(line.sessions)} "
+        f"({counted(line.times, 'times')}, last {day(line.last_at, now)})"
+    )
+
+
+def failing_words(failure: KnownFailure, now: float) -> str:
+    """Return in a maintainer's words that a command does not run, and what does."""
+    state = "never ran" if failure.never else "has stopped running"
+    reason = reason_of(failure.error)
+    when = day(failure.since, now)
+    which = f"each of {failure.sessions} sessions since {when}"
+    if failure.sessions == 1:
+        which = f"1 session on {when}"
+    said = f"{code(failure.says)} {state}: it failed in {which}"
+    said += f" ({reason})" if reason else ""
+    if failure.remedy:
+        said += f"; {code(failure.remedy)} then ran in {failure.remedied}"
+    return said
 
 
 def file_text(name: str, file: KnownFile) -> str:

@@ -1,0 +1,65 @@
+"""What the sessions of a project show of its commands, counted from the calls on record."""
+
+import time
+from collections.abc import Collection
+from typing import Final
+
+from sqlalchemy import Connection
+
+from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.moments.commands import (
+    Command,
+    commands_of,
+    facts_without,
+    histories_of,
+)
+from trackrecord.learning.advice.moments.facts import MomentFacts
+from trackrecord.store.advice.runs import read_tried_runs
+
+from .kept import KeptAnswers
+
+_kept: Final = KeptAnswers[tuple[Command, ...]](8)
+
+
+def found_commands(
+    connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
+) -> tuple[Command, ...]:
+    """Return what runs in a project's repositories and what does not; see `KeptAnswers`.
+
+    Args:
+        connection: a reading transaction.
+        settings: the rules.
+        project_id: whose commands.
+        at: a past moment to answer for.
+    """
+    limit = settings.advice.max_runs
+
+    def find() -> tuple[Command, ...]:
+        runs = read_tried_runs(connection, project_id, limit=limit, at=at)
+        return tuple(commands_of(runs, now=time.time() if at is None else at))
+
+    return _kept.answer(connection, project_id, (limit, at), find)
+
+
+def moment_facts(
+    connection: Connection,
+    project_id: int,
+    *,
+    limit: int,
+    dismissed: Collection[str] = (),
+    at: float | None = None,
+) -> dict[str, MomentFacts]:
+    """Return what is known at the moment of a failure, by repository.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose facts.
+        limit: how many runs count at most, the newest.
+        dismissed: the ids of commands of which nothing is told.
+        at: a past moment to answer for.
+    """
+    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
+    return {
+        repository: facts_without(history.facts(), repository, dismissed)
+        for repository, history in histories_of(runs).items()
+    }
