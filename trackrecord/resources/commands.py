@@ -32,14 +32,14 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
         kind: what it checks: test, lint, type check, build, or check for several of these; command
             for anything else.
         line: the command line, or its first words.
-        state: how it fares now: runs, never ran, or does not run any more.
+        state: how it fares now: runs, never ran, does not run any more, or needs another first.
         sessions: of one that runs, the sessions in which it did; else the last sessions, in each of
             which it failed.
         calls: how often it ran or failed in these.
         since: the first time of these.
         last_at: the last time.
         error: the line that tells of the last error, for people of the project; "" for none.
-        instead: the check that then ran in the same sessions; "" for none.
+        instead: the check that then ran in the same sessions, or what has to run first.
         instead_sessions: in how many of them it ran.
         is_standing: whether it has failed in five sessions or more, over two days or in ten.
         machine: a digest of the machine on which it fails; "" for any.

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence, Set
 from typing import Final, Literal
 
-from trackrecord.learning.advice.failures import error_line, has_not_started
+from trackrecord.learning.advice.failures import error_line, has_not_started, is_unreachable
 from trackrecord.redaction.redact import redacted
 from trackrecord.wire.outcome import CallCheck
 
@@ -29,12 +29,6 @@ _MOST_ABOVE: Final = 2
 _COULD_NOT_RUN: Final = frozenset({126, 127})
 # A longer output is that of a check that ran, whatever its tests print.
 _FEW_LINES: Final = 20
-# What a check needs is away: nothing was checked.
-_SERVICE_AWAY: Final = re.compile(
-    r"connection refused|ECONNREFUSED|could not connect|couldn't connect|failed to connect"
-    r"|is the server running|connect: no such file",
-    re.IGNORECASE,
-)
 _SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
 # Steps that only prepare the shell in which the check runs.
 _PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
@@ -118,10 +112,10 @@ def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not start
         return "passed"
     telling = error_line(output)
     if result.words and result.passed is False:
-        is_away = _SERVICE_AWAY.search(telling) and not _SOME_PASSED.search(output)
+        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
         return "not started" if is_away or has_not_started(result.words) else "ran"
     is_short = call.ok is False or output.count("\n") < _FEW_LINES
-    if is_short and (has_not_started(telling) or _SERVICE_AWAY.search(telling)):
+    if is_short and (has_not_started(telling) or is_unreachable(telling)):
         return "not started"
     return None
 

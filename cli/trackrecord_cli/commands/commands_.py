@@ -13,7 +13,13 @@ from ..options import json_option, project_option
 from ..resource_commands import group_of
 from ..screen import Coloured, print_json
 
-_COLOURS = {"runs": "green", "never ran": "red", "does not run": "yellow", "dismissed": "dim"}
+_COLOURS = {
+    "runs": "green",
+    "never ran": "red",
+    "does not run": "yellow",
+    "needs another first": "yellow",
+    "dismissed": "dim",
+}
 
 
 @click.command("commands")

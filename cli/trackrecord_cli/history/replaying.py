@@ -20,6 +20,7 @@ MOMENTS: Final = "moments"
 _RIGHT: Final = {
     "line that runs": "the line ran later in the session",
     "known failure": "the call did not work later in the session",
+    "what has to run first": "the call ran later, once that had run",
     "file elsewhere": "the file was opened there later",
     "repeated failure": "the call did not work later",
 }

@@ -72,6 +72,12 @@ _NOT_STARTED: Final = re.compile(
     re.IGNORECASE,
 )
 
+_UNREACHABLE: Final = re.compile(
+    r"connection refused|ECONNREFUSED|(?:could not|couldn't|failed to|cannot) connect"
+    r"|is the server running|connect: no such file",
+    re.IGNORECASE,
+)
+
 _TIME: Final = r"\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _PATH: Final = r"(?:[\\/~.]{0,3}[\w.@+-]{1,255})?(?:[\\/][\w.@+-]{1,255}){1,64}[\\/]?"
 # In this order: a time holds numbers, a path may hold a hash.
@@ -124,6 +130,11 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
 def has_not_started(error: str) -> bool:
     """Return whether an error, or its template, says that a program did not even start."""
     return _NOT_STARTED.search(error) is not None
+
+
+def is_unreachable(error: str) -> bool:
+    """Return whether an error says that a server that is needed is away."""
+    return _UNREACHABLE.search(error) is not None
 
 
 def error_template(text: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from ...competences.checks import CHECKS, MAKES
 from ...text.inert import one_line
 from ...text.words import words_of
-from ..failures import error_template, has_not_started
+from ..failures import error_template, has_not_started, is_unreachable
 
 LONGEST_LINE: Final = 300
 TEST: Final = "test"
@@ -113,8 +113,8 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
         What a check finds is its result, and what a person refuses was never tried.
         """
-        if any(check.state == NOT_STARTED for check in self.checks):
-            return True
+        if self.checks:
+            return any(check.state == NOT_STARTED for check in self.checks)
         return self.ok is False and _REFUSED.search(self.error) is None
 
     @property
@@ -267,7 +267,7 @@ def check_by_name(
     if not words & CHECKS or words & MAKES:
         return ()
     state = PASSED if ok else None
-    if ok is False and has_not_started(error):
+    if ok is False and (has_not_started(error) or is_unreachable(error)):
         state = NOT_STARTED
     return (TriedCheck(_kind(words), state, line, is_whole=False),)
 

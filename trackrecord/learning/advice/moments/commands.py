@@ -8,9 +8,16 @@ from typing import Final
 import msgspec
 
 from .calls import TriedRun, exact_key
-from .facts import KnownFailure, KnownLine, MomentFacts
-from .history import FEWEST_SESSIONS, CallHistory
-from .wording import failing_words, running_words
+from .facts import (
+    FEWEST_SESSIONS,
+    KnownFailure,
+    KnownLine,
+    KnownNeed,
+    MomentFacts,
+    is_standing,
+)
+from .history import CallHistory
+from .wording import failing_words, needing_words, running_words
 
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
@@ -24,6 +31,8 @@ class CommandState(StrEnum):
     NEVER_RAN = "never ran"
     FAILS = "does not run"
     """It ran in the past."""
+    NEEDS = "needs another first"
+    """It hardly ever ran without another command before it, and nearly always with it."""
     RUNS = "runs"
 
 
@@ -43,7 +52,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         since: the first time, seconds since the epoch.
         last_at: the last time.
         error: the line that tells of the last error; "" for none.
-        instead: the check that then ran in the same sessions; "" for none.
+        instead: the check that then ran in the same sessions, or what has to run first.
         instead_sessions: in how many of them.
         is_standing: whether it has failed for so long that a person should hear of it.
         machine: where it fails; "" for any machine.
@@ -118,6 +127,11 @@ def _rank(command: Command) -> tuple[object, ...]:
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
     for kind in _KINDS[:-1]:
         yield from (_running(repository, line, now) for line in history.lines(kind))
+    needs = history.every_need()
+    exact = {need.says for key, need in needs.items() if key.startswith("line ")}
+    for key, need in needs.items():
+        if key.startswith("line ") or not any(need.says in line for line in exact):
+            yield _needing_command(repository, key, need)
     failing = list(_failing(history))
     told = [each.says for key, each in failing if key.startswith("line ")]
     for key, each in failing:
@@ -150,6 +164,29 @@ def _running(repository: str, line: KnownLine, now: float) -> Command:
         last_at=line.last_at,
         is_whole=line.is_whole,
         outcomes=line.outcomes,
+    )
+
+
+def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
+    kind = need.kinds[0] if need.kinds else _COMMAND
+    lasted = need.last_at - need.since
+    return Command(
+        id=command_id(repository, kind, f"{need.first}\0{need.says}"),
+        repository=repository,
+        kind=kind,
+        line=need.says,
+        state=CommandState.NEEDS,
+        text=needing_words(need),
+        sessions=need.sessions,
+        calls=need.without - need.ran_without,
+        since=need.since,
+        last_at=need.last_at,
+        error=need.error,
+        instead=need.first,
+        instead_sessions=need.ran_with,
+        is_standing=is_standing(need.sessions, lasted),
+        key=key,
+        outcomes=need.outcomes,
     )
 
 
@@ -202,6 +239,14 @@ def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str
         kind: tuple(each for each in lines if is_told(kind, each.line))
         for kind, lines in facts.checks.items()
     }
+    needs = {
+        key: need
+        for key, need in facts.needs.items()
+        if is_told(need.kinds[0] if need.kinds else _COMMAND, f"{need.first}\0{need.says}")
+    }
     return msgspec.structs.replace(
-        facts, failures={key: kept for key, kept in failures.items() if kept}, checks=checks
+        facts,
+        failures={key: kept for key, kept in failures.items() if kept},
+        checks=checks,
+        needs=needs,
     )

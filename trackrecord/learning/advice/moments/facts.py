@@ -6,6 +6,8 @@ from typing import Final, Protocol
 import msgspec
 
 DAY: Final = 86_400.0
+FEWEST_SESSIONS: Final = 3
+"""In how many sessions in a row a call must have failed before that is told."""
 
 
 class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -46,15 +48,19 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def is_standing(self) -> bool:
         """Whether a person should hear of it: five sessions, over two days or in ten of them."""
-        lasted = self.last_at - self.since
-        return self.sessions >= _STANDING and (
-            lasted >= _STANDING_DAYS * DAY or self.sessions >= _STANDING_SESSIONS
-        )
+        return is_standing(self.sessions, self.last_at - self.since)
 
 
 _STANDING: Final = 5
 _STANDING_DAYS: Final = 2
 _STANDING_SESSIONS: Final = 10
+
+
+def is_standing(sessions: int, lasted: float) -> bool:
+    """Return whether a failure in so many sessions, over so many seconds, is a standing defect."""
+    return sessions >= _STANDING and (
+        lasted >= _STANDING_DAYS * DAY or sessions >= _STANDING_SESSIONS
+    )
 
 
 class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -87,6 +93,38 @@ class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     since: float = 0.0
 
 
+class KnownNeed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A command that runs once another one has run.
+
+    Attributes:
+        says: the command, as it may be told.
+        first: what has to run first: a program and what it is asked to do.
+        with_first: calls with it earlier in the session.
+        ran_with: those of them that ran.
+        without: calls without it.
+        ran_without: those of them that ran.
+        sessions: the sessions in which it failed without.
+        since: the first failure, seconds since the epoch.
+        last_at: the last one.
+        error: the line that tells of the last error.
+        kinds: what it checks; empty for other commands.
+        outcomes: the rows of the outcomes of its newest failures, the newest first.
+    """
+
+    says: str
+    first: str
+    with_first: int
+    ran_with: int
+    without: int
+    ran_without: int
+    sessions: int
+    since: float
+    last_at: float
+    error: str = ""
+    kinds: tuple[str, ...] = ()
+    outcomes: tuple[int, ...] = ()
+
+
 class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Where a file of a name was opened.
 
@@ -110,6 +148,10 @@ class Known(Protocol):
         """Return the lines of a kind of check that ran and do not fail now, the newest first."""
         ...
 
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        ...
+
     def file(self, name: str) -> KnownFile | None:
         """Return where a file of exactly this name was opened, if it was in one place mostly."""
         ...
@@ -126,12 +168,14 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         failures: what failed in each of the last sessions, by each name of a call.
         checks: the lines that ran, by kind of check.
+        needs: what commands need first, by the name of each.
         files: where files of a name were opened.
         repeats: third repeats of failing calls, and how many of them failed.
     """
 
     failures: Mapping[str, tuple[KnownFailure, ...]] = {}
     checks: Mapping[str, tuple[KnownLine, ...]] = {}
+    needs: Mapping[str, KnownNeed] = {}
     files: Mapping[str, KnownFile] = {}
     repeats: tuple[int, int] = (0, 0)
 
@@ -147,3 +191,7 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
     def file(self, name: str) -> KnownFile | None:
         """Return where a file of exactly this name was opened, if it was in one place mostly."""
         return self.files.get(name)
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        return self.needs.get(key)

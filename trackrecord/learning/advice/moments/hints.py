@@ -14,9 +14,8 @@ import msgspec
 
 from ..failures import error_template
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
-from .facts import Known, KnownFailure, KnownLine
-from .history import FEWEST_SESSIONS
-from .wording import LONGEST_HINT, failed_text, file_text, line_text, repeat_text
+from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine
+from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
 
 MOST_IN_SESSION: Final = 3
 _FEWEST_REPEATS: Final = 10
@@ -40,6 +39,7 @@ class HintKind(StrEnum):
 
     LINE = "line that runs"
     FAILURE = "known failure"
+    NEED = "what has to run first"
     FILE = "file elsewhere"
     REPEAT = "repeated failure"
 
@@ -72,6 +72,7 @@ class SessionCalls(msgspec.Struct):
         told: the entries that were told, each with the agent that heard it.
         checked: the kinds of checks that ran.
         ran: the names of calls that did their work.
+        words: the first words of these.
         repeated: the exact call that failed last, and how often in a row with nothing in between.
     """
 
@@ -79,6 +80,7 @@ class SessionCalls(msgspec.Struct):
     told: list[tuple[str, str]] = []
     checked: set[str] = set()
     ran: set[str] = set()
+    words: set[str] = set()
     repeated: tuple[str, int] = ("", 0)
 
     def add(self, call: TriedCall) -> None:
@@ -88,6 +90,7 @@ class SessionCalls(msgspec.Struct):
                 self.checked.add(check.kind)
         if call.ran:
             self.ran.update(keys_of(call))
+            self.words.add(call.words)
         key = next(iter(keys_of(call)), "")
         last, times = self.repeated
         self.repeated = (key, times + 1 if key == last else 1) if call.failed else ("", 0)
@@ -140,6 +143,8 @@ def _hints(
     failure, key = _known_failure(known, call, session, machine)
     if failure is not None and failure.remedy and not session.checked.intersection(failure.kinds):
         yield _of_failure(failure, key)
+    if need := _need(known, call, session):
+        yield need
     for kind in call.not_started:
         if kind not in session.checked and (line := _line(known, kind, call, machine)):
             before = known.failure(exact_key(call.told), machine) if call.told else None
@@ -184,6 +189,22 @@ def _of_failure(failure: KnownFailure, key: str) -> Hint:
         key=key,
         check=failure.kinds[0] if failure.kinds else "",
     )
+
+
+def _need(known: Known, call: TriedCall, session: SessionCalls) -> Hint | None:
+    """Return what the call needs first, unless that has run in this session."""
+    for key in keys_of(call):
+        need = known.need(key)
+        if need is not None and need.first not in session.words and key not in session.ran:
+            return Hint(
+                kind=HintKind.NEED,
+                entry=f"{HintKind.NEED}: {key}",
+                text=need_text(need),
+                proposed=need.first,
+                key=key,
+                check=need.kinds[0] if need.kinds else "",
+            )
+    return None
 
 
 def _line(known: Known, kind: str, call: TriedCall, machine: str) -> KnownLine | None:

@@ -13,9 +13,9 @@ from typing import Final
 
 from ..failures import error_template
 from .calls import PASSED, RAN, TriedCall, TriedRun, exact_key, keys_of
-from .facts import KnownFailure, KnownFile, KnownLine, MomentFacts
+from .facts import FEWEST_SESSIONS, KnownFailure, KnownFile, KnownLine, KnownNeed, MomentFacts
+from .needs import NeedHistory
 
-FEWEST_SESSIONS: Final = 3
 _FEWEST_OPENED: Final = 2
 _MOST_OPENED: Final = 0.7
 _RECENT: Final = 8
@@ -91,9 +91,11 @@ class CallHistory:
         )
         self._sessions: defaultdict[str, _Session] = defaultdict(_Session)
         self._repeats = [0, 0]
+        self._needs = NeedHistory()
 
     def add(self, run: TriedRun) -> None:
         """Add a run that ended after all that were added before."""
+        self._needs.add(run)
         for call in run.calls:
             self._add(run, call)
 
@@ -183,6 +185,14 @@ class CallHistory:
         )
         return sorted(known, key=lambda each: (not each.is_whole, -each.last_at, each.line))
 
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        return self._needs.need(key)
+
+    def every_need(self) -> dict[str, KnownNeed]:
+        """Return what commands need first, by the name of each command."""
+        return self._needs.every_need()
+
     def file(self, name: str) -> KnownFile | None:
         """Return where a file of exactly this name was opened, if it was in one place mostly."""
         places = self._files.get(name)
@@ -201,6 +211,7 @@ class CallHistory:
             failures=self._failures(),
             checks={kind: tuple(self.lines(kind)[:_MOST_LINES]) for kind in sorted(self._lines)},
             files={name: found for name in sorted(names) if (found := self.file(name))},
+            needs=self.every_need(),
             repeats=self.repeats,
         )
 

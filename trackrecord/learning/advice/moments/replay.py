@@ -11,8 +11,9 @@ from typing import Any
 
 from ...numbers.wilson import wilson_interval
 from .calls import PASSED, RAN, TriedCall, TriedRun, keys_of
+from .facts import FEWEST_SESSIONS
 from .hints import Hint, HintKind, SessionCalls, hint_after
-from .history import FEWEST_SESSIONS, CallHistory
+from .history import CallHistory
 
 _TEST = "test"
 
@@ -255,7 +256,19 @@ def _is_right(hint: Hint, later: Iterable[TriedCall]) -> bool | None:
         name = hint.proposed.rpartition("/")[2]
         opened = [call.file for call in later if call.ok and call.file.endswith(name)]
         return hint.proposed in opened if opened else None
+    if hint.kind is HintKind.NEED:
+        return _is_need_right(hint, later)
     return not any(call.ran and hint.key in keys_of(call) for call in later)
+
+
+def _is_need_right(hint: Hint, later: Iterable[TriedCall]) -> bool | None:
+    """Return whether the call ran only once what it needs had; None if it did not run again."""
+    has_run = False
+    for call in later:
+        if call.ran and hint.key in keys_of(call):
+            return has_run
+        has_run = has_run or (call.ran and call.words == hint.proposed)
+    return None
 
 
 def together(parts: Iterable[Replayed]) -> Replayed:

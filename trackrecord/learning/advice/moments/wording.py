@@ -6,7 +6,7 @@ from typing import Final
 from ...text.error_summary import error_summary
 from ...text.inert import one_line
 from ..lessons.wording import counted
-from .facts import KnownFailure, KnownFile, KnownLine
+from .facts import KnownFailure, KnownFile, KnownLine, KnownNeed
 
 LONGEST_HINT: Final = 300
 _LONGEST_REASON: Final = 60
@@ -81,6 +81,24 @@ def failing_words(failure: KnownFailure, now: float) -> str:
     if failure.remedy:
         said += f"; {code(failure.remedy)} then ran in {failure.remedied}"
     return said
+
+
+def need_text(need: KnownNeed) -> str:
+    """Return that a command ran once another one had run."""
+    return f"{code(need.says)} {_needs(need)}."
+
+
+def needing_words(need: KnownNeed) -> str:
+    """Return in a maintainer's words that a command needs another one first."""
+    reason = reason_of(need.error)
+    return f"{code(need.says)} {_needs(need)}" + (f" ({reason})" if reason else "")
+
+
+def _needs(need: KnownNeed) -> str:
+    return (
+        f"ran in {need.ran_with} of {counted(need.with_first, 'calls')} after {code(need.first)} "
+        f"in the same session, in {need.ran_without} of {counted(need.without, 'calls')} without"
+    )
 
 
 def file_text(name: str, file: KnownFile) -> str:
