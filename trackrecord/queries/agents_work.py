@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
+from trackrecord.learning.advice.failures import names_its_remedy
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.learning.competences.checks import is_check
@@ -195,7 +196,7 @@ def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ..
         for each in commands
         if each.state is not CommandState.RUNS and each.sessions >= _FEWEST_SESSIONS
     ]
-    failing.sort(key=lambda each: (not each.is_standing, -each.sessions))
+    failing.sort(key=lambda each: (not each.is_standing, -each.calls))
     runs: dict[tuple[str, str], CommandAnswer] = {}
     for each in commands:
         key = each.repository, each.kind
@@ -232,7 +233,10 @@ class _Tally:
         for call in outcome.tool_graph or ():
             tool = call.tool or "unknown"
             self._calls[tool] += 1
-            if failed(call):
+            if failed(call) and names_its_remedy(bytes(call.error).decode()):
+                # Nobody needs to be told what the agent's own tool says.
+                self._calls[tool] -= 1
+            elif failed(call):
                 self._failures[tool] += 1
                 broken.add(tool)
                 mended.pop(tool, None)

@@ -6,6 +6,7 @@ option, and a tool for files by the file. Facts are counted from these.
 
 import re
 from collections.abc import Iterator, Sequence, Set
+from itertools import takewhile
 from typing import Final
 
 import msgspec
@@ -244,8 +245,9 @@ def options_of(command: str) -> tuple[str, ...]:
         program = words[0].rpartition("/")[2] if words else ""
         if not _PROGRAM.match(program) or program in _LAUNCHERS:
             continue
-        options = (option for word in words[1:] if (option := _OPTION.match(word)))
-        found += [f"{program} {option.group()}" for option in options]
+        # Behind an operand, an option may be that of something else.
+        options = takewhile(bool, map(_OPTION.match, words[1:]))
+        found += [f"{program} {option.group()}" for option in options if option]
     return tuple(dict.fromkeys(found))[:_MOST_OPTIONS]
 
 

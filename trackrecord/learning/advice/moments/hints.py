@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from ..failures import error_template
+from ..failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
 from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine
 from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
@@ -121,7 +121,7 @@ def hint_after(
         machine: a digest of the machine and its user.
         now: seconds since the epoch.
     """
-    if not call.failed or len(session.told) >= MOST_IN_SESSION:
+    if not call.failed or names_its_remedy(output) or len(session.told) >= MOST_IN_SESSION:
         return None
     told = {entry for who, entry in session.told if who == agent}
     for hint in _hints(known, call, output, session, machine, now):
