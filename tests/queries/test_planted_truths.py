@@ -11,12 +11,11 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after
+from trackrecord.queries.advice import build_moments
 from trackrecord.queries.agents_work import told_commands, work_of_agents
-from trackrecord.queries.found_commands import moment_facts
 from trackrecord.resources.commands import CommandState
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
-from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.tried_calls import tried_digest, tried_run
 from trackrecord_capture.agent_run import AgentRun, RunCall
@@ -151,9 +150,7 @@ def test_four_of_five_are_told_to_agents_at_the_failure(memory_store, seed):
     """Each at most once, and at most three in a session; of the unread file, nothing."""
     store = taught(memory_store(), seed)
     with reading(store) as connection:
-        (facts,) = moment_facts(
-            connection, project_id_of(connection, "shop"), limit=10_000
-        ).values()
+        (facts,) = build_moments(connection, "shop", SETTINGS.rules).values()
     texts = {}
     for command, error in (
         ("python -m pytest -q", NO_MODULE),

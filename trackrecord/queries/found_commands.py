@@ -1,19 +1,12 @@
 """What the sessions of a project show of its commands, counted from the calls on record."""
 
 import time
-from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.advice.moments.commands import (
-    Command,
-    commands_of,
-    facts_without,
-    histories_of,
-)
-from trackrecord.learning.advice.moments.facts import MomentFacts
+from trackrecord.learning.advice.moments.commands import Command, commands_of
 from trackrecord.store.advice.runs import read_tried_runs
 
 from .kept import KeptAnswers
@@ -39,27 +32,3 @@ def found_commands(
         return tuple(commands_of(runs, now=time.time() if at is None else at))
 
     return _kept.answer(connection, project_id, (limit, at), find)
-
-
-def moment_facts(
-    connection: Connection,
-    project_id: int,
-    *,
-    limit: int,
-    dismissed: Collection[str] = (),
-    at: float | None = None,
-) -> dict[str, MomentFacts]:
-    """Return what is known at the moment of a failure, by repository.
-
-    Args:
-        connection: a reading transaction.
-        project_id: whose facts.
-        limit: how many runs count at most, the newest.
-        dismissed: the ids of commands of which nothing is told.
-        at: a past moment to answer for.
-    """
-    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
-    return {
-        repository: facts_without(history.facts(), repository, dismissed)
-        for repository, history in histories_of(runs).items()
-    }

@@ -18,7 +18,7 @@ from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.notify_settings import CHANNELS
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
-from trackrecord.queries.advice import build_advice
+from trackrecord.queries.advice import build_advice, build_moments, with_standing
 from trackrecord.queries.prompt_document import build_document
 from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.store.database.engine import reading
@@ -169,8 +169,10 @@ class RedisPlace:
                 connection, project, settings.rules, most=settings.rankings_max, now=now
             )
             advice = build_advice(connection, project, settings.rules, now=now)
+            facts = build_moments(connection, project, settings.rules)
+            advice = with_standing(advice, facts)
         write_document(self._client, settings, document, force=True)
-        write_advice(self._client, settings, advice, cost_s=0.0, force=True)
+        write_advice(self._client, settings, advice, cost_s=0.0, force=True, facts=facts)
 
     def rewrite_files(self) -> None:
         """Have Redis write its files anew, where it keeps any; log it where our user may not."""

@@ -14,7 +14,7 @@ from ..screen import print_table, progress_bar
 if TYPE_CHECKING:
     from trackrecord.capture_rules import CaptureRules
     from trackrecord.learning.advice.moments.calls import TriedRun
-    from trackrecord.learning.advice.moments.replay import Replayed, Share
+    from trackrecord.learning.advice.moments.replay import Replayed, CountedShare
 
 MOMENTS: Final = "moments"
 _RIGHT: Final = {
@@ -94,7 +94,7 @@ def _rows(found: Replayed) -> Iterable[tuple[str, str, str]]:
     yield _row("sessions that never got a test to run while a line was known", found.unverified)
 
 
-def _row(name: str, share: Share) -> tuple[str, str, str]:
+def _row(name: str, share: CountedShare) -> tuple[str, str, str]:
     if share.rate is None or share.interval is None:
         return name, "-", ""
     low, high = share.interval

@@ -273,6 +273,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         checks: for each tool that verdicts rest on, which is no part of a procedure, the share of
             the runs that used it.
         agents: the tools of each of the project's agents, as `agent_tools` names them.
+        standing: what the start of a session says of checks that do not start, by machine.
     """
 
     project: str
@@ -287,6 +288,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     past_tasks: PastTasks = PastTasks()
     checks: dict[str, float] = {}
     agents: dict[str, tuple[str, ...]] = {}
+    standing: dict[str, str] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

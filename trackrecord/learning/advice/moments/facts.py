@@ -195,3 +195,21 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
     def need(self, key: str) -> KnownNeed | None:
         """Return what a command needs first; None if nothing is known."""
         return self.needs.get(key)
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(dict[str, MomentFacts])
+
+
+def encode_moments(facts: Mapping[str, MomentFacts]) -> bytes:
+    """Return the facts of a project's repositories as they are cached."""
+    return _encoder.encode(facts)
+
+
+def decode_moments(data: bytes) -> dict[str, MomentFacts]:
+    """Return the facts of a project's repositories from the cache.
+
+    Raises:
+        msgspec.DecodeError: they were written by another version.
+    """
+    return _decoder.decode(data)

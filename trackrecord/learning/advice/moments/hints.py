@@ -14,13 +14,14 @@ import msgspec
 
 from ..failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
-from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine
+from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, MomentFacts
 from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
 
 MOST_IN_SESSION: Final = 3
 _FEWEST_REPEATS: Final = 10
 _REPEATS_FAIL: Final = 0.8
 _SECOND: Final = 2
+_STANDING: Final = 5
 # The path that an error says is not there.
 _MISSING: Final = re.compile(
     r"(?:^|[\s'\"(:])((?:[~\w.@+-]{0,200}/){1,30}[\w.@+-]{1,200}|[\w@+-][\w.@+-]{0,200}\.\w{1,12})"
@@ -98,6 +99,26 @@ class SessionCalls(msgspec.Struct):
     def note(self, hint: Hint, agent: str = "") -> None:
         """Take note of a hint that was told."""
         self.told.append((agent, hint.entry))
+
+
+def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
+    """Return, by machine, the one line that the start of a session says of a repository's checks.
+
+    It names the line that runs, where another one has failed to start in five sessions or more.
+
+    Args:
+        facts: those of the repository.
+        now: seconds since the epoch.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    for key, known in facts.failures.items():
+        for failure in known:
+            kind = failure.kinds[0] if failure.kinds else ""
+            line = next((line for line in facts.lines(kind) if line.line != failure.says), None)
+            most = found.get(failure.machine, (_STANDING - 1, ""))[0]
+            if is_exact(key) and failure.sessions > most and line is not None:
+                found[failure.machine] = failure.sessions, line_text(line, failure, now)
+    return {machine: text for machine, (_, text) in found.items()}
 
 
 def hint_after(

@@ -19,7 +19,7 @@ _TEST = "test"
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class CountedShare:
     """How many of several were so.
 
     Attributes:
@@ -74,13 +74,13 @@ class Replayed:
     calls: int
     failures: int
     hints: dict[str, int]
-    silent: Share
+    silent: CountedShare
     most: int
-    right: dict[str, Share]
-    first_failures: Share
-    recalled: Share
-    false_alarms: Share
-    unverified: Share
+    right: dict[str, CountedShare]
+    first_failures: CountedShare
+    recalled: CountedShare
+    false_alarms: CountedShare
+    unverified: CountedShare
     tested: int
     told: tuple[tuple[str, str, str, bool | None], ...] = ()
 
@@ -220,13 +220,13 @@ def _replayed(repository: _Repository) -> Replayed:
         calls=counts["calls"],
         failures=counts["failures"],
         hints=dict(sorted(kinds.items())),
-        silent=Share(len(sessions) - spoke, len(sessions)),
+        silent=CountedShare(len(sessions) - spoke, len(sessions)),
         most=max((len(each.hints) for each in sessions.values()), default=0),
-        right={kind: Share(each[True], each.total()) for kind, each in sorted(judged.items())},
-        first_failures=Share(counts["told first"], counts["first"]),
-        recalled=Share(counts["recalled"], counts["failures"]),
-        false_alarms=Share(counts["alarms"], counts["calls"] - counts["failures"]),
-        unverified=Share(sum(each.could_test for each in never), len(never)),
+        right={kind: CountedShare(each[True], each.total()) for kind, each in sorted(judged.items())},
+        first_failures=CountedShare(counts["told first"], counts["first"]),
+        recalled=CountedShare(counts["recalled"], counts["failures"]),
+        false_alarms=CountedShare(counts["alarms"], counts["calls"] - counts["failures"]),
+        unverified=CountedShare(sum(each.could_test for each in never), len(never)),
         tested=len(tested),
         told=tuple((name, kind, text, right) for _, name, kind, text, right in told),
     )
@@ -297,6 +297,6 @@ def together(parts: Iterable[Replayed]) -> Replayed:
     )
 
 
-def _sum(shares: Iterable[Share]) -> Share:
+def _sum(shares: Iterable[CountedShare]) -> CountedShare:
     every = list(shares)
-    return Share(sum(each.part for each in every), sum(each.whole for each in every))
+    return CountedShare(sum(each.part for each in every), sum(each.whole for each in every))
