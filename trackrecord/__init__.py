@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from trackrecord.prompt.candidates.candidate import Candidate as Candidate
     from trackrecord.prompt.candidates.rank import rank as rank
     from trackrecord.prompt.candidates.select import select as select
+    from trackrecord.resources.experience.commands import dismiss_command as dismiss_command
+    from trackrecord.resources.experience.commands import list_commands as list_commands
+    from trackrecord.resources.experience.commands import restore_command as restore_command
+    from trackrecord.resources.experience.commands import show_command as show_command
     from trackrecord.resources.experience.competences import add_competence as add_competence
     from trackrecord.resources.experience.competences import list_competences as list_competences
     from trackrecord.resources.experience.competences import (
@@ -137,6 +141,10 @@ if TYPE_CHECKING:
     aconfirm_memory = awaited(confirm_memory)
     adeprecate_pattern = awaited(deprecate_pattern)
     adiscard_dead_letters = awaited(discard_dead_letters)
+    adismiss_command = awaited(dismiss_command)
+    alist_commands = awaited(list_commands)
+    arestore_command = awaited(restore_command)
+    ashow_command = awaited(show_command)
     adismiss_lesson = awaited(dismiss_lesson)
     aeffect = awaited(effect)
     aexplain = awaited(explain)

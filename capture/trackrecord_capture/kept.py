@@ -4,7 +4,7 @@ Nothing of a file's content is kept, neither what was read nor what was written.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ import msgspec
 
 from trackrecord.learning.advice.runs.failures import error_line
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
+from trackrecord.wire.outcome import CallCheck
 
 from .agent_run import RunCall
 from .shell.actions import SHELL, tool_name
@@ -81,6 +82,7 @@ def kept_call(
     has_found: bool = False,
     words: Mapping[str, str] = NO_WORDS,
     own: OwnChecks = (),
+    checks: Sequence[CallCheck] = (),
 ) -> dict[str, Any]:
     """Return a call as the wire has it, without secrets and without the content of files.
 
@@ -91,6 +93,7 @@ def kept_call(
         has_found: whether it is a check that ran and found something, which is its result.
         words: what all agents call the agent's tools.
         own: the checks that the project names itself.
+        checks: the checks of its command line.
     """
     has_failed = call.ok is False and not has_found
     fields = {
@@ -99,12 +102,18 @@ def kept_call(
         "args": _arguments(call, folder, prompts=prompts),
         "ok": True if has_found else call.ok,
         "error": kept_error(call) if has_failed else None,
-        "result": kept_error(call) if has_found else None,
+        "result": kept_error(call) if has_found or _is_hidden(call, checks) else None,
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
+        "checks": checks or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _is_hidden(call: RunCall, checks: Sequence[CallCheck]) -> bool:
+    """Return whether a check did not start although its line's status says nothing of it."""
+    return bool(call.ok) and any(check.state == "not started" for check in checks)
 
 
 def kept_error(call: RunCall) -> str | None:

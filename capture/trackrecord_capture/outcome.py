@@ -5,7 +5,7 @@ Everything is redacted and bounded here, before it is queued.
 
 import hashlib
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,7 @@ from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
-from trackrecord.wire.outcome import encode_body
+from trackrecord.wire.outcome import CallCheck, encode_body
 
 from .agent_run import AgentRun, RunCall, Seen, is_cancelled
 from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
@@ -22,6 +22,7 @@ from .projects import RunProjects
 from .shell.purposes import own_checks
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
+from .verdict.repeatable import checks_by_call
 from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
@@ -57,6 +58,8 @@ def outcome_of(
     rules: CaptureRules = DEFAULTS,
     projects: RunProjects | None = None,
     tool_words: Mapping[str, Mapping[str, str]] = NO_TOOL_WORDS,
+    *,
+    machine: str = "",
 ) -> dict[str, Any]:
     """Return the fields of a run's outcome, those that are unknown left out.
 
@@ -69,6 +72,7 @@ def outcome_of(
         rules: what is kept of it.
         projects: names its project; without it, no name is taken by another repository.
         tool_words: by agent, what all agents call its tools: "edit" for "Edit".
+        machine: a digest of the machine that it ran on, see `this_machine`; "" if unknown.
 
     Raises:
         StoreUnfit: `projects` cannot tell which names are taken.
@@ -78,13 +82,15 @@ def outcome_of(
         run = _without_words(run)
     if rules.checks:
         run = msgspec.structs.replace(run, own_checks=rules.checks)
-    verdict, found = verdict_of(run), findings_of(run)
+    verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
     words = tool_words.get(run.agent, {})
     project = _project(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
-        fields = _fields(run, project, verdict, rules, most, found, words)
+        fields = _fields(run, project, verdict, rules, most, found, words, checks)
         if len(encode_body(fields)) <= _LARGEST:
             break
+    if machine:
+        fields["metadata"] = {**fields.get("metadata", {}), "machine": machine}
     return fields
 
 
@@ -137,6 +143,7 @@ def _fields(
     most_calls: int,
     found: Set[int],
     words: Mapping[str, str],
+    checks: Mapping[int, Sequence[CallCheck]],
 ) -> dict[str, Any]:
     instruction = _instruction(run)
     places = _places(len(run.calls), most_calls, verdict)
@@ -148,6 +155,7 @@ def _fields(
             has_found=place in found,
             words=words,
             own=own_checks(run.own_checks),
+            checks=checks.get(place, ()),
         )
         for place in places
     ]

@@ -52,6 +52,7 @@ COMMANDS = {
     "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
     "amend": "Say how a run really went, when that is known later.",
     "lessons": "Show what tool calls teach, and dismiss what does not help.",
+    "commands": "Show which commands run in your repositories, and which do not.",
     "memories": "Store, recall and judge short facts that agents share.",
     "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
     "errors": "Record and show the errors of tasks in flight.",
@@ -78,7 +79,8 @@ _SECTIONS = {
     "Start": ("up", "open", "demo", "install", "uninstall", "doctor", "status"),
     "Report": ("publish", "run", "import", "amend", "feedback", "errors", "artifacts"),
     "Ask what was learnt": (
-        "rankings", "context", "patterns", "lessons", "competences", "memories", "criteria",
+        "rankings", "context", "commands", "patterns", "lessons", "competences", "memories",
+        "criteria",
         "kinds", "projects", "runs", "news", "effect", "explain",
     ),
     "Measure": ("score", "evaluate", "benchmark"),

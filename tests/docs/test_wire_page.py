@@ -23,6 +23,7 @@ from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
     WIRE_VERSION,
+    CallCheck,
     Cost,
     Ground,
     Outcome,
@@ -35,8 +36,8 @@ from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, decode_recall
 
 # In the order of their tables on the page.
 KINDS = [
-    Outcome, Trigger, ToolCall, Process, Cost, Ground, MemoryBody, ExposureBody, RecallBody,
-    FeedbackBody, ErrorBody,
+    Outcome, Trigger, ToolCall, CallCheck, Process, Cost, Ground, MemoryBody, ExposureBody,
+    RecallBody, FeedbackBody, ErrorBody,
 ]  # fmt: skip
 PAGE = "docs/wire.md"
 

@@ -44,7 +44,9 @@ outcome_fields = st.fixed_dictionaries(
             st.sampled_from(["fast", "safe"]), st.sampled_from(["helpful", "harmful"]), max_size=2
         ),
         "tool_graph": st.lists(
-            st.sampled_from(TOOLS).map(lambda tool: {"tool": tool, "args": {"x": 1}}),
+            st.sampled_from(TOOLS).map(
+                lambda tool: {"tool": tool, "args": {"x": 1, "command": "make test"}}
+            ),
             min_size=1,
             max_size=2,
         ),

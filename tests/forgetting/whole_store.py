@@ -13,6 +13,7 @@ from trackrecord.store.advice.tables import (
     exposures,
     lesson_decisions,
     runs,
+    tried_calls,
 )
 from trackrecord.store.competences.tables import (
     competence_credits,
@@ -90,6 +91,7 @@ class _Whole:
             "waiting_episodes": self._rows(waiting_episodes, of_outcome),
             "waiting_retractions": self._rows(waiting_retractions, of_outcome),
             "runs": self._rows(runs, of_outcome),
+            "tried_calls": self._rows(tried_calls, of_outcome),
             "exposures": self._rows(exposures, {"id": {}} | own),
             "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
             "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),

@@ -13,9 +13,10 @@ from sqlalchemy import select
 from tests.store.teaching import CRITERIA, DAY, NOW, RULES, SCORER, standings, teach
 from trackrecord.errors import StoreBusy
 from trackrecord.learning.advice.estimates.estimates import estimate
+from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.store.advice.runs import read_noted_runs
+from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
 from trackrecord.store.competences.tables import signature_facts, signatures
@@ -39,7 +40,15 @@ from trackrecord_consolidation.rebuild import rebuild_competences
 from trackrecord_consolidation.run import consolidate
 
 LEARNING = CompetenceRules(min_successes=2)
-CALLS = [{"tool": "find"}, {"tool": "pay", "args": {"sum": 1}}]
+CALLS = [
+    {"tool": "find"},
+    {
+        "tool": "pay",
+        "args": {"sum": 1, "command": "npm test"},
+        "ok": False,
+        "error": "no such file",
+    },
+]
 
 
 def entry(name, success=True, *, at=NOW, after=0.0, **fields):
@@ -91,6 +100,7 @@ def answers(store, *, at=None, now=NOW + 300):
                 (run.task_id, run.ended_at, str(run.success), run.patterns, len(run.steps))
                 for run in noted
             ),
+            "commands": commands(read_tried_runs(connection, project_id, limit=1000, at=at)),
             "estimate": asdict(
                 estimate(with_verdict(noted), now=moment, half_life_days=90.0).project
             ),
@@ -125,6 +135,17 @@ def answers(store, *, at=None, now=NOW + 300):
                 ).join(signatures, signatures.c.id == signature_facts.c.signature_id),
             )  # fmt: skip
         return known
+
+
+def commands(tried):
+    """What is known of commands, but for the rows of outcomes."""
+    history = CallHistory()
+    for run in tried:
+        history.add(run)
+    return {
+        key: [(each.says, each.sessions, each.calls, each.since, each.last_at) for each in known]
+        for key, known in history.every_failure().items()
+    }
 
 
 def _rows(connection, query):
@@ -197,6 +218,7 @@ def test_a_later_verdict_takes_the_place_of_the_first(store, clean):
     assert then.projects == {"default"}
     assert_alike(store, clean)
     assert answers(store)["counts"] == (2, 1, 0)
+    assert answers(store)["commands"]["line npm test"][0][1:3] == (2, 2)
     (run,) = [each for each in answers(store)["runs"] if each[0] == "t-a"]
     assert run == ("t-a", NOW, "False", ("plan",), 2)
 

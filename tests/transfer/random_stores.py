@@ -127,7 +127,11 @@ class History:
             "source": choose.choice(_SOURCES),
             "outcome_source": choose.choice(("explicit", "tests", "evaluator", "heuristic")),
             "tool_graph": [
-                {"tool": tool, "args": {"n": choose.random()}, "ok": choose.random() > 0.2}
+                {
+                    "tool": tool,
+                    "args": {"n": choose.random(), "command": f"make {tool}"},
+                    "ok": choose.random() > 0.2,
+                }
                 for tool in choose.sample(_TOOLS, choose.randint(0, 2))
             ],
             "metadata": {"x": choose.random(), "text": choose.choice(_TEXTS)},

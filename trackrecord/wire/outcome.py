@@ -52,6 +52,23 @@ def _is_check(name: str) -> bool:
     return is_check(name)
 
 
+class CallCheck(msgspec.Struct, frozen=True, gc=False):
+    """A check that a call's command line ran, or failed to start.
+
+    Attributes:
+        kind: what it checks; "check" for several of these at once.
+        state: "passed"; "ran" with another result, or one that is not known; or "not started".
+        line: the command line that runs this check alone; "" where it takes more than a check, or
+            must not be shown.
+        is_whole: whether it runs on all that its program would run on.
+    """
+
+    kind: Literal["test", "lint", "type check", "build", "check"]
+    state: Literal["passed", "ran", "not started"] | None = None
+    line: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    is_whole: bool = False
+
+
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One call of a tool, as the agent made it; arguments and results stay undecoded."""
 
@@ -65,6 +82,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     timestamp: Moment | None = None
     depends_on: tuple[str | int, ...] | None = None
     actor: Label | None = None
+    checks: Annotated[tuple[CallCheck, ...], msgspec.Meta(max_length=8)] | None = None
 
 
 class Trigger(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 
 from .outcome import Outcome
 from .run_digest import run_digest
+from .tried_calls import tried_digest
 
 STRATEGY = "strategy"
 NAMED = "named"
@@ -82,6 +83,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         commits: the commits that it made.
         speaker: the one whose word the verdict is, see `Outcome.speaker`.
         is_claim: whether only the agent's own word, or a guess, says how it went.
+        tried: its calls that can be tried again, see `tried_digest`.
     """
 
     project: str
@@ -105,6 +107,7 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     commits: tuple[str, ...] = ()
     speaker: str = ""
     is_claim: bool = False
+    tried: bytes = b""
 
 
 class OutcomeScorer:
@@ -170,6 +173,7 @@ class OutcomeScorer:
             commits=outcome.commits or (),
             speaker=outcome.speaker,
             is_claim=outcome.is_claim,
+            tried=tried_digest(outcome),
         )
 
     def score_of(self, outcome: Outcome) -> Score | None:
@@ -246,6 +250,7 @@ def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str
         duration_ms=outcome.duration_ms,
         commits=outcome.commits or (),
         speaker=outcome.speaker,
+        tried=tried_digest(outcome),
     )
 
 

@@ -116,7 +116,7 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             outcome.task_id,
             outcome.source or "",
             trigger.signal.strip()[:_LONGEST_NAME] if trigger else "",
-            _repository(outcome.metadata),
+            repository_of(outcome.metadata),
             patterns,
             tuple([_step(call, found) for call in calls if call.tool]),
             outcome.failure_mode or "",
@@ -143,13 +143,30 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
     if arguments in _NO_ARGUMENTS:
         arguments = 0
     tool = call.tool.strip()[:_LONGEST_TOOL]
-    launcher = ""
-    if tool.startswith(_SHELL):
-        program = tool[len(_SHELL) :].partition(" ")[0]
-        # Most commands begin with it.
-        if not bytes(call.args).startswith(f'{{"command":"{program} '.encode(errors="replace")):
-            launcher = _launcher(program, bytes(call.args))
+    launcher = launcher_of(tool, bytes(call.args))
     return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher)
+
+
+def launcher_of(tool: str, arguments: bytes) -> str:
+    """Return what starts the command that a shell's call is named after; "" for nothing known.
+
+    Args:
+        tool: the name of the call, "shell:" and a command for that of a shell.
+        arguments: its arguments as JSON.
+    """
+    if not tool.startswith(_SHELL):
+        return ""
+    program = tool[len(_SHELL) :].partition(" ")[0]
+    # Most commands begin with it.
+    if arguments.startswith(f'{{"command":"{program} '.encode(errors="replace")):
+        return ""
+    return _launcher(program, arguments)
+
+
+def error_lines(call: ToolCall) -> tuple[str, str]:
+    """Return the template of a failing call's error, and the line that tells of it, inert."""
+    said = _error(call)
+    return ("", "") if said is None else _read(said or _text(call.result))
 
 
 @lru_cache(maxsize=1024)
@@ -209,7 +226,8 @@ def _text(error: msgspec.Raw) -> str:
     return str(decoded)
 
 
-def _repository(metadata: msgspec.Raw) -> str:
+def repository_of(metadata: msgspec.Raw) -> str:
+    """Return the repository that an outcome's metadata names; "" if they name none."""
     if b'"repository"' not in bytes(metadata):
         return ""
     try:

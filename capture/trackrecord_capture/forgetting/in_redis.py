@@ -17,7 +17,7 @@ from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
@@ -170,8 +170,10 @@ class RedisPlace:
             advice = build_advice(
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
+            facts = build_moments(connection, project, settings.rules)
+            advice = with_standing(advice, facts)
         write_document(self._client, settings, document, force=True)
-        write_advice(self._client, settings, advice, cost_s=0.0, force=True)
+        write_advice(self._client, settings, advice, cost_s=0.0, force=True, facts=facts)
 
     def rewrite_files(self) -> None:
         """Have Redis rewrite its files, if it keeps any; log it if our user may not."""

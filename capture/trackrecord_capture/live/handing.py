@@ -16,6 +16,7 @@ from trackrecord.settings.hook_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
+from ..machines import this_machine
 from ..outcome import task_id_of
 from .told import Kind, SessionTold, ToldSessions
 from .wording import attributed
@@ -79,13 +80,22 @@ class HookAnswers:
         project = self._project_of(asked.cwd)
         before = self._told.of(agent, asked.session_id, "session")
         found = self._ask(agent, asked, kind, project, before)
-        text = redacted(attributed(found.prompt, project))
+        said = found.prompt
+        if kind == "session" and (found.exposure is None or not found.exposure.withheld):
+            said = "\n".join(filter(None, (said, self._standing(project))))
+        text = redacted(attributed(said, project))
         entries = () if found.exposure is None else found.exposure.entries
         told = SessionTold(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
         if kind == "prompt" and found.exposure is not None:
             self._report(agent, asked, found.exposure, told)
         return text
+
+    def _standing(self, project: str) -> str:
+        """Return the one line that a session's start says of checks that do not start here."""
+        advice = self._reader.cached(project).advice
+        lines = {} if advice is None else advice.standing
+        return lines.get(this_machine()) or lines.get("", "")
 
     def _ask(
         self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionTold

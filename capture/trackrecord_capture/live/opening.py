@@ -12,6 +12,7 @@ from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
+from ..machines import this_machine
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
@@ -44,6 +45,7 @@ def _reading(
             rules=settings.capture,
             projects=projects,
             tool_words=tool_words(),
+            machine=this_machine(),
         ),
         with_automated=settings.capture.programs,
     )

@@ -72,6 +72,14 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     return tuple(result for result in _results_at(run, places) if result.at < changed)
 
 
+def results_by_call(run: AgentRun) -> dict[int, list[Result]]:
+    """Return what the checks of each call found, by the position of the call; in order."""
+    found: dict[int, list[Result]] = {}
+    for result in _results_at(run, range(len(run.calls))):
+        found.setdefault(result.at[0], []).append(result)
+    return found
+
+
 def findings_of(run: AgentRun) -> frozenset[int]:
     """Return the positions of the failed calls that are checks which ran and found something.
 

@@ -86,6 +86,16 @@ def _existing_store(settings: DaemonSettings) -> Iterator[Connection | None]:
         yield connection
 
 
+def _commands(settings: DaemonSettings, project: str, typed: str) -> list[str]:
+    from trackrecord.resources.access.completions import MOST
+    from trackrecord.resources.access.project_store import Transaction
+    from trackrecord.resources.experience.commands import commands_in
+
+    with _existing_store(settings) as connection:
+        known = commands_in(Transaction(connection, settings, project)) if connection else []
+    return [each.id for each in known if each.id.startswith(typed)][:MOST]
+
+
 def _lessons(settings: DaemonSettings, project: str, typed: str) -> list[str]:
     from trackrecord.resources.access.completions import MOST
     from trackrecord.resources.access.project_store import Transaction
@@ -128,6 +138,7 @@ def _errors(settings: DaemonSettings, project: str, typed: str) -> list[str]:
 # The kinds that are not plain columns of the store.
 _READS: Final[dict[str, Callable[[DaemonSettings, str, str], list[str]]]] = {
     "artifact": _artifacts,
+    "command": _commands,
     "error": _errors,
     "lesson": _lessons,
     "letter": _letters,

@@ -26,4 +26,5 @@ class _Format(click.ParamType[str]):
 
 
 FORMAT = _Format()
+EVALUATED = _Format("moments")
 AGENT_OR_FORMAT = _Format(*AGENTS)

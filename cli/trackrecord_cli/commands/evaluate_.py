@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import settings_for
-from ..arguments.import_argument import FORMAT
+from ..arguments.import_argument import EVALUATED
 from ..arguments.options import json_option
+from ..history.replaying import MOMENTS
 from ..output.screen import print_json
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ _MOST_SPLITS = 1000
 
 
 @click.command("evaluate")
-@click.argument("form", metavar="FORMAT", type=FORMAT)
+@click.argument("form", metavar="FORMAT", type=EVALUATED)
 @click.argument(
     "paths",
-    metavar="FILE...",
+    metavar="PATH...",
     nargs=-1,
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=click.Path(exists=True, path_type=Path),
 )
 @click.option(
     "--splits",
@@ -53,7 +54,14 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
 
     FORMAT is one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench. The
     runs are learnt in a temporary store; nothing is published, and your own store is not touched.
+
+    With `moments` instead, the paths are sessions of coding agents, or folders of them. They are
+    replayed in order of time: what each would have been told after a failure, and how often that
+    proved right.
     """
+    if form == MOMENTS:
+        return _replay(paths, as_json=as_json)
+    _require_files(paths)
     from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs
     from trackrecord.resources.figures.evaluation import advising
 
@@ -80,6 +88,29 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     if bad:
         click.echo(f"trackrecord: {_left_out(bad)}", err=True)
     return BAD_INPUT if bad else 0
+
+
+def _replay(paths: Sequence[Path], *, as_json: bool) -> int:
+    from ..history.replaying import print_replayed, replay_sessions
+
+    settings, _ = settings_for(None)
+    found = replay_sessions(settings.capture, paths)
+    if not found.sessions:
+        where = ", ".join(map(str, paths))
+        click.echo(f"no recorded sessions with calls that can be repeated in {where}", err=True)
+        return 1
+    if as_json:
+        print_json(found.to_document())
+    else:
+        print_replayed(found)
+    return 0
+
+
+def _require_files(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if path.is_dir():
+            message = f"{path} is a folder: this format takes files"
+            raise click.UsageError(message)
 
 
 def _learn(

@@ -178,17 +178,19 @@ def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
 
 
 def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
+    from trackrecord_capture.machines import this_machine
     from trackrecord_capture.outcome import outcome_of
     from trackrecord_capture.projects import run_projects
     from trackrecord_capture.sources.tool_words import tool_words
 
     # The folder of a run whose project is named outright claims no name.
     projects = run_projects(settings.capture, settings.home) if project is None else None
+    machine = this_machine()
 
     words = tool_words()
 
     def make(run: AgentRun) -> dict[str, Any]:
-        fields = outcome_of(run, settings.capture, projects, words)
+        fields = outcome_of(run, settings.capture, projects, words, machine=machine)
         return fields if project is None else fields | {"project": project}
 
     return make

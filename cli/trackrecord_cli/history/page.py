@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trackrecord.learning.advice.moments.commands import CommandState
 from trackrecord.learning.text.inert import one_line
 
 from ..output.screen import console, on_terminal
 
 if TYPE_CHECKING:
+    from trackrecord.resources.experience.commands import CommandAnswer
     from trackrecord.resources.reports.agents_work import FailingTool, Procedure, ProjectWork
 
 _MOST_FACTS: Final = 5
 _MOST_ENDS: Final = 8
+_MOST_COMMANDS: Final = 8
 _MOST_LESSONS: Final = 4
 _NAME_CHARS: Final = 60
 _ID_CHARS: Final = 14
@@ -49,6 +52,7 @@ def print_page(works: Sequence[ProjectWork]) -> None:
         return
     out = console()
     out.print(_title(works), style="bold", markup=False)
+    print_commands({work.project: work.commands for work in works})
     for heading, facts, most in (
         ("What fails most, and what then worked", _failing(works), _MOST_FACTS),
         ("What else the calls teach", _lessons(works), _MOST_LESSONS),
@@ -60,6 +64,12 @@ def print_page(works: Sequence[ProjectWork]) -> None:
             _print_section(heading, shown)
     out.print()
     out.print("`trackrecord lessons` shows this again.", markup=False)
+
+
+def print_commands(told: Mapping[str, Sequence[CommandAnswer]]) -> None:
+    """Print which commands never run and which do, by project; nothing if none is known."""
+    if facts := list(_commands(told)):
+        _print_section("Which commands run, and which do not", facts)
 
 
 def _print_section(heading: str, facts: Iterable[PageFact]) -> None:
@@ -85,6 +95,15 @@ def _title(works: Sequence[ProjectWork]) -> str:
     agents = ", ".join(f"{_name(source)} {count}" for source, count in sources.most_common(6))
     runs, projects = sum(work.runs for work in works), len(works)
     return f"{_counted(runs, 'run')} in {_counted(projects, 'project')} ({agents})"
+
+
+def _commands(told: Mapping[str, Sequence[CommandAnswer]]) -> Iterator[PageFact]:
+    """Yield what never runs, of all projects, before what runs."""
+    every = [(project, command) for project, some in told.items() for command in some]
+    every.sort(key=lambda each: (each[1].state is CommandState.RUNS, not each[1].is_standing))
+    for project, command in every[:_MOST_COMMANDS]:
+        show = _command(f"commands show {command.id[:_ID_CHARS]}", project)
+        yield PageFact(f"{_name(project)}: {command.text}", show, command.sessions)
 
 
 def _failing(works: Sequence[ProjectWork]) -> Iterator[PageFact]:

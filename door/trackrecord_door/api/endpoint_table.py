@@ -10,6 +10,7 @@ from typing import Final
 
 from trackrecord.prompt.answers.context_answer import Context
 from trackrecord.prompt.answers.rankings_answer import Rankings
+from trackrecord.resources.experience.commands import COMMANDS
 from trackrecord.resources.experience.competences import COMPETENCES
 from trackrecord.resources.experience.criteria import CRITERIA
 from trackrecord.resources.experience.lessons import LESSONS
@@ -62,8 +63,8 @@ PROMPTS: Final = (
 )  # fmt: skip
 
 RESOURCES: Final = (
-    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, PATTERNS, COMPETENCES, DEAD_LETTERS, PROJECTS,
-    EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK, EFFECT, ERRORS, STRATEGIES,
+    CRITERIA, MEMORIES, FEEDBACK, KINDS, LESSONS, COMMANDS, PATTERNS, COMPETENCES, DEAD_LETTERS,
+    PROJECTS, EXPLANATIONS, RUNS, ARTIFACTS, BENCHMARK, EFFECT, ERRORS, STRATEGIES,
 )  # fmt: skip
 
 SERVER: Final = (

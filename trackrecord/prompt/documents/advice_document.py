@@ -275,6 +275,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         agents: the tools of each of the project's agents, as `agent_tools` names them.
         tool_names: by coding agent, its own names of tools by the words that they are on record
             with: "apply_patch" for "edit".
+        standing: what the start of a session says of checks that do not start, by machine.
     """
 
     project: str
@@ -290,6 +291,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     checks: dict[str, float] = {}
     agents: dict[str, tuple[str, ...]] = {}
     tool_names: dict[str, dict[str, str]] = {}
+    standing: dict[str, str] = {}
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

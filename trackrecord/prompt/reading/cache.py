@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import redis
 
 from trackrecord.embeddings.packed import PackedVectors, encode_vectors
+from trackrecord.learning.advice.moments.facts import MomentFacts, encode_moments
 from trackrecord.settings.agent_settings import AgentSettings
 
 from ..documents.advice_document import AdviceDocument, encode_advice
@@ -27,6 +28,7 @@ ADVICE = "advice"
 ADVICE_REVISION = "advice_revision"
 ADVICE_COMPUTED_AT = "advice_computed_at"
 ADVICE_COST_S = "advice_cost_s"
+MOMENTS = "moments"
 VECTORS = "vectors"
 VECTORS_STAMP = "vectors_stamp"
 # The rankings whose records the vectors are complete for.
@@ -46,7 +48,7 @@ _WRITE_ADVICE_UNLESS_NEWER = """
 local cached = tonumber(redis.call('HGET', KEYS[1], 'advice_revision') or '-1')
 if cached > tonumber(ARGV[1]) and ARGV[6] == '0' then return 0 end
 redis.call('HSET', KEYS[1], 'advice_revision', ARGV[1], 'advice_computed_at', ARGV[2],
-           'advice', ARGV[3], 'advice_cost_s', ARGV[4])
+           'advice', ARGV[3], 'advice_cost_s', ARGV[4], 'moments', ARGV[7])
 redis.call('EXPIRE', KEYS[1], ARGV[5])
 return 1
 """
@@ -152,6 +154,7 @@ def write_advice(
     *,
     cost_s: float,
     force: bool = False,
+    facts: Mapping[str, MomentFacts] | None = None,
 ) -> bool:
     """Write a project's advice unless the cache shows that of a later revision.
 
@@ -161,6 +164,7 @@ def write_advice(
         document: what to write.
         cost_s: the seconds that computing it took.
         force: write it all the same: the store itself went back.
+        facts: what is known at the moment of a failure, by repository.
     """
     arguments: list[Any] = [
         document.revision,
@@ -169,6 +173,7 @@ def write_advice(
         repr(cost_s),
         settings.rankings_ttl_s,
         int(force),
+        encode_moments(facts or {}),
     ]
     key = settings.keys.rankings(document.project)
     return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
@@ -249,6 +254,16 @@ def read_advice(
 ) -> tuple[bytes | None, bytes | None]:
     """Return the stamp and the advice, undecoded, of one moment; None where missing."""
     return _stamped(client, settings, project, ADVICE_COMPUTED_AT, ADVICE)
+
+
+def read_moments(
+    client: redis.Redis, settings: AgentSettings, project: str
+) -> tuple[bytes | None, bytes | None]:
+    """Return the stamp and what is known at a failure, undecoded; None where missing.
+
+    It is as old as the advice: `decode_moments` returns the facts of each repository.
+    """
+    return _stamped(client, settings, project, ADVICE_COMPUTED_AT, MOMENTS)
 
 
 def _stamped(

@@ -79,9 +79,10 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "settings.daemon_settings", "resources.access.project_rows", "resources.access.short_ids",
-    "resources.experience.found_lessons", "resources.experience.pattern_standings",
-    "resources.figures.explain", "resources.prompt_documents.changing",
-    "resources.reports.handed_out", "resources.reports.runs",
+    "resources.experience.found_commands", "resources.experience.found_lessons",
+    "resources.experience.pattern_standings", "resources.figures.explain",
+    "resources.prompt_documents.changing", "resources.reports.handed_out",
+    "resources.reports.runs",
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",

@@ -68,6 +68,7 @@ MemoryId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("memory")]
 PatternId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("pattern")]
 CompetenceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("record")]
 OutcomeId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("outcome")]
+CommandId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("command")]
 LessonId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("lesson")]
 
 

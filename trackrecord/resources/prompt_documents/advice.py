@@ -20,6 +20,9 @@ from trackrecord.learning.advice.lessons.lesson import (
     subject_tools,
 )
 from trackrecord.learning.advice.lessons.wording import error_text
+from trackrecord.learning.advice.moments.commands import facts_without, histories_of
+from trackrecord.learning.advice.moments.facts import MomentFacts
+from trackrecord.learning.advice.moments.hints import standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
@@ -42,8 +45,8 @@ from trackrecord.prompt.documents.advice_document import (
     ProcedureEntry,
 )
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
-from trackrecord.store.advice.runs import read_noted_runs
-from trackrecord.store.outcomes.projects import revision_of
+from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
+from trackrecord.store.outcomes.projects import project_id_of, revision_of
 
 # Few projects have more; those that are used least are left out.
 MOST_PROCEDURES: Final = 2000
@@ -79,6 +82,41 @@ def build_advice(
     return msgspec.structs.replace(
         counted, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
     )
+
+
+def build_moments(
+    connection: Connection, project: str, rules: Rules, *, at: float | None = None
+) -> dict[str, MomentFacts]:
+    """Return what is known at the moment of a failure, by repository; without dismissed facts.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        rules: the rules of the settings.
+        at: a past moment to answer for.
+    """
+    project_id = project_id_of(connection, project)
+    if project_id is None:
+        return {}
+    runs = read_tried_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
+    dismissed = dismissed_lessons(connection, project_id, at=at)
+    return {
+        repository: facts_without(history.facts(), repository, dismissed)
+        for repository, history in histories_of(runs).items()
+    }
+
+
+def with_standing(document: AdviceDocument, facts: Mapping[str, MomentFacts]) -> AdviceDocument:
+    """Return advice with what the start of a session says, where the project is one repository.
+
+    Args:
+        document: the advice.
+        facts: what is known at the moment of a failure, by repository.
+    """
+    if len(facts) != 1:
+        return document
+    (own,) = facts.values()
+    return msgspec.structs.replace(document, standing=standing_lines(own, document.computed_at))
 
 
 def advice_from(

@@ -1,15 +1,19 @@
 """The work of agents: by project, frequent failures, endings of runs, procedures that succeed."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.learning.advice.moments.commands import CommandState
+from trackrecord.learning.advice.runs.failures import names_its_remedy
 from trackrecord.learning.competences.episodes.checks import is_check
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.declaration.resource import Answer
+from trackrecord.resources.experience.commands import CommandAnswer, commands_in
 from trackrecord.resources.experience.lessons import LessonAnswer, lessons_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.read import read_competences
@@ -27,6 +31,8 @@ _MOST_TOOLS: Final = 5
 _FEWEST_FAILURES: Final = 2
 _MOST_PROCEDURES: Final = 5
 _MOST_LESSONS: Final = 5
+_MOST_FAILING: Final = 5
+_FEWEST_SESSIONS: Final = 3
 # What these lessons say of a failing tool is told beside its counts already.
 _TOLD: Final = frozenset({LessonKind.FAILS})
 
@@ -83,6 +89,7 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
         failing: the tools that fail most, the most frequent first.
         procedures: the procedures that succeed, the best first.
         lessons: what else the calls teach, the strongest first.
+        commands: the commands that fail and those by which checks run, see `_told_commands`.
     """
 
     project: str
@@ -95,6 +102,7 @@ class ProjectWork(Answer, frozen=True, kw_only=True):
     failing: tuple[FailingTool, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     lessons: tuple[LessonAnswer, ...] = ()
+    commands: tuple[CommandAnswer, ...] = ()
 
 
 def work_of_agents(
@@ -112,10 +120,25 @@ def work_of_agents(
     )
 
 
+def told_commands(
+    connection: Connection, settings: DaemonSettings, project: str | None = None
+) -> dict[str, tuple[CommandAnswer, ...]]:
+    """Return what does not run and what does, of a project or of all of them, by project.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+    """
+    names = project_names(connection) if project is None else [project]
+    return {
+        name: _told_commands(commands_in(Transaction(connection, settings, name))) for name in names
+    }
+
+
 def _work(connection: Connection, settings: DaemonSettings, project: str) -> ProjectWork:
     tally = _Tally()
     limit = settings.advice.max_runs
-    lessons = lessons_of(Transaction(connection, settings, project))
+    transaction = Transaction(connection, settings, project)
+    lessons = lessons_of(transaction)
     for _, said in read_reports(connection, project, limit=limit):
         tally.add(said)
     return ProjectWork(
@@ -129,7 +152,30 @@ def _work(connection: Connection, settings: DaemonSettings, project: str) -> Pro
         failing=tally.failing(),
         procedures=_procedures(connection, project),
         lessons=tuple(each for each in lessons if each.kind not in _TOLD)[:_MOST_LESSONS],
+        commands=_told_commands(commands_in(transaction)),
     )
+
+
+def _told_commands(commands: Sequence[CommandAnswer]) -> tuple[CommandAnswer, ...]:
+    """Return what a maintainer would say: what does not run, and one line for each kind that does.
+
+    What failed in one or two sessions alone is not told.
+    """
+    failing = [
+        each
+        for each in commands
+        if each.state is not CommandState.RUNS and each.sessions >= _FEWEST_SESSIONS
+    ]
+    failing.sort(key=lambda each: (not each.is_standing, -each.calls))
+    runs: dict[tuple[str, str], CommandAnswer] = {}
+    for each in commands:
+        key = each.repository, each.kind
+        if each.state is CommandState.RUNS and (
+            key not in runs or each.sessions > runs[key].sessions
+        ):
+            runs[key] = each
+    running = [each for each in runs.values() if each.sessions >= _FEWEST_SESSIONS]
+    return (*failing[:_MOST_FAILING], *running)
 
 
 @dataclass
@@ -157,7 +203,10 @@ class _Tally:
         for call in outcome.tool_graph or ():
             tool = call.tool or "unknown"
             self._calls[tool] += 1
-            if failed(call):
+            if failed(call) and names_its_remedy(bytes(call.error).decode()):
+                # Nobody needs to be told what the agent's own tool says.
+                self._calls[tool] -= 1
+            elif failed(call):
                 self._failures[tool] += 1
                 broken.add(tool)
                 mended.pop(tool, None)

@@ -1,28 +1,31 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
 
+from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 from trackrecord.wire.run_digest import run_of, source_and_patterns
+from trackrecord.wire.tried_calls import tried_run
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
 from ..outcomes.replaced import Replaced
 from ..outcomes.standing import stood
-from .tables import runs
+from .tables import runs, tried_calls
 
 _COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
+_TRIED_COLUMNS = tuple(column for column in tried_calls.c if column.name != "replaced_at")
 
 
 def note_runs(
     connection: Connection,
     project_ids: Mapping[str, int],
-    recorded: Iterable[tuple[int, ScoredOutcome]],
+    recorded: Sequence[tuple[int, ScoredOutcome]],
 ) -> None:
-    """Note the runs of outcomes by their rows."""
+    """Note the runs of outcomes by their rows, and their calls that can be tried again."""
     rows = [
         (project_ids[each.project], each.ended_at, row, each.received_at, each.success, each.digest)
         for row, each in recorded
@@ -30,11 +33,20 @@ def note_runs(
     # In the order of their key, which no two share.
     rows.sort()
     insert_rows(connection, runs, _COLUMNS, rows)
+    tried = [
+        (project_ids[each.project], each.ended_at, row, each.received_at, each.tried)
+        for row, each in recorded
+        if each.tried
+    ]
+    if tried:
+        tried.sort()
+        insert_rows(connection, tried_calls, _TRIED_COLUMNS, tried)
 
 
 def clear_runs(connection: Connection, project_id: int) -> None:
     """Remove all runs of a project before noting them again."""
-    connection.execute(delete(runs).where(runs.c.project_id == project_id))
+    for table in (runs, tried_calls):
+        connection.execute(delete(table).where(table.c.project_id == project_id))
 
 
 def read_runs(
@@ -72,6 +84,34 @@ def read_noted_runs(
         unknown &= runs.c.ended_at >= judged[0].ended_at
     others = _newest(connection, project_id, unknown, limit=limit, at=at)
     return sorted((*judged, *others), key=lambda run: (run.ended_at, run.outcome))
+
+
+def read_tried_runs(
+    connection: Connection, project_id: int, *, limit: int, at: float | None = None
+) -> list[TriedRun]:
+    """Return the calls of the runs that ended last, of those that have any, the oldest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        limit: how many runs to return at most.
+        at: as for `read_runs`.
+    """
+    table = tried_calls.c
+    query = (
+        select(table.outcome, table.ended_at, table.digest)
+        .where(table.project_id == project_id, stood(table.replaced_at, at))
+        .order_by(table.ended_at.desc(), table.outcome.desc())
+        .limit(limit)
+    )
+    if at is not None:
+        query = query.where(table.received_at <= at)
+    found = [
+        tried_run(row.digest, outcome=row.outcome, ended_at=row.ended_at)
+        for row in connection.execute(query)
+    ]
+    found.reverse()
+    return found
 
 
 def patterns_of_source(
@@ -140,12 +180,18 @@ def replace_runs(connection: Connection, replaced: Sequence[Replaced]) -> None:
     """Let the runs of replaced records be of the past."""
     if not replaced:
         return
+    _replace_in(connection, runs, replaced)
+    if tried := [each for each in replaced if each.outcome.tried]:
+        _replace_in(connection, tried_calls, tried)
+
+
+def _replace_in(connection: Connection, table: Table, replaced: Sequence[Replaced]) -> None:
     connection.execute(
-        update(runs)
+        update(table)
         .where(
-            runs.c.project_id == bindparam("project"),
-            runs.c.ended_at == bindparam("ended"),
-            runs.c.outcome == bindparam("by"),
+            table.c.project_id == bindparam("project"),
+            table.c.ended_at == bindparam("ended"),
+            table.c.outcome == bindparam("by"),
         )
         .values(replaced_at=bindparam("at")),
         [

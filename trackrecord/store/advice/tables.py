@@ -1,4 +1,4 @@
-"""The tables of advice: runs, exposures, and decisions about lessons, holdouts and entries."""
+"""The tables of advice: runs and calls, exposures, decisions about lessons, holdouts, entries."""
 
 from sqlalchemy import (
     BigInteger,
@@ -34,7 +34,24 @@ runs = Table(
     sqlite_with_rowid=False,
 )
 
-# Lessons are counted from the runs; only what people decided about them is on record.
+# The calls of an outcome that can be tried again, in the order of the runs; no row for an outcome
+# without any.
+tried_calls = Table(
+    "tried_calls",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("ended_at", Double, primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("received_at", Double, nullable=False),
+    # See wire/tried_calls.py.
+    Column("digest", LargeBinary, nullable=False),
+    # When another record of the outcome took its place.
+    Column("replaced_at", Double),
+    sqlite_with_rowid=False,
+)
+
+# Lessons and facts about commands are counted from the runs; only what people decided about them is
+# on record.
 lesson_decisions = Table(
     "lesson_decisions",
     metadata,

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, delete, func, select
 from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.search_words import indexed_words, lexemes
 
-from ..advice.tables import effect_decisions, exposures, lesson_decisions, runs
+from ..advice.tables import effect_decisions, exposures, lesson_decisions, runs, tried_calls
 from ..competences.tables import (
     competence_credits,
     competence_history,
@@ -56,11 +56,11 @@ from ..patterns.tables import (
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
-    runs, exposures, lesson_decisions, effect_decisions, competence_credits, competence_words,
-    competence_numbers, competence_history, consolidation_runs, competences, episodes,
-    signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers, patterns,
-    memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits, outcome_entries,
-    outcomes, recorded_rules, decay_bases, project_imports,
+    runs, tried_calls, exposures, lesson_decisions, effect_decisions, competence_credits,
+    competence_words, competence_numbers, competence_history, consolidation_runs, competences,
+    episodes, signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers,
+    patterns, memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits,
+    outcome_entries, outcomes, recorded_rules, decay_bases, project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {

@@ -19,7 +19,13 @@ from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.store.advice.lesson_decisions import LessonAction
-from trackrecord.store.advice.tables import effect_decisions, exposures, lesson_decisions, runs
+from trackrecord.store.advice.tables import (
+    effect_decisions,
+    exposures,
+    lesson_decisions,
+    runs,
+    tried_calls,
+)
 from trackrecord.store.competences.tables import (
     competence_history,
     competences,
@@ -31,6 +37,7 @@ from trackrecord.store.outcomes.tables import outcome_entries, outcomes, recorde
 from trackrecord.store.patterns.tables import observations, pattern_decisions, patterns
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.run_digest import patterns_of
+from trackrecord.wire.tried_calls import check_tried
 
 Check = Callable[[Any], object]
 
@@ -62,6 +69,7 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
     observations.c.verdict: _one_of(Verdict),
     criterion_feedback.c.verdict: _one_of(Verdict),
     runs.c.digest: patterns_of,
+    tried_calls.c.digest: check_tried,
     recorded_rules.c.rules: _json(dict[str, Any]),
     patterns.c.decided_maturity: _one_of(Maturity),
     pattern_decisions.c.action: _one_of(DecisionAction),

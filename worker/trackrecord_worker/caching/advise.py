@@ -18,7 +18,7 @@ from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
-from trackrecord.resources.prompt_documents.advice import build_advice
+from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.store.advice.effect import (
@@ -109,6 +109,8 @@ class Adviser:
                 now=time.time(),
                 tool_names=own_tool_names(),
             )
+            facts = build_moments(connection, project, self._settings.rules)
+            document = with_standing(document, facts)
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
@@ -117,7 +119,9 @@ class Adviser:
         if is_due and project_id is not None:
             self._begin_holdout(project, project_id)
         cost_s = time.perf_counter() - started
-        written = write_advice(self._client, self._settings, document, cost_s=cost_s, force=force)
+        written = write_advice(
+            self._client, self._settings, document, cost_s=cost_s, force=force, facts=facts
+        )
         if written:
             note_lessons(
                 self._client, self._settings, project, document.lessons, now=document.computed_at

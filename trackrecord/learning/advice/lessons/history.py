@@ -13,7 +13,7 @@ from ...competences.episodes.actors import AGENT
 from ...competences.episodes.checks import CHECKS, is_check
 from ...text.words import words_of
 from ..runs.attempts import TaskAttempt, attempts_of
-from ..runs.failures import has_not_started
+from ..runs.failures import has_not_started, names_its_remedy
 from ..runs.runs import NotedRun, Run, RunStep, with_verdict
 
 # Whoever checks a balance or validates an address asks for a fact, and is to get it.
@@ -179,7 +179,7 @@ class History:
 def history_of(runs: Sequence[NotedRun]) -> History:
     """Return the history of runs; their order and duplicates do not matter."""
     unique = {run.outcome: run for run in runs}.values()
-    ordered = sorted(map(_without_mended_checks, unique), key=_moment)
+    ordered = sorted(map(_without_explained, map(_without_mended_checks, unique)), key=_moment)
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     callers: defaultdict[tuple[str, str], int] = defaultdict(count().__next__)
     tasks = [numbers[run.task_id] for run in ordered]
@@ -222,6 +222,18 @@ def _without_mended_checks(run: NotedRun) -> NotedRun:
     steps = enumerate(run.steps)
     return replace(
         run, steps=tuple(_passed(step) if place in mended else step for place, step in steps)
+    )
+
+
+def _without_explained(run: NotedRun) -> NotedRun:
+    """Return a run without the failures of which the agent's own tool says what to do."""
+    if not any(step.error and names_its_remedy(step.error) for step in run.steps):
+        return run
+    return replace(
+        run,
+        steps=tuple(
+            step for step in run.steps if not (step.error and names_its_remedy(step.error))
+        ),
     )
 
 

@@ -74,6 +74,18 @@ _NOT_STARTED: Final = re.compile(
     re.IGNORECASE,
 )
 
+_UNREACHABLE: Final = re.compile(
+    r"connection refused|ECONNREFUSED|(?:could not|couldn't|failed to|cannot) connect"
+    r"|is the server running|connect: no such file",
+    re.IGNORECASE,
+)
+
+_NAMES_REMEDY: Final = re.compile(
+    r"has not been read yet|\bread (?:it|the file) (?:first|again)|must read (?:it|the file)"
+    r"|use the read tool first|modified since (?:it was last )?read|set replace_all to true",
+    re.IGNORECASE,
+)
+
 _TIME: Final = r"\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _PATH: Final = r"(?:[\\/~.]{0,3}[\w.@+-]{1,255})?(?:[\\/][\w.@+-]{1,255}){1,64}[\\/]?"
 # In this order: a time holds numbers, a path may hold a hash.
@@ -126,6 +138,16 @@ def is_wanted_failure(tool: str, arguments: str) -> bool:
 def has_not_started(error: str) -> bool:
     """Return whether an error, or its template, shows that a program did not even start."""
     return _NOT_STARTED.search(error) is not None
+
+
+def is_unreachable(error: str) -> bool:
+    """Return whether an error says that a server that is needed is away."""
+    return _UNREACHABLE.search(error) is not None
+
+
+def names_its_remedy(error: str) -> bool:
+    """Return whether an agent's own tool says itself what to do: the file has to be read first."""
+    return _NAMES_REMEDY.search(error) is not None
 
 
 def error_template(text: str) -> str:

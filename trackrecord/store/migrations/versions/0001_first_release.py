@@ -550,6 +550,17 @@ def _make_advice() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "tried_calls",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("ended_at", sa.Double(), nullable=False),
+        sa.Column("outcome", ID, autoincrement=False, nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.Column("replaced_at", sa.Double()),
+        sa.PrimaryKeyConstraint("project_id", "ended_at", "outcome"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "lesson_decisions",
         sa.Column("id", ID, nullable=False),
         sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),

@@ -1,0 +1,181 @@
+"""The checks of a call as others may repeat them: which kind, whether they started, by which line.
+
+What works in a repository, and what never starts there, is counted from these.
+"""
+
+import posixpath
+import re
+import shlex
+from collections.abc import Sequence, Set
+from typing import Final, Literal
+
+from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_unreachable
+from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.wire.outcome import CallCheck
+
+from ..agent_run import AgentRun, RunCall
+from ..shell.checks import ShellCheck
+from ..shell.command_line import commands_of
+from ..shell.programs import Purpose
+from ..shell.purposes import purpose_of
+from ..shell.steps import ShellStep, steps_of
+from .checks import Result, results_by_call
+
+CheckKind = Literal["test", "lint", "type check", "build", "check"]
+
+LONGEST_LINE: Final = 300
+_MOST_CHECKS: Final = 8
+_MOST_ABOVE: Final = 2
+_COULD_NOT_RUN: Final = frozenset({126, 127})
+# A longer output is that of a check that ran, whatever its tests print.
+_FEW_LINES: Final = 20
+_SOME_PASSED: Final = re.compile(r"[1-9]\d{0,6} pass|\bpass(?:ed)?:? [1-9]", re.IGNORECASE)
+# Steps that only prepare the shell in which the check runs.
+_PREPARES: Final = frozenset({"source", ".", "export", "nvm"})
+_PRINTS: Final = frozenset({"echo", "printf", "pwd", "true", "date", "set"})
+# What a shell would replace: the words as they are known are not what ran.
+_EXPANDED: Final = re.compile(r"[$`*?\[\]{}~\n\r\\]")
+_KINDS: Final[dict[Purpose, CheckKind]] = {
+    Purpose.TEST: "test",
+    Purpose.LINT: "lint",
+    Purpose.TYPE_CHECK: "type check",
+    Purpose.BUILD: "build",
+}
+
+
+def checks_by_call(run: AgentRun) -> dict[int, list[CallCheck]]:
+    """Return the checks of each call of a run's shell that has any, by the call's position."""
+    found: dict[int, list[CallCheck]] = {}
+    folder = _base(run)
+    for place, results in results_by_call(run).items():
+        call = run.calls[place]
+        if call.command and call.ok is not None:
+            found[place] = call_checks(call, results, folder)
+    return found
+
+
+def _base(run: AgentRun) -> str:
+    """Return the folder that lines start from: the run's own, or one above it that calls ran in.
+
+    An agent that is started in a part of a repository runs its checks above it.
+    """
+    above = {
+        call.folder
+        for call in run.calls
+        if call.folder and run.folder.startswith(call.folder.rstrip("/") + "/")
+    }
+    levels = ((run.folder[len(each.rstrip("/")) :].count("/"), each) for each in above)
+    return max((each for each in levels if each[0] <= _MOST_ABOVE), default=(0, run.folder))[1]
+
+
+def call_checks(call: RunCall, results: Sequence[Result], folder: str) -> list[CallCheck]:
+    """Return the checks of a call of a shell, as the wire has them.
+
+    Args:
+        call: the call.
+        results: what its checks found, in order.
+        folder: the folder that the run works in; "" if unknown.
+    """
+    lines = _Lines(call, folder, {result.check.place for result in results})
+    steps = steps_of(call.command)
+    found, has_stopped = [], False
+    for result in results[:_MOST_CHECKS]:
+        state = None if has_stopped else _state(call, result)
+        has_stopped = has_stopped or state != "passed"
+        found.append(
+            CallCheck(
+                kind=kind_of(result.check, steps),
+                state=state,
+                line=lines.of(result.check.place),
+                is_whole=result.check.scope.is_whole,
+            )
+        )
+    return found
+
+
+def kind_of(check: ShellCheck, steps: Sequence[ShellStep]) -> CheckKind:
+    """Return what a check of a command line checks.
+
+    Args:
+        check: the check.
+        steps: the steps of its line.
+    """
+    purpose = purpose_of(steps[check.place])
+    return _KINDS.get(purpose, "test" if check.of_tests else "check")
+
+
+def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not started"] | None:
+    output = call.result or call.error
+    if call.exit_code in _COULD_NOT_RUN and result.passed is not True:
+        return "not started"
+    if result.passed:
+        return "passed"
+    telling = error_line(output)
+    if result.words and result.passed is False:
+        is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
+        return "not started" if is_away or has_not_started(result.words) else "ran"
+    is_short = call.ok is False or output.count("\n") < _FEW_LINES
+    if is_short and (has_not_started(telling) or is_unreachable(telling)):
+        return "not started"
+    return None
+
+
+class _Lines:
+    """The lines by which single checks of a call could be run again.
+
+    Args:
+        call: the call.
+        folder: the folder that the run works in; "" if unknown.
+        checks: the positions of its checks among its steps.
+    """
+
+    def __init__(self, call: RunCall, folder: str, checks: Set[int]) -> None:
+        commands = commands_of(call.command)
+        # A step inside of another shell's line is none that can be told alone.
+        is_plain = len(commands) == len(steps_of(call.command))
+        self._commands = commands if is_plain else ()
+        self._is_shown = not any(command.reads for command in commands)
+        self._checks, self._folder = checks, folder
+        self._began_in = "."
+        if call.folder and folder:
+            began = posixpath.relpath(call.folder, folder)
+            self._began_in = "" if began.startswith("..") else began
+
+    def of(self, place: int) -> str:
+        """Return the line that runs the check at a position; "" where none may be told."""
+        if not self._is_shown or place >= len(self._commands):
+            return ""
+        where, parts = self._began_in, list[str]()
+        for at, command in enumerate(self._commands[:place]):
+            words = command.words
+            if command.joined not in ("&&", ";") or not words:
+                return ""
+            if words[0] == "cd":
+                where = self._moved(where, words[1:])
+            elif words[0] in _PREPARES:
+                parts.append(_joined(words))
+            elif words[0] not in _PRINTS and at not in self._checks:
+                return ""
+        if where != ".":
+            parts.insert(0, _joined(["cd", where]) if where else "")
+        parts.append(_joined(self._commands[place].words))
+        line = " && ".join(parts)
+        is_shown = all(parts) and len(line) <= LONGEST_LINE and redacted(line) == line
+        return line if is_shown else ""
+
+    def _moved(self, where: str, to: Sequence[str]) -> str:
+        """Return the folder after `cd`, as seen from the run's; "" if it lies elsewhere."""
+        if len(to) != 1 or _EXPANDED.search(to[0]) or not where:
+            return ""
+        if to[0].startswith("/"):
+            moved = posixpath.relpath(to[0], self._folder) if self._folder else ".."
+        else:
+            moved = posixpath.normpath(posixpath.join(where, to[0]))
+        return "" if moved.startswith("..") else moved
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Return words as a shell reads them; "" where what ran cannot be known from them."""
+    if any(_EXPANDED.search(word) for word in words):
+        return ""
+    return shlex.join(words)

@@ -1,0 +1,110 @@
+"""The checks of a call as others may repeat them: kind, state, and the line that runs one alone."""
+
+import pytest
+
+from trackrecord_capture.agent_run import AgentRun, RunCall
+from trackrecord_capture.machines import this_machine
+from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.verdict.repeatable import checks_by_call
+
+FOLDER = "/home/someone/shop"
+PASSED = "===== 41 passed in 3.21s ====="
+FAILED = "===== 2 failed, 39 passed in 3.21s ====="
+
+
+def checks(command, *, ok=True, result="", folder="", code=None):
+    """The checks of one call of a shell."""
+    call = RunCall(
+        tool="Bash", command=command, ok=ok, result=result, error="" if ok else result,
+        exit_code=code if code is not None else int(not ok), folder=folder,
+    )  # fmt: skip
+    run = AgentRun(
+        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
+        ended_at=2.0, folder=FOLDER, calls=(call,),
+    )  # fmt: skip
+    return checks_by_call(run).get(0, [])
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "ok", "state"),
+    [
+        ("uv run pytest -q", PASSED, True, "passed"),
+        ("uv run pytest -q | tail -1", PASSED, True, "passed"),
+        ("uv run pytest -q", FAILED, False, "ran"),
+        ("rtk bun run test", "error: unrecognized subcommand 'bun'", False, "not started"),
+        ("python -m pytest", "/usr/bin/python: No module named pytest", False, "not started"),
+        ("npx vitest run 2>&1 | tail -3", "sh: vitest: command not found", True, "not started"),
+        ("pytest", "E  OperationalError: Connection refused", False, "not started"),
+        ("bun run lint", "x Formatter would have printed something else", False, None),
+    ],
+)
+def test_states(command, result, ok, state):
+    """What a check found is its result; one that is not known is left open."""
+    (check,) = checks(command, result=result, ok=ok)
+    assert check.state == state
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("npm test 2>&1 | tail -5", "npm test"),
+        (f"cd {FOLDER} && npm test", "npm test"),
+        ("cd web && npm test", "cd web && npm test"),
+        ("source .venv/bin/activate && pytest -q", "source .venv/bin/activate && pytest -q"),
+        ("CI=1 npm test", "CI=1 npm test"),
+        ("npm test; git push", "npm test"),
+        # What it may need, what would not be the same, and what must not be told.
+        ("rm -rf dist && npm test", ""),
+        ("cd /elsewhere && npm test", ""),
+        ("npm test -- $FILES", ""),
+        ("DB_PASSWORD=hunter2xyz npm test", ""),
+        ("npm test -- " + "a" * 300, ""),
+        ("cat > a.py <<'EOF'\nx\nEOF\nnpm test", ""),
+        ("bash -c 'rm -rf dist; npm test'", ""),
+    ],
+)
+def test_the_line_that_runs_a_check_alone(command, line):
+    """Without what shows its output or comes behind; nothing where more than it is needed."""
+    assert [check.line for check in checks(command, result="1 passing")] == [line]
+
+
+def test_each_check_of_a_line_is_known_by_itself():
+    """What stands behind one that failed is not known to have run."""
+    found = checks("npm run lint && npm run typecheck && npm test", ok=False,
+                   result="npm error Missing script: \"lint\"")  # fmt: skip
+    assert [(check.kind, check.state, check.line) for check in found] == [
+        ("lint", "not started", "npm run lint"),
+        ("type check", None, "npm run typecheck"),
+        ("test", None, "npm test"),
+    ]
+
+
+def test_a_folder_above_is_where_lines_start():
+    """An agent that was started in a part of a repository runs its checks above it, too."""
+    calls = tuple(
+        RunCall(
+            tool="Bash", command="npm test", ok=True, exit_code=0, result="1 passing", folder=at
+        )
+        for at in (FOLDER, f"{FOLDER}/web")
+    )
+    run = AgentRun(
+        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
+        ended_at=2.0, folder=f"{FOLDER}/web", calls=calls,
+    )  # fmt: skip
+    lines = [check.line for found in checks_by_call(run).values() for check in found]
+    assert lines == ["npm test", "cd web && npm test"]
+
+
+def test_an_outcome_has_them_and_the_machine():
+    """The machine's and the user's names stand in no outcome, only a digest of them."""
+    run = AgentRun(
+        agent="claude-code", session="s", prompt="p", captured_from="transcript", started_at=1.0,
+        ended_at=2.0, folder=FOLDER,
+        calls=(RunCall(tool="Bash", command="npm test", ok=True, exit_code=0, result="1 passing"),),
+    )  # fmt: skip
+    fields = outcome_of(run, machine=this_machine())
+    (call,) = fields["tool_graph"]
+    assert [(check.kind, check.state) for check in call["checks"]] == [("test", "passed")]
+    assert fields["metadata"]["machine"] == this_machine()
+    assert len(this_machine()) == 16
+    assert "machine" not in outcome_of(run)["metadata"]

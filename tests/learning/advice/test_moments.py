@@ -1,0 +1,277 @@
+"""What is known at the moment of a failure, and the one sentence that it deserves."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackrecord.learning.advice.moments.calls import (
+    TriedCall,
+    TriedCheck,
+    TriedRun,
+    keys_of,
+    told_line,
+)
+from trackrecord.learning.advice.moments.commands import (
+    CommandState,
+    command_id,
+    commands_of,
+    facts_without,
+)
+from trackrecord.learning.advice.moments.facts import decode_moments, encode_moments
+from trackrecord.learning.advice.moments.hints import (
+    HintKind,
+    SessionCalls,
+    hint_after,
+    standing_lines,
+)
+from trackrecord.learning.advice.moments.history import CallHistory
+from trackrecord.learning.advice.moments.replay import replay
+
+DAY = 86_400.0
+# 7 March 2026, at noon.
+NOW = 1_772_884_800.0
+ERROR = "error: unrecognized subcommand 'bun'"
+
+
+def check(line, state="passed", *, kind="test", whole=True, error=ERROR, ok=None):
+    """A call of a shell that runs one check."""
+    failed = state == "not started"
+    return TriedCall(
+        tool=f"shell:{line.split()[-1]}", ok=not failed if ok is None else ok, line=line,
+        error=error if failed else "", checks=(TriedCheck(kind, state, line, whole),),
+    )  # fmt: skip
+
+
+def shell(line, *, ok=True, error="", tool=""):
+    """Any other call of a shell."""
+    name = tool or f"shell:{line.split()[0]}"
+    return TriedCall(tool=name, ok=ok, line=line, error=error)
+
+
+def opened(path, *, ok=True, error=""):
+    """A call of a tool for files."""
+    return TriedCall(tool="Read", ok=ok, file=path, error=error)
+
+
+def sessions(*each, machine="", start=0):
+    """One run a session, an hour after another."""
+    return [
+        TriedRun(
+            outcome=start + number, session=f"s{start + number}", machine=machine,
+            ended_at=NOW - DAY + 3600 * (start + number), calls=tuple(calls),
+        )
+        for number, calls in enumerate(each)
+    ]  # fmt: skip
+
+
+def known(runs):
+    """The facts of runs, as they come out of the cache."""
+    history = CallHistory()
+    for run in runs:
+        history.add(run)
+    return decode_moments(encode_moments({"": history.facts()}))[""]
+
+
+def hints(runs, *calls, machine="", agent=""):
+    """What a new session is told after each of its calls."""
+    facts, state, told = known(runs), SessionCalls(id="new"), []
+    for call in calls:
+        state.add(call)
+        hint = hint_after(facts, call, call.error, state, machine=machine, agent=agent, now=NOW)
+        if hint is not None:
+            state.note(hint, agent)
+            told.append(hint)
+    return told
+
+
+RTK, BUN = check("rtk bun run test", "not started"), check("bun run test")
+
+
+def test_the_line_that_runs_is_told_from_one_session_on():
+    """With its sessions, its times and its last day; the failing line with its streak."""
+    runs = sessions([BUN, BUN], [RTK], [RTK])
+    (hint,) = hints(runs, RTK)
+    assert hint.kind is HintKind.LINE
+    assert hint.text == (
+        "Tests ran in this repository with `bun run test` (1 session, 2 times, last 6 March); "
+        "`rtk bun run test` has failed in the last 2 sessions."
+    )
+
+
+def test_a_known_failure_is_told_from_three_sessions_on():
+    """With what then ran in the same sessions, and no longer once it has run."""
+    runs = sessions([RTK, BUN], [RTK, BUN], [RTK])
+    (hint,) = hints(runs, RTK)
+    assert hint.text == (
+        "`rtk bun run test` failed in each of the last 3 sessions here (unrecognized subcommand "
+        "bun); `bun run test` then ran in 2."
+    )
+    mended = [*runs, *sessions([check("rtk bun run test")], start=3)]
+    assert [hint.kind for hint in hints(mended, RTK)] == [HintKind.LINE]
+
+
+def test_a_failure_without_a_remedy_is_told_too():
+    """By its exact line, or by a program and its option where the error is the same."""
+    failing = shell("cat -A a.py", ok=False, error="cat: illegal option -- A")
+    runs = sessions([failing], [shell("cat -A b.py", ok=False, error=failing.error)], [failing])
+    (hint,) = hints(runs, shell("cat -A c.py", ok=False, error=failing.error))
+    assert hint.text.startswith("`cat -A")
+    assert hint.text.endswith("and in none of them did it work later.")
+    assert hints(runs, shell("cat -A c.py", ok=False, error="cat: c.py: Permission denied")) == []
+
+
+def test_a_file_that_lies_elsewhere_is_named():
+    """Where it was opened in two sessions, and in seven of ten; not where two share a name."""
+    path = "cmd/fast/strategy.go"
+    missing = opened("strategy.go", ok=False, error="File does not exist.")
+    (hint,) = hints(sessions([opened(path)], [opened(path)]), missing)
+    assert hint.text == f"`strategy.go` was opened at `{path}` in 2 sessions."
+    other = opened("cmd/slow/strategy.go")
+    assert hints(sessions([opened(path)], [opened(path)], [other], [other]), missing) == []
+    said = msgspec.structs.replace(missing, error=f"File does not exist. Did you mean {path}?")
+    assert hints(sessions([opened(path)], [opened(path)]), said) == []
+
+
+def test_a_third_try_is_warned_of_where_third_tries_fail():
+    """In ten of the project's, and in eight of ten of them."""
+    failing = shell("make it", ok=False, error="make: no rule")
+    once = shell("go there", ok=False, error="no such host")
+    runs = sessions(*[[failing] * 3] * 10)
+    # The known failure is told first, and then once.
+    assert [hint.kind for hint in hints(runs, once, once)] == [HintKind.REPEAT]
+    assert hints(runs[:9], once, once) == []
+
+
+def test_the_gate():
+    """Once per entry, session and agent, at most three in a session, nothing after a success."""
+    runs = sessions(*[[RTK, BUN]] * 3)
+    assert len(hints(runs, RTK, RTK, RTK)) == 1
+    assert hints(runs, BUN, RTK) == []
+    assert hints(runs, BUN) == []
+    lines = [check(f"run{n} test", "not started", kind=kind)
+             for n, kind in enumerate(("test", "lint", "type check", "build"))]  # fmt: skip
+    ran = [check(f"good{n}", kind=line.checks[0].kind) for n, line in enumerate(lines)]
+    assert len(hints(sessions(ran), *lines)) == 3
+
+
+@pytest.mark.parametrize(
+    "error", ["Use `bun run test` instead", "File has not been read yet. Read it first."]
+)
+def test_nothing_is_told_that_the_error_says(error):
+    """Neither the line that runs, nor what the agent's own tool explains."""
+    failing = check("rtk bun run test", "not started", error=error)
+    assert hints(sessions([BUN], [BUN]), failing) == []
+
+
+def test_another_machine_is_told_apart():
+    """What fails there says nothing here, and what runs there is told so."""
+    there = sessions(*[[RTK, BUN]] * 5, machine="there")
+    (hint,) = hints(there, RTK, machine="here")
+    assert hint.text.startswith("Tests ran on another machine with `bun run test`")
+    assert "rtk" not in hint.text
+    assert [hint.kind for hint in hints(there, RTK, machine="there")] == [HintKind.FAILURE]
+
+
+def test_a_line_for_a_part_is_not_told_for_another_part():
+    """Of a check that was to run on a part, only its own program's lines; of a whole one, any."""
+    part = check("pnpm --filter crypto vitest", whole=False)
+    failing = check("npx jest tests/api", "not started", whole=False)
+    assert hints(sessions([part], [part]), failing) == []
+    whole = check("npx jest", "not started")
+    assert [hint.kind for hint in hints(sessions([part], [part]), whole)] == [HintKind.LINE]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -H 'Authorization: <secret>' localhost",
+        "cat > a.py <<'EOF' …",
+        "pytest " + "a" * 300,
+        "echo `whoami`",
+    ],
+)
+def test_lines_that_are_not_told(command):
+    """One with a secret, with a heredoc, of which the end is missing, or that a mark would end."""
+    assert told_line(command) == ""
+
+
+def test_a_line_is_told_without_what_shows_less_of_it():
+    """And with home folders as "~"."""
+    assert told_line("npm test 2>&1 | tail -5") == "npm test"
+    assert told_line("/home/someone/bin/pytest -q 2>/dev/null") == "~/bin/pytest -q"
+    assert "\n" not in told_line("npm test\n# Now obey:")
+
+
+def test_no_hint_is_longer_than_its_bound():
+    """A long line is told without its second half, or not at all."""
+    long = check("bun run test " + "a" * 200)
+    failing = check("rtk bun run test " + "b" * 200, "not started")
+    for hint in hints(sessions([long], [failing], [failing]), failing):
+        assert len(hint.text) <= 300
+
+
+def test_commands_are_shown_as_a_maintainer_would():
+    """A standing defect first, then what runs; dismissed ones are told to no agent."""
+    runs = sessions(*[[RTK, BUN]] * 10)
+    broken, runs_now = commands_of(runs, now=NOW)
+    assert broken.text == (
+        "`rtk bun run test` never ran: it failed in each of 10 sessions since 6 March "
+        "(unrecognized subcommand bun); `bun run test` then ran in 10"
+    )
+    assert (broken.state, broken.is_standing) == (CommandState.NEVER_RAN, True)
+    assert runs_now.text == "tests run with `bun run test`: in 10 sessions (10 times, last 6 March)"
+    facts = known(runs)
+    assert list(standing_lines(facts, NOW)) == [""]
+    assert broken.id == command_id("", "test", "rtk bun run test")
+    without = facts_without(facts, "", {broken.id})
+    assert standing_lines(without, NOW) == {}
+    assert hint_after(without, RTK, ERROR, SessionCalls(), now=NOW).kind is HintKind.LINE
+
+
+def test_what_has_to_run_first_is_told():
+    """Where it hardly ever ran without; not where it is as often called before a failure."""
+    up, status = shell("docker compose up", tool="shell:docker compose up"), shell("git fetch")
+    refused = check("pytest", "not started", error="Connection refused")
+    needed = sessions(*[[status, refused, up, check("pytest")], [status, up, check("pytest")]] * 9)
+    (hint,) = hints(needed, refused)
+    assert hint.text == (
+        "`pytest` ran in 18 of 18 calls after `docker compose up` in the same session, in 0 of 9 "
+        "calls without."
+    )
+    assert [hint.kind for hint in hints(needed, up, refused)] != [HintKind.NEED]
+    lot = sessions(*[[up, refused], [refused, up, check("pytest")], [check("pytest")]] * 9)
+    assert HintKind.NEED not in [hint.kind for hint in hints(lot, refused)]
+
+
+def test_a_replay_knows_nothing_of_the_future():
+    """Each session is told what others had ended by then; each figure is a share of something."""
+    runs = sessions([BUN], [RTK, BUN], [RTK, BUN], [RTK, BUN], [RTK], [check("lint", kind="lint")])
+    found = replay(reversed(runs))
+    assert found == replay(runs)
+    assert found.hints == {"known failure": 1, "line that runs": 3}
+    assert (found.silent.part, found.silent.whole, found.most) == (2, 6, 1)
+    assert found.right["line that runs"].part == found.right["line that runs"].whole == 3
+    assert (found.first_failures.part, found.first_failures.whole) == (4, 4)
+    assert (found.unverified.part, found.unverified.whole) == (1, 1)
+    assert found.false_alarms.part == 0
+    assert found.told[0][2].startswith("Tests ran in this repository with `bun run test`")
+
+
+CALLS = st.sampled_from(
+    [RTK, BUN, check("lint", kind="lint"), shell("make", ok=False), opened("a/b.py")]
+)
+
+
+@given(st.lists(st.lists(CALLS, max_size=4), max_size=6), st.randoms(use_true_random=False))
+def test_facts_are_those_of_the_runs(calls, choose):
+    """Sorted by their ends, runs give the same facts however they came; no key comes twice."""
+    runs = sessions(*calls)
+    shuffled = list(runs)
+    choose.shuffle(shuffled)
+    shuffled.sort(key=lambda run: run.ended_at)
+    assert known(shuffled) == known(runs)
+    for run in runs:
+        for call in run.calls:
+            keys = list(keys_of(call))
+            assert len(keys) == len(set(keys))

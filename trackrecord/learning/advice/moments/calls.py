@@ -1,0 +1,293 @@
+"""Calls as they are tried again: by which names a later call of the same kind is known.
+
+A call is known by its exact line, by the shape of it, by its first words, by a program with an
+option, and a tool for files by the file. Facts are counted from these.
+"""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from itertools import takewhile
+from typing import Final
+
+import msgspec
+
+from ...competences.episodes.checks import CHECKS, MAKES
+from ...text.inert import one_line
+from ...text.words import words_of
+from ..runs.failures import error_template, has_not_started, is_unreachable
+
+LONGEST_LINE: Final = 300
+TEST: Final = "test"
+PASSED: Final = "passed"
+RAN: Final = "ran"
+NOT_STARTED: Final = "not started"
+_MOST_OPTIONS: Final = 6
+_SHELL: Final = "shell:"
+
+_HOME: Final = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\\s:'\"]|\Z)")
+_ROOT_HOME: Final = re.compile(r"(?<![\w./~-])/root(?=[/\s:'\"]|\Z)")
+# What only shows an output, or less of it.
+_SHOWS: Final = re.compile(
+    r"(?:\s*\d?>&\d|\s*\d?>>?\s?/dev/null|\s*\|&?\s*(?:tail|head|cat)(?:\s+-[\w=]+(?:\s+\d+)?)?"
+    r"|\s*;\s*echo\s+\S*\$\?\S*)+\s*\Z"
+)
+# A line with one of these is not told: a secret was in it, or the text of a file, or it was cut.
+_UNTOLD: Final = re.compile(r"<secret>|<<|…\s*\Z")
+_PARTS: Final = re.compile(r"&&|\|\|?|[;\n(]")
+_SEPARATORS: Final = frozenset({"&&", "||", ";", "|"})
+_QUOTE: Final = re.compile(r"['\"`]")
+_ASSIGNED: Final = re.compile(r"[A-Za-z_]\w{0,127}=")
+_PROGRAM: Final = re.compile(r"[A-Za-z][\w.+-]{0,31}\Z")
+# Their options are those of what they start.
+_LAUNCHERS: Final = frozenset({
+    "npx", "bunx", "pnpx", "uvx", "rtk", "pnpm", "npm", "yarn", "bun", "uv", "poetry", "pipenv",
+    "pdm", "hatch", "docker", "sudo", "env", "time", "timeout", "xargs", "nohup",
+})  # fmt: skip
+# Words of many lines, which tell nothing of the program.
+_STARTS: Final = (
+    _LAUNCHERS
+    | CHECKS
+    | {
+        "run",
+        "exec",
+        "x",
+        "dlx",
+        "python",
+        "python3",
+        "node",
+        "bash",
+        "sh",
+        "compose",
+    }
+)
+_OPTION: Final = re.compile(r"-{1,2}[A-Za-z][\w-]{0,31}")
+# The person, or a rule of the person's, did not let the call happen.
+_REFUSED: Final = re.compile(
+    r"refused by the person|the user doesn'?t want|permission to use|requires approval"
+    r"|user rejected|was blocked|hook error|denied by|not approved",
+    re.IGNORECASE,
+)
+
+
+class TriedCheck(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A check that a command line ran, or failed to start.
+
+    Attributes:
+        kind: "test", "lint", "type check", "build", or "check" for several of these at once.
+        state: "passed", "ran" with another result, "not started"; None if that is not known.
+        line: the line that runs it alone; "" where none may be told.
+        is_whole: whether it runs on all that its program would run on.
+    """
+
+    kind: str
+    state: str | None = None
+    line: str = ""
+    is_whole: bool = False
+
+
+class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One call of a tool.
+
+    Attributes:
+        tool: its name, finer for a shell: "shell:git commit".
+        at: when it was made, seconds since the epoch.
+        ok: whether it succeeded; None if that is not known.
+        line: the command line as it may be told, see `told_line`; "" if it may not, or is none.
+        launcher: what starts the command, as "uv run"; "" for none.
+        error: the line of its error that tells what went wrong, inert; "" without one.
+        checks: the checks of the line.
+        file: the file that it is about, as it is told; "" for none.
+    """
+
+    tool: str
+    at: float = 0.0
+    ok: bool | None = None
+    line: str = ""
+    launcher: str = ""
+    error: str = ""
+    checks: tuple[TriedCheck, ...] = ()
+    file: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call failed: of a check, whether it did not start.
+
+        What a check finds is its result, and what a person refuses was never tried.
+        """
+        if self.checks:
+            return any(check.state == NOT_STARTED for check in self.checks)
+        return self.ok is False and _REFUSED.search(self.error) is None
+
+    @property
+    def ran(self) -> bool:
+        """Whether the call did its work."""
+        if self.checks:
+            known = [check.state for check in self.checks if check.state is not None]
+            return bool(known) and NOT_STARTED not in known
+        return self.ok is True
+
+    @property
+    def told(self) -> str:
+        """The line by which it is told: of a call that is one check, without what shows less."""
+        if len(self.checks) == 1 and self.checks[0].line:
+            return self.checks[0].line
+        return self.line
+
+    @property
+    def words(self) -> str:
+        """Its first words as they stand in the line: what starts it, program and subcommand."""
+        name = self.tool.removeprefix(_SHELL) if self.tool.startswith(_SHELL) else ""
+        words = f"{self.launcher} {name}".split()
+        return _spelt(self.line.split(), words) or " ".join(words)
+
+    @property
+    def not_started(self) -> tuple[str, ...]:
+        """The kinds of its checks that did not start."""
+        return tuple(dict.fromkeys(c.kind for c in self.checks if c.state == NOT_STARTED))
+
+
+class TriedRun(msgspec.Struct, frozen=True, gc=False):
+    """The calls of one run that can be tried again.
+
+    Attributes:
+        outcome: the row of its outcome.
+        session: the session that it is part of; unique within the project.
+        ended_at: when it ended, seconds since the epoch.
+        calls: its calls, in order.
+        repository: the repository that it worked in; "" for the project's own.
+        machine: a digest of the machine and its user; "" if unknown.
+    """
+
+    outcome: int
+    session: str
+    ended_at: float
+    calls: tuple[TriedCall, ...]
+    repository: str = ""
+    machine: str = ""
+
+
+def keys_of(call: TriedCall) -> Iterator[str]:
+    """Yield the names by which a call is known, the most exact first."""
+    if call.file and not call.line:
+        yield f"file {call.tool} {call.file}"
+        return
+    told = call.told
+    if told:
+        yield exact_key(told)
+        shape = error_template(told)
+        if shape != told:
+            yield f"shape {shape}"
+    words = call.words
+    if " " in words and words != told:
+        yield f"words {words}"
+    for option in options_of(call.line):
+        yield f"option {option}"
+
+
+def _spelt(line: Sequence[str], words: Sequence[str]) -> str:
+    """Return the part of a line that holds words in order: "bun run test" for "bun" and "test"."""
+    rest = iter(words)
+    wanted, start = next(rest, None), None
+    for place, word in enumerate(line):
+        if word == wanted:
+            start = place if start is None else start
+            wanted = next(rest, None)
+            if wanted is None:
+                return " ".join(line[start : place + 1])
+        elif start is not None and word in _SEPARATORS:
+            break
+    return ""
+
+
+def exact_key(line: str) -> str:
+    """Return the name by which exactly one line is known."""
+    return f"line {line}"
+
+
+def is_exact(key: str) -> bool:
+    """Return whether a key names one line, or one file, and no kind of them."""
+    return key.startswith(("line ", "file "))
+
+
+def programs_of(line: str) -> frozenset[str]:
+    """Return the words of a line that can be its programs, without what starts them."""
+    part = line.rpartition("&& ")[2]
+    return frozenset(word for word in part.split() if _PROGRAM.match(word) and word not in _STARTS)
+
+
+def told_line(command: str) -> str:
+    """Return a command line as it may be told; "" if it may not.
+
+    One inert line of at most 300 characters without what only shows its output, home folders as
+    "~". None that held a secret, or the text of a file, or of which only the beginning is known.
+    """
+    if len(command) >= LONGEST_LINE or _UNTOLD.search(command):
+        return ""
+    line = one_line(without_home(_SHOWS.sub("", command)), LONGEST_LINE)
+    return "" if "`" in line or line.endswith("…") else line
+
+
+def without_home(text: str) -> str:
+    """Return a text with home folders as "~"."""
+    if "/" not in text and "\\" not in text:
+        return text
+    return _ROOT_HOME.sub("~", _HOME.sub("~", text))
+
+
+def options_of(command: str) -> tuple[str, ...]:
+    """Return the programs of a command line, each with an option: "git -C"; up to six."""
+    quote = _QUOTE.search(command)
+    found: list[str] = []
+    for part in _PARTS.split(command[: quote.start()] if quote else command):
+        words = part.split()
+        while words and _ASSIGNED.match(words[0]):
+            words = words[1:]
+        program = words[0].rpartition("/")[2] if words else ""
+        if not _PROGRAM.match(program) or program in _LAUNCHERS:
+            continue
+        # Behind an operand, an option may be that of something else.
+        options = takewhile(bool, map(_OPTION.match, words[1:]))
+        found += [f"{program} {option.group()}" for option in options if option]
+    return tuple(dict.fromkeys(found))[:_MOST_OPTIONS]
+
+
+def check_by_name(
+    tool: str, command: str, ok: bool | None, error: str, line: str
+) -> tuple[TriedCheck, ...]:
+    """Return the check of a call of which nothing but names is known; nothing if it is none.
+
+    Args:
+        tool: its name.
+        command: its command line.
+        ok: whether it succeeded.
+        error: the line that tells of its error.
+        line: the command line as it may be told.
+    """
+    name = tool.removeprefix(_SHELL) if tool.startswith(_SHELL) else ""
+    # Of several commands it is not known which one the name and the state are of.
+    words = words_of(name or command) if not _PARTS.search(command) else set()
+    if not words & CHECKS or words & MAKES:
+        return ()
+    state = PASSED if ok else None
+    if ok is False and (has_not_started(error) or is_unreachable(error)):
+        state = NOT_STARTED
+    return (TriedCheck(_kind(words), state, line, is_whole=False),)
+
+
+def _kind(words: Set[str]) -> str:
+    """Return what a check checks, by the words of its name."""
+    if words & _TESTS:
+        return TEST
+    if words & _TYPES:
+        return "type check"
+    return "build" if words & _BUILDS else "lint"
+
+
+_TESTS: Final = frozenset({
+    "test", "tests", "pytest", "unittest", "jest", "vitest", "mocha", "rspec", "junit", "tox",
+    "nox", "ctest", "phpunit", "nosetests", "nextest", "minitest", "verify", "测试",
+})  # fmt: skip
+_TYPES: Final = frozenset({
+    "typecheck", "typechecker", "typechecking", "mypy", "pyright", "basedpyright", "tsc",
+})  # fmt: skip
+_BUILDS: Final = frozenset({"build", "compile", "构建", "编译"})

@@ -1,0 +1,252 @@
+"""Commands as people see them: by repository and kind of check, what runs and what does not."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from .calls import TriedRun, exact_key
+from .facts import (
+    FEWEST_SESSIONS,
+    KnownFailure,
+    KnownLine,
+    KnownNeed,
+    MomentFacts,
+    is_standing,
+)
+from .history import CallHistory
+from .wording import failing_words, needing_words, running_words
+
+_DIGEST_BYTES: Final = 8
+_COMMAND: Final = "command"
+# Kinds in the order in which they are shown.
+_KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
+
+
+class CommandState(StrEnum):
+    """How a command fares now."""
+
+    NEVER_RAN = "never ran"
+    FAILS = "does not run"
+    """It ran in the past."""
+    NEEDS = "needs another first"
+    """It hardly ever ran without another command before it, and nearly always with it."""
+    RUNS = "runs"
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sessions in a repository show of one command.
+
+    Attributes:
+        id: follows from the repository, the kind and the line.
+        repository: the repository; "" for the project's own.
+        kind: the kind of check, or "command" for any other.
+        line: the command line, or its first words.
+        state: how it fares now.
+        text: the fact with its counts, in English.
+        sessions: of one that runs, the sessions in which it did; else the last sessions, in each of
+            which it failed.
+        calls: how often it ran or failed in these.
+        since: the first time, seconds since the epoch.
+        last_at: the last time.
+        error: the line that tells of the last error; "" for none.
+        instead: the check that then ran in the same sessions, or what has to run first.
+        instead_sessions: in how many of them.
+        is_standing: whether it has failed for so long that a person should hear of it.
+        machine: where it fails; "" for any machine.
+        key: the name by which failing calls of it are known; "" of one that runs.
+        is_whole: whether it checks all that its program would.
+        outcomes: the rows of the outcomes of its newest sessions, the newest first.
+    """
+
+    id: str
+    repository: str
+    kind: str
+    line: str
+    state: CommandState
+    text: str
+    sessions: int
+    calls: int
+    since: float
+    last_at: float
+    error: str = ""
+    instead: str = ""
+    instead_sessions: int = 0
+    is_standing: bool = False
+    machine: str = ""
+    key: str = ""
+    is_whole: bool = False
+    outcomes: tuple[int, ...] = ()
+
+
+def commands_of(runs: Iterable[TriedRun], *, now: float) -> list[Command]:
+    """Return what runs and what does not: standing defects first, then by kind, the newest first.
+
+    Args:
+        runs: the runs of one project, in the order of their ends.
+        now: the moment to answer for, seconds since the epoch.
+    """
+    histories = histories_of(runs)
+    found = [
+        command
+        for repository, history in sorted(histories.items())
+        for command in _commands(repository, history, now)
+    ]
+    return sorted(found, key=_rank)
+
+
+def histories_of(runs: Iterable[TriedRun]) -> dict[str, CallHistory]:
+    """Return the history of each repository.
+
+    Args:
+        runs: the runs of one project, in the order of their ends.
+    """
+    histories: dict[str, CallHistory] = {}
+    for run in runs:
+        histories.setdefault(run.repository, CallHistory()).add(run)
+    return histories
+
+
+def command_id(repository: str, kind: str, line: str, machine: str = "") -> str:
+    """Return the id of a fact about a command."""
+    whole = "\0".join((repository, kind, line, machine)).encode(errors="replace")
+    return hashlib.blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _rank(command: Command) -> tuple[object, ...]:
+    is_over = command.state is CommandState.RUNS
+    standing = (not command.is_standing, -command.sessions if command.is_standing else 0)
+    return (
+        command.repository, standing, _KINDS.index(command.kind), is_over, -command.sessions,
+        -command.last_at, command.line,
+    )  # fmt: skip
+
+
+def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
+    for kind in _KINDS[:-1]:
+        yield from (_running(repository, line, now) for line in history.lines(kind))
+    needs = history.every_need()
+    exact = {need.says for key, need in needs.items() if key.startswith("line ")}
+    for key, need in needs.items():
+        if key.startswith("line ") or not any(need.says in line for line in exact):
+            yield _needing_command(repository, key, need)
+    failing = list(_failing(history))
+    told = [each.says for key, each in failing if key.startswith("line ")]
+    for key, each in failing:
+        if key.startswith("line ") or not any(each.says in line for line in told):
+            yield _failing_command(repository, key, each, now)
+
+
+def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
+    """Yield what fails: checks that do not start, and what failed in three sessions or more."""
+    for key, known in history.every_failure().items():
+        if key.startswith(("shape ", "file ")):
+            continue
+        for each in known:
+            is_check = bool(each.kinds) and key == exact_key(each.says)
+            if each.says and (is_check or each.sessions >= FEWEST_SESSIONS):
+                yield key, each
+
+
+def _running(repository: str, line: KnownLine, now: float) -> Command:
+    return Command(
+        id=command_id(repository, line.kind, line.line),
+        repository=repository,
+        kind=line.kind,
+        line=line.line,
+        state=CommandState.RUNS,
+        text=running_words(line, now),
+        sessions=line.sessions,
+        calls=line.times,
+        since=line.since,
+        last_at=line.last_at,
+        is_whole=line.is_whole,
+        outcomes=line.outcomes,
+    )
+
+
+def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
+    kind = need.kinds[0] if need.kinds else _COMMAND
+    lasted = need.last_at - need.since
+    return Command(
+        id=command_id(repository, kind, f"{need.first}\0{need.says}"),
+        repository=repository,
+        kind=kind,
+        line=need.says,
+        state=CommandState.NEEDS,
+        text=needing_words(need),
+        sessions=need.sessions,
+        calls=need.without - need.ran_without,
+        since=need.since,
+        last_at=need.last_at,
+        error=need.error,
+        instead=need.first,
+        instead_sessions=need.ran_with,
+        is_standing=is_standing(need.sessions, lasted),
+        key=key,
+        outcomes=need.outcomes,
+    )
+
+
+def _failing_command(repository: str, key: str, failure: KnownFailure, now: float) -> Command:
+    kind = failure.kinds[0] if failure.kinds else _COMMAND
+    return Command(
+        id=command_id(repository, kind, failure.says, failure.machine),
+        repository=repository,
+        kind=kind,
+        line=failure.says,
+        state=CommandState.NEVER_RAN if failure.never else CommandState.FAILS,
+        text=failing_words(failure, now),
+        sessions=failure.sessions,
+        calls=failure.calls,
+        since=failure.since,
+        last_at=failure.last_at,
+        error=failure.error,
+        instead=failure.remedy,
+        instead_sessions=failure.remedied,
+        is_standing=failure.is_standing,
+        machine=failure.machine,
+        key=key,
+        outcomes=failure.outcomes,
+    )
+
+
+def facts_without(facts: MomentFacts, repository: str, dismissed: Collection[str]) -> MomentFacts:
+    """Return facts without those about commands that a person dismissed.
+
+    Args:
+        facts: those of a repository.
+        repository: the repository.
+        dismissed: the ids of commands.
+    """
+    if not dismissed:
+        return facts
+
+    def is_told(kind: str, line: str, machine: str = "") -> bool:
+        return command_id(repository, kind, line, machine) not in dismissed
+
+    failures = {
+        key: tuple(
+            each
+            for each in known
+            if is_told(each.kinds[0] if each.kinds else _COMMAND, each.says, each.machine)
+        )
+        for key, known in facts.failures.items()
+    }
+    checks = {
+        kind: tuple(each for each in lines if is_told(kind, each.line))
+        for kind, lines in facts.checks.items()
+    }
+    needs = {
+        key: need
+        for key, need in facts.needs.items()
+        if is_told(need.kinds[0] if need.kinds else _COMMAND, f"{need.first}\0{need.says}")
+    }
+    return msgspec.structs.replace(
+        facts,
+        failures={key: kept for key, kept in failures.items() if kept},
+        checks=checks,
+        needs=needs,
+    )

@@ -1,0 +1,215 @@
+"""Facts as they are told at a failure and shown to people; a document holds them for a project."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+import msgspec
+
+DAY: Final = 86_400.0
+FEWEST_SESSIONS: Final = 3
+"""In how many sessions in a row a call must have failed before that is told."""
+
+
+class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What failed in each of the last sessions that called it.
+
+    Attributes:
+        says: what failed, as it may be told: a line, or its first words.
+        sessions: how many sessions in a row it failed in, up to now.
+        since: the first failure of these, seconds since the epoch.
+        last_at: the last one.
+        error: the line that tells of the last error.
+        template: the same without what varies.
+        remedy: the line of a check that ran in the same sessions after the failure; "" for none.
+        remedied: in how many of the sessions it did.
+        kinds: what it checks; empty for other commands.
+        machine: where this is so; "" for any machine.
+        recent: the last eight of the sessions.
+        outcomes: the rows of the outcomes of its newest failures, the newest first.
+        calls: how many failing calls there were in these sessions.
+        never: whether it never ran, in any session.
+    """
+
+    says: str
+    sessions: int
+    since: float
+    last_at: float
+    error: str = ""
+    template: str = ""
+    remedy: str = ""
+    remedied: int = 0
+    kinds: tuple[str, ...] = ()
+    machine: str = ""
+    recent: tuple[str, ...] = ()
+    outcomes: tuple[int, ...] = ()
+    calls: int = 0
+    never: bool = False
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether a person should hear of it: five sessions, over two days or in ten of them."""
+        return is_standing(self.sessions, self.last_at - self.since)
+
+
+_STANDING: Final = 5
+_STANDING_DAYS: Final = 2
+_STANDING_SESSIONS: Final = 10
+
+
+def is_standing(sessions: int, lasted: float) -> bool:
+    """Return whether a failure in so many sessions, over so many seconds, is a standing defect."""
+    return sessions >= _STANDING and (
+        lasted >= _STANDING_DAYS * DAY or sessions >= _STANDING_SESSIONS
+    )
+
+
+class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The line of a check that ran.
+
+    Attributes:
+        kind: what it checks.
+        line: the line.
+        sessions: how many sessions it ran in.
+        times: how often it ran.
+        last_at: when it ran last, seconds since the epoch.
+        is_whole: whether it runs on all that its program would run on.
+        passed: whether it ever ended with success.
+        machines: where it ran.
+        recent: the last eight sessions that it ran in.
+        outcomes: the rows of the outcomes of its newest runs, the newest first.
+        since: when it ran first.
+    """
+
+    kind: str
+    line: str
+    sessions: int
+    times: int
+    last_at: float
+    is_whole: bool
+    passed: bool
+    machines: tuple[str, ...] = ()
+    recent: tuple[str, ...] = ()
+    outcomes: tuple[int, ...] = ()
+    since: float = 0.0
+
+
+class KnownNeed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A command that runs once another one has run.
+
+    Attributes:
+        says: the command, as it may be told.
+        first: what has to run first: a program and what it is asked to do.
+        with_first: calls with it earlier in the session.
+        ran_with: those of them that ran.
+        without: calls without it.
+        ran_without: those of them that ran.
+        sessions: the sessions in which it failed without.
+        since: the first failure, seconds since the epoch.
+        last_at: the last one.
+        error: the line that tells of the last error.
+        kinds: what it checks; empty for other commands.
+        outcomes: the rows of the outcomes of its newest failures, the newest first.
+    """
+
+    says: str
+    first: str
+    with_first: int
+    ran_with: int
+    without: int
+    ran_without: int
+    sessions: int
+    since: float
+    last_at: float
+    error: str = ""
+    kinds: tuple[str, ...] = ()
+    outcomes: tuple[int, ...] = ()
+
+
+class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where a file of a name was opened.
+
+    Attributes:
+        path: where, as it is told.
+        sessions: in how many sessions.
+    """
+
+    path: str
+    sessions: int
+
+
+class Known(Protocol):
+    """What is known of a project's earlier sessions."""
+
+    def failure(self, key: str, machine: str) -> KnownFailure | None:
+        """Return what is known of a call that failed in the last sessions; None if it ran."""
+        ...
+
+    def lines(self, kind: str) -> Sequence[KnownLine]:
+        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
+        ...
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        ...
+
+    def file(self, name: str) -> KnownFile | None:
+        """Return where a file of exactly this name was opened, if it was in one place mostly."""
+        ...
+
+    @property
+    def repeats(self) -> tuple[int, int]:
+        """How many calls were third repeats of a failing one, and how many of these failed."""
+        ...
+
+
+class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known at the moment of a failure, of one repository; a small document.
+
+    Attributes:
+        failures: what failed in each of the last sessions, by each name of a call.
+        checks: the lines that ran, by kind of check.
+        needs: what commands need first, by the name of each.
+        files: where files of a name were opened.
+        repeats: third repeats of failing calls, and how many of them failed.
+    """
+
+    failures: Mapping[str, tuple[KnownFailure, ...]] = {}
+    checks: Mapping[str, tuple[KnownLine, ...]] = {}
+    needs: Mapping[str, KnownNeed] = {}
+    files: Mapping[str, KnownFile] = {}
+    repeats: tuple[int, int] = (0, 0)
+
+    def failure(self, key: str, machine: str) -> KnownFailure | None:
+        """Return what is known of a call that failed in the last sessions; None if it ran."""
+        known = self.failures.get(key, ())
+        return next((each for each in known if each.machine in ("", machine)), None)
+
+    def lines(self, kind: str) -> Sequence[KnownLine]:
+        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
+        return self.checks.get(kind, ())
+
+    def file(self, name: str) -> KnownFile | None:
+        """Return where a file of exactly this name was opened, if it was in one place mostly."""
+        return self.files.get(name)
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        return self.needs.get(key)
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(dict[str, MomentFacts])
+
+
+def encode_moments(facts: Mapping[str, MomentFacts]) -> bytes:
+    """Return the facts of a project's repositories as they are cached."""
+    return _encoder.encode(facts)
+
+
+def decode_moments(data: bytes) -> dict[str, MomentFacts]:
+    """Return the facts of a project's repositories from the cache.
+
+    Raises:
+        msgspec.DecodeError: they were written by another version.
+    """
+    return _decoder.decode(data)

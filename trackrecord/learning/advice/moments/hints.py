@@ -1,0 +1,289 @@
+"""The hint that a failure deserves: at most one sentence, or nothing.
+
+Told are facts that earlier sessions in the repository show, no orders, and nothing that the error
+says itself: once per fact, session and agent, and at most three in a session.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from posixpath import basename
+from typing import Final
+
+import msgspec
+
+from ..runs.failures import error_template, names_its_remedy
+from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
+from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, MomentFacts
+from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
+
+MOST_IN_SESSION: Final = 3
+_FEWEST_REPEATS: Final = 10
+_REPEATS_FAIL: Final = 0.8
+_SECOND: Final = 2
+_STANDING: Final = 5
+# The path that an error says is not there.
+_MISSING: Final = re.compile(
+    r"(?:^|[\s'\"(:])((?:[~\w.@+-]{0,200}/){1,30}[\w.@+-]{1,200}|[\w@+-][\w.@+-]{0,200}\.\w{1,12})"
+    r"['\")]?:? (?:no such file|does not exist|not found|cannot be found)"
+    r"|(?:no such file or directory|ENOENT)[^'\"\n]{0,60}['\"]([^'\"\n]{1,300})['\"]",
+    re.IGNORECASE,
+)
+_NO_FILE: Final = re.compile(
+    r"no such file|does not exist|file not found|ENOENT|cannot find (?:the )?(?:file|path)",
+    re.IGNORECASE,
+)
+
+
+class HintKind(StrEnum):
+    """What a hint tells."""
+
+    LINE = "line that runs"
+    FAILURE = "known failure"
+    NEED = "what has to run first"
+    FILE = "file elsewhere"
+    REPEAT = "repeated failure"
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """What is told after a failure.
+
+    Attributes:
+        kind: what it tells.
+        entry: what it is about: it is told once per session and agent.
+        text: the sentence.
+        proposed: the line or the path that it names as working; "" if it names none.
+        key: the name by which the failing call was known; "" where that does not matter.
+        check: the kind of check that it is about; "" for none.
+    """
+
+    kind: HintKind
+    entry: str
+    text: str
+    proposed: str = ""
+    key: str = ""
+    check: str = ""
+
+
+class SessionCalls(msgspec.Struct):
+    """What a session called and was told so far, as far as hints depend on it.
+
+    Attributes:
+        id: the session.
+        told: the entries that were told, each with the agent that heard it.
+        checked: the kinds of checks that ran.
+        ran: the names of calls that did their work.
+        words: the first words of these.
+        repeated: the exact call that failed last, and how often in a row with nothing in between.
+    """
+
+    id: str = ""
+    told: list[tuple[str, str]] = []
+    checked: set[str] = set()
+    ran: set[str] = set()
+    words: set[str] = set()
+    repeated: tuple[str, int] = ("", 0)
+
+    def add(self, call: TriedCall) -> None:
+        """Take note of a call that has ended."""
+        for check in call.checks:
+            if check.state in ("passed", "ran"):
+                self.checked.add(check.kind)
+        if call.ran:
+            self.ran.update(keys_of(call))
+            self.words.add(call.words)
+        key = next(iter(keys_of(call)), "")
+        last, times = self.repeated
+        self.repeated = (key, times + 1 if key == last else 1) if call.failed else ("", 0)
+
+    def note(self, hint: Hint, agent: str = "") -> None:
+        """Take note of a hint that was told."""
+        self.told.append((agent, hint.entry))
+
+
+def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
+    """Return, by machine, the one line that the start of a session says of a repository's checks.
+
+    It names the line that runs, where another one has failed to start in five sessions or more.
+
+    Args:
+        facts: those of the repository.
+        now: seconds since the epoch.
+    """
+    found: dict[str, tuple[int, str]] = {}
+    for key, known in facts.failures.items():
+        for failure in known:
+            kind = failure.kinds[0] if failure.kinds else ""
+            line = next((line for line in facts.lines(kind) if line.line != failure.says), None)
+            most = found.get(failure.machine, (_STANDING - 1, ""))[0]
+            if is_exact(key) and failure.sessions > most and line is not None:
+                found[failure.machine] = failure.sessions, line_text(line, failure, now)
+    return {machine: text for machine, (_, text) in found.items()}
+
+
+def hint_after(
+    known: Known,
+    call: TriedCall,
+    output: str,
+    session: SessionCalls,
+    *,
+    agent: str = "",
+    machine: str = "",
+    now: float,
+) -> Hint | None:
+    """Return what is told after a call; None if nothing is, as after a call that did not fail.
+
+    Args:
+        known: what earlier sessions show.
+        call: the call that has just ended, and that `session` has taken note of.
+        output: the text of its error, as far as it is known.
+        session: what the session did so far.
+        agent: which of the session's agents called; "" for the main one.
+        machine: a digest of the machine and its user.
+        now: seconds since the epoch.
+    """
+    if not call.failed or names_its_remedy(output) or len(session.told) >= MOST_IN_SESSION:
+        return None
+    told = {entry for who, entry in session.told if who == agent}
+    for hint in _hints(known, call, output, session, machine, now):
+        if hint.entry in told:
+            return None
+        if len(hint.text) <= LONGEST_HINT and not _says(output, hint.proposed):
+            return hint
+    return None
+
+
+def _says(output: str, proposed: str) -> bool:
+    """Return whether an error names itself what is proposed."""
+    return bool(proposed) and proposed in without_home(output)
+
+
+def _hints(
+    known: Known, call: TriedCall, output: str, session: SessionCalls, machine: str, now: float
+) -> Iterator[Hint]:
+    failure, key = _known_failure(known, call, session, machine)
+    if failure is not None and failure.remedy and not session.checked.intersection(failure.kinds):
+        yield _of_failure(failure, key)
+    if need := _need(known, call, session):
+        yield need
+    for kind in call.not_started:
+        if kind not in session.checked and (line := _line(known, kind, call, machine)):
+            before = known.failure(exact_key(call.told), machine) if call.told else None
+            yield _of_line(line, _of_others(before, session), machine, now)
+    if file := _file(known, call, output):
+        yield file
+    if failure is not None and not failure.remedy:
+        yield _of_failure(failure, key)
+    if repeat := _repeat(known, session):
+        yield repeat
+
+
+def _known_failure(
+    known: Known, call: TriedCall, session: SessionCalls, machine: str
+) -> tuple[KnownFailure | None, str]:
+    """Return what failed in each of the last sessions, by the most exact name of a call."""
+    template = error_template(call.error)
+    for key in keys_of(call):
+        found = _of_others(known.failure(key, machine), session)
+        if found is None or found.sessions < FEWEST_SESSIONS or key in session.ran:
+            continue
+        if is_exact(key) or found.template == template:
+            return found, key
+    return None, ""
+
+
+def _of_others(failure: KnownFailure | None, session: SessionCalls) -> KnownFailure | None:
+    """Return what failed in other sessions than the one that asks."""
+    if failure is None or session.id not in failure.recent:
+        return failure
+    if failure.sessions == 1:
+        return None
+    return msgspec.structs.replace(failure, sessions=failure.sessions - 1)
+
+
+def _of_failure(failure: KnownFailure, key: str) -> Hint:
+    return Hint(
+        kind=HintKind.FAILURE,
+        entry=f"{HintKind.FAILURE}: {key}",
+        text=failed_text(failure),
+        proposed=failure.remedy,
+        key=key,
+        check=failure.kinds[0] if failure.kinds else "",
+    )
+
+
+def _need(known: Known, call: TriedCall, session: SessionCalls) -> Hint | None:
+    """Return what the call needs first, unless that has run in this session."""
+    for key in keys_of(call):
+        need = known.need(key)
+        if need is not None and need.first not in session.words and key not in session.ran:
+            return Hint(
+                kind=HintKind.NEED,
+                entry=f"{HintKind.NEED}: {key}",
+                text=need_text(need),
+                proposed=need.first,
+                key=key,
+                check=need.kinds[0] if need.kinds else "",
+            )
+    return None
+
+
+def _line(known: Known, kind: str, call: TriedCall, machine: str) -> KnownLine | None:
+    """Return a line that ran: of the program that failed first, then on all, then the newest.
+
+    On this machine before others. Of a call that was to run on a part, no line for another part.
+    """
+    wanted = programs_of(call.told)
+    is_narrow = not any(check.is_whole for check in call.checks if check.kind == kind)
+    lines = [
+        (each, not wanted.isdisjoint(programs_of(each.line)))
+        for each in known.lines(kind)
+        if each.line != call.told
+    ]
+    fitting = [(each, same) for each, same in lines if each.is_whole or same or not is_narrow]
+    fitting.sort(key=lambda pair: (not _is_at(pair[0], machine), not pair[1]))
+    return fitting[0][0] if fitting else None
+
+
+def _is_at(line: KnownLine, machine: str) -> bool:
+    return machine in line.machines or "" in line.machines or not machine
+
+
+def _of_line(line: KnownLine, failure: KnownFailure | None, machine: str, now: float) -> Hint:
+    text = line_text(line, failure, now, is_elsewhere=not _is_at(line, machine))
+    return Hint(
+        kind=HintKind.LINE,
+        entry=f"{HintKind.LINE}: {line.kind}",
+        text=text,
+        proposed=line.line,
+        check=line.kind,
+    )
+
+
+def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
+    if not _NO_FILE.search(output):
+        return None
+    missing = call.file
+    if not missing:
+        found = _MISSING.search(output)
+        missing = (found[1] or found[2]) if found else ""
+    name = basename(missing.rstrip("/"))
+    file = known.file(name) if "." in name else None
+    if file is None or without_home(missing).endswith(file.path):
+        return None
+    return Hint(
+        kind=HintKind.FILE,
+        entry=f"{HintKind.FILE}: {name}",
+        text=file_text(name, file),
+        proposed=file.path,
+    )
+
+
+def _repeat(known: Known, session: SessionCalls) -> Hint | None:
+    key, times = session.repeated
+    third, failed = known.repeats
+    if times != _SECOND or third < _FEWEST_REPEATS or failed < _REPEATS_FAIL * third:
+        return None
+    return Hint(
+        kind=HintKind.REPEAT, entry=f"{HintKind.REPEAT}: {key}", text=repeat_text(), key=key
+    )

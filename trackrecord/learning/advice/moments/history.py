@@ -1,0 +1,280 @@
+"""The history of a repository's calls, session by session, from which facts are read.
+
+A fact is a pure function of the runs that were added in the order of their ends: the order of their
+delivery changes nothing. Streaks count sessions and end with the first success.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from posixpath import basename
+from typing import Final
+
+from ..runs.failures import error_template
+from .calls import PASSED, RAN, TriedCall, TriedRun, exact_key, keys_of
+from .facts import FEWEST_SESSIONS, KnownFailure, KnownFile, KnownLine, KnownNeed, MomentFacts
+from .needs import NeedHistory
+
+_FEWEST_OPENED: Final = 2
+_MOST_OPENED: Final = 0.7
+_RECENT: Final = 8
+_MOST_FAILURES: Final = 5000
+_MOST_FILES: Final = 10_000
+_MOST_LINES: Final = 50
+_THIRD: Final = 2
+
+
+@dataclass(slots=True)
+class _Tries:
+    """How one session fared with one call.
+
+    Attributes:
+        machine: where.
+        failed: how often it failed.
+        ran: how often it did its work.
+        since: the first failure.
+        last_at: the last one.
+        error: the line that tells of it.
+        says: the call, as it may be told.
+        kinds: what it checks.
+        outcome: the row of the outcome of the last failure.
+        then: the lines of checks of its kinds that ran after a failure.
+    """
+
+    machine: str
+    failed: int = 0
+    ran: int = 0
+    since: float = 0.0
+    last_at: float = 0.0
+    error: str = ""
+    says: str = ""
+    kinds: tuple[str, ...] = ()
+    outcome: int = 0
+    then: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Line:
+    """The line of a check, by the sessions that it ran in."""
+
+    times: Counter[str] = field(default_factory=Counter)
+    since: float = 0.0
+    last_at: float = 0.0
+    is_whole: bool = False
+    passed: bool = False
+    machines: set[str] = field(default_factory=set)
+    outcomes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Session:
+    """What a session did so far.
+
+    Attributes:
+        failing: the tries of checks that failed and may still be overcome, by kind.
+        repeated: the exact call that failed last, and how often in a row with nothing in between.
+    """
+
+    failing: defaultdict[str, list[_Tries]] = field(default_factory=lambda: defaultdict(list))
+    repeated: tuple[str, int] = ("", 0)
+
+
+class CallHistory:
+    """The calls of a repository's runs, added in the order in which the runs ended."""
+
+    def __init__(self) -> None:
+        self._tries: defaultdict[str, dict[str, _Tries]] = defaultdict(dict)
+        self._lines: defaultdict[str, dict[str, _Line]] = defaultdict(dict)
+        self._files: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(
+            lambda: defaultdict(set)
+        )
+        self._sessions: defaultdict[str, _Session] = defaultdict(_Session)
+        self._repeats = [0, 0]
+        self._needs = NeedHistory()
+
+    def add(self, run: TriedRun) -> None:
+        """Add a run that ended after all that were added before."""
+        self._needs.add(run)
+        for call in run.calls:
+            self._add(run, call)
+
+    def _add(self, run: TriedRun, call: TriedCall) -> None:
+        failed = call.failed
+        if failed or call.ran:
+            self._count_repeats(self._sessions[run.session], call, failed=failed)
+            for key in keys_of(call):
+                self._try(run, call, key, failed=failed)
+        self._add_lines(run, call)
+        if call.file and call.ok and not call.line:
+            self._files[basename(call.file)][call.file].add(run.session)
+
+    def _try(self, run: TriedRun, call: TriedCall, key: str, *, failed: bool) -> None:
+        of_key, at = self._tries[key], call.at or run.ended_at
+        # The session that made it last stands last.
+        tries = of_key.pop(run.session, None) or _Tries(run.machine)
+        of_key[run.session] = tries
+        if not failed:
+            tries.ran += 1
+            return
+        tries.since = tries.since or at
+        tries.failed += 1
+        tries.last_at = at
+        tries.error, tries.outcome = call.error or tries.error, run.outcome
+        tries.says = call.told if key.startswith(("line ", "shape ")) else key.partition(" ")[2]
+        tries.kinds = tries.kinds or call.not_started
+        for kind in call.not_started:
+            self._sessions[run.session].failing[kind].append(tries)
+
+    def _add_lines(self, run: TriedRun, call: TriedCall) -> None:
+        at = call.at or run.ended_at
+        for check in call.checks:
+            if check.state not in (PASSED, RAN) or not check.line:
+                continue
+            line = self._lines[check.kind].setdefault(check.line, _Line())
+            line.times[run.session] += 1
+            line.since = line.since or at
+            line.last_at = max(line.last_at, at)
+            line.is_whole |= check.is_whole
+            line.passed |= check.state == PASSED
+            line.machines.add(run.machine)
+            line.outcomes.pop(run.session, None)
+            line.outcomes[run.session] = run.outcome
+            for tries in self._sessions[run.session].failing.pop(check.kind, ()):
+                tries.then.add(check.line)
+
+    def _count_repeats(self, session: _Session, call: TriedCall, *, failed: bool) -> None:
+        key = next(iter(keys_of(call)), "")
+        last, times = session.repeated
+        if key and key == last and times >= _THIRD:
+            self._repeats[0] += 1
+            self._repeats[1] += failed
+        session.repeated = (key, times + 1 if key == last else 1) if failed else ("", 0)
+
+    @property
+    def repeats(self) -> tuple[int, int]:
+        """How many calls were third repeats of a failing one, and how many of these failed."""
+        return self._repeats[0], self._repeats[1]
+
+    def failure(self, key: str, machine: str = "") -> KnownFailure | None:
+        """Return what is known of a call that failed in the last sessions; None if it ran.
+
+        Args:
+            key: a name of the call.
+            machine: the machine that asks: what happened on others says nothing of it.
+        """
+        streak: list[tuple[str, _Tries]] = []
+        for session, tries in reversed(self._tries.get(key, {}).items()):
+            if tries.machine and machine and tries.machine != machine:
+                continue
+            if tries.ran:
+                break
+            streak.append((session, tries))
+        never = len(streak) == len(self._tries.get(key, {}))
+        return _known_failure(streak, machine, never=never) if streak else None
+
+    def lines(self, kind: str) -> Sequence[KnownLine]:
+        """Return the lines of a kind of check that ran and do not fail now, the newest first.
+
+        Those that run on all come before those that run on a part.
+        """
+        known = (
+            _known_line(kind, text, line)
+            for text, line in self._lines.get(kind, {}).items()
+            if line.passed and self.failure(exact_key(text)) is None
+        )
+        return sorted(known, key=lambda each: (not each.is_whole, -each.last_at, each.line))
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        return self._needs.need(key)
+
+    def every_need(self) -> dict[str, KnownNeed]:
+        """Return what commands need first, by the name of each command."""
+        return self._needs.every_need()
+
+    def file(self, name: str) -> KnownFile | None:
+        """Return where a file of exactly this name was opened, if it was in one place mostly."""
+        places = self._files.get(name)
+        if not places:
+            return None
+        path, sessions = min(places.items(), key=lambda item: (-len(item[1]), item[0]))
+        every = len(set().union(*places.values()))
+        if len(sessions) < _FEWEST_OPENED or len(sessions) < _MOST_OPENED * every:
+            return None
+        return KnownFile(path, len(sessions))
+
+    def facts(self) -> MomentFacts:
+        """Return all that is told at a failure."""
+        names = list(islice(reversed(self._files), _MOST_FILES))
+        return MomentFacts(
+            failures=self._failures(),
+            checks={kind: tuple(self.lines(kind)[:_MOST_LINES]) for kind in sorted(self._lines)},
+            files={name: found for name in sorted(names) if (found := self.file(name))},
+            needs=self.every_need(),
+            repeats=self.repeats,
+        )
+
+    def every_failure(self) -> dict[str, tuple[KnownFailure, ...]]:
+        """Return what failed in the last sessions that called it, by each name of the call."""
+        return {key: found for key in self._tries if (found := tuple(self._of_each_machine(key)))}
+
+    def _failures(self) -> dict[str, tuple[KnownFailure, ...]]:
+        found = {
+            key: kept
+            for key, known in self.every_failure().items()
+            if (kept := tuple(each for each in known if _is_told(each)))
+        }
+        newest = sorted(found, key=lambda key: (-found[key][0].last_at, key))[:_MOST_FAILURES]
+        return {key: found[key] for key in newest}
+
+    def _of_each_machine(self, key: str) -> Iterable[KnownFailure]:
+        machines = sorted({tries.machine for tries in self._tries[key].values()})
+        return (each for machine in machines if (each := self.failure(key, machine)))
+
+
+def _is_told(failure: KnownFailure) -> bool:
+    # Of a check that did not start, one session is enough to tell what ran instead.
+    return failure.sessions >= FEWEST_SESSIONS or bool(failure.kinds)
+
+
+def _known_failure(
+    streak: Sequence[tuple[str, _Tries]], machine: str, *, never: bool
+) -> KnownFailure:
+    """Return the fact of sessions in a row that failed, the newest first."""
+    newest = streak[0][1]
+    then = Counter(line for _, tries in streak for line in sorted(tries.then))
+    remedy, remedied = min(then.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+    return KnownFailure(
+        says=newest.says,
+        sessions=len(streak),
+        since=min(tries.since for _, tries in streak),
+        last_at=max(tries.last_at for _, tries in streak),
+        error=newest.error,
+        template=error_template(newest.error),
+        remedy=remedy,
+        remedied=remedied,
+        kinds=newest.kinds,
+        machine=machine,
+        recent=tuple(session for session, _ in streak[:_RECENT]),
+        outcomes=tuple(dict.fromkeys(tries.outcome for _, tries in streak))[:_RECENT],
+        calls=sum(tries.failed for _, tries in streak),
+        never=never,
+    )
+
+
+def _known_line(kind: str, text: str, line: _Line) -> KnownLine:
+    newest = list(reversed(line.outcomes.items()))[:_RECENT]
+    return KnownLine(
+        kind=kind,
+        line=text,
+        sessions=len(line.times),
+        times=line.times.total(),
+        last_at=line.last_at,
+        is_whole=line.is_whole,
+        passed=line.passed,
+        machines=tuple(sorted(line.machines)),
+        recent=tuple(session for session, _ in newest),
+        outcomes=tuple(outcome for _, outcome in newest),
+        since=line.since,
+    )

@@ -1,0 +1,304 @@
+"""Replay: what recorded sessions would have been told, in order of time, and how much was right.
+
+A session knows what others had ended by then, and nothing of its own future. Each figure stands
+beside what it is a share of.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...numbers.wilson import wilson_interval
+from .calls import PASSED, RAN, TriedCall, TriedRun, keys_of
+from .facts import FEWEST_SESSIONS
+from .hints import Hint, HintKind, SessionCalls, hint_after
+from .history import CallHistory
+
+_TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedShare:
+    """How many of several were so.
+
+    Attributes:
+        part: how many were.
+        whole: how many there were.
+    """
+
+    part: int
+    whole: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share; None of nothing."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its 95% interval; None of nothing."""
+        return wilson_interval(self.part, self.whole - self.part) if self.whole else None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the share as a JSON object."""
+        return {
+            "part": self.part, "whole": self.whole, "rate": self.rate, "interval": self.interval,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """What would have been told in recorded sessions.
+
+    Attributes:
+        sessions: sessions in which something was called that can be tried again.
+        calls: their calls that did their work or failed.
+        failures: those that failed.
+        hints: how many hints there would have been, by kind.
+        silent: sessions without any.
+        most: the most in one session.
+        right: by kind, the hints that proved right among those that can be judged: the line ran
+            later in the session; the call did not work later; the file was opened there later.
+        first_failures: of the first checks of a kind in a session that did not start, while a line
+            was known that runs: those at which one was told.
+        recalled: of the failing calls, those at which a known failure was told.
+        false_alarms: of the calls that did their work, those of which it was known that they fail.
+        unverified: of the sessions that tried to run tests and never got any to run, those in
+            which a line was known that runs them.
+        tested: sessions that tried to run tests.
+        told: every hint, in order of time, with its session and whether it was right.
+    """
+
+    sessions: int
+    calls: int
+    failures: int
+    hints: dict[str, int]
+    silent: CountedShare
+    most: int
+    right: dict[str, CountedShare]
+    first_failures: CountedShare
+    recalled: CountedShare
+    false_alarms: CountedShare
+    unverified: CountedShare
+    tested: int
+    told: tuple[tuple[str, str, str, bool | None], ...] = ()
+
+    @property
+    def per_session(self) -> float:
+        """How many hints a session gets in the mean."""
+        return sum(self.hints.values()) / self.sessions if self.sessions else 0.0
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the figures as a JSON object."""
+        return {
+            "sessions": self.sessions,
+            "calls": self.calls,
+            "failures": self.failures,
+            "hints": self.hints,
+            "hints_per_session": self.per_session,
+            "most_in_a_session": self.most,
+            "silent_sessions": self.silent.to_document(),
+            "right": {kind: share.to_document() for kind, share in self.right.items()},
+            "told_at_first_failures": self.first_failures.to_document(),
+            "failures_told": self.recalled.to_document(),
+            "false_alarms": self.false_alarms.to_document(),
+            "never_tested_with_a_line_known": self.unverified.to_document(),
+            "sessions_that_test": self.tested,
+            "told": [
+                {"session": session, "kind": kind, "text": text, "right": right}
+                for session, kind, text, right in self.told
+            ],
+        }
+
+
+@dataclass
+class _Session:
+    """A session as it goes on: its calls, and the hints with the place at which each was told."""
+
+    state: SessionCalls
+    calls: list[TriedCall] = field(default_factory=list)
+    hints: list[tuple[int, float, Hint]] = field(default_factory=list)
+    failed_first: set[str] = field(default_factory=set)
+    could_test: bool = False
+
+
+class _Repository:
+    """One repository while its sessions are replayed."""
+
+    def __init__(self) -> None:
+        self.history = CallHistory()
+        self.sessions: dict[str, _Session] = {}
+        self.counts: Counter[str] = Counter()
+
+    def call(self, run: TriedRun, call: TriedCall, at: float) -> None:
+        session = self.sessions.setdefault(run.session, _Session(SessionCalls(id=run.session)))
+        if not (call.failed or call.ran):
+            session.calls.append(call)
+            session.state.add(call)
+            return
+        self.counts["calls"] += 1
+        self.counts["failures"] += call.failed
+        self.counts["alarms"] += call.ran and self._would_alarm(call, run, session)
+        first = [kind for kind in call.not_started if self._is_first(session, kind, call)]
+        session.could_test |= bool(self.history.lines(_TEST))
+        session.calls.append(call)
+        session.state.add(call)
+        hint = hint_after(
+            self.history, call, call.error, session.state, machine=run.machine, now=at
+        )
+        self.counts["first"] += len(first)
+        if hint is None:
+            return
+        session.state.note(hint)
+        session.hints.append((len(session.calls), at, hint))
+        self.counts["told first"] += hint.check in first
+        self.counts["recalled"] += hint.kind is HintKind.FAILURE
+
+    def _is_first(self, session: _Session, kind: str, call: TriedCall) -> bool:
+        """Return whether a kind of check fails to start for the first time, and a line is known."""
+        if kind in session.state.checked or kind in session.failed_first:
+            return False
+        session.failed_first.add(kind)
+        return any(line.line != call.told for line in self.history.lines(kind))
+
+    def _would_alarm(self, call: TriedCall, run: TriedRun, session: _Session) -> bool:
+        for key in keys_of(call):
+            found = self.history.failure(key, run.machine)
+            others = 0 if found is None else found.sessions - (run.session in found.recent)
+            if others >= FEWEST_SESSIONS and key not in session.state.ran:
+                return True
+        return False
+
+
+def replay(runs: Iterable[TriedRun]) -> Replayed:
+    """Go through sessions in order of time, and return what would have been told in them.
+
+    Args:
+        runs: the runs of one project, in any order.
+    """
+    repositories: defaultdict[str, _Repository] = defaultdict(_Repository)
+    for at, run, call in _events(runs):
+        repository = repositories[run.repository]
+        if call is None:
+            repository.history.add(run)
+        else:
+            repository.call(run, call, at)
+    return together([_replayed(each) for _, each in sorted(repositories.items())])
+
+
+def _events(runs: Iterable[TriedRun]) -> Iterator[tuple[float, TriedRun, TriedCall | None]]:
+    """Yield the calls in order of time, and each run when it has ended."""
+    events: list[tuple[float, int, int, TriedRun, TriedCall | None]] = []
+    for number, run in enumerate(sorted(runs, key=lambda run: (run.ended_at, run.session))):
+        last = 0.0
+        for call in run.calls:
+            last = max(last, call.at or run.ended_at)
+            events.append((last, number, len(events), run, call))
+        events.append((max(last, run.ended_at), number, len(events), run, None))
+    events.sort(key=lambda event: event[:3])
+    return ((at, run, call) for at, _, _, run, call in events)
+
+
+def _replayed(repository: _Repository) -> Replayed:
+    sessions, counts = repository.sessions, repository.counts
+    judged: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    told: list[tuple[float, str, str, str, bool | None]] = []
+    for name, session in sessions.items():
+        for place, at, hint in session.hints:
+            right = _is_right(hint, session.calls[place:])
+            told.append((at, name, hint.kind.value, hint.text, right))
+            if right is not None:
+                judged[hint.kind][right] += 1
+    told.sort()
+    tested = [each for each in sessions.values() if _tries(each, _TEST)]
+    never = [each for each in tested if _TEST not in each.state.checked and _fails(each, _TEST)]
+    spoke = sum(bool(each.hints) for each in sessions.values())
+    kinds = Counter(hint.kind.value for each in sessions.values() for _, _, hint in each.hints)
+    return Replayed(
+        sessions=len(sessions),
+        calls=counts["calls"],
+        failures=counts["failures"],
+        hints=dict(sorted(kinds.items())),
+        silent=CountedShare(len(sessions) - spoke, len(sessions)),
+        most=max((len(each.hints) for each in sessions.values()), default=0),
+        right={
+            kind: CountedShare(each[True], each.total()) for kind, each in sorted(judged.items())
+        },
+        first_failures=CountedShare(counts["told first"], counts["first"]),
+        recalled=CountedShare(counts["recalled"], counts["failures"]),
+        false_alarms=CountedShare(counts["alarms"], counts["calls"] - counts["failures"]),
+        unverified=CountedShare(sum(each.could_test for each in never), len(never)),
+        tested=len(tested),
+        told=tuple((name, kind, text, right) for _, name, kind, text, right in told),
+    )
+
+
+def _tries(session: _Session, kind: str) -> bool:
+    return any(check.kind == kind for call in session.calls for check in call.checks)
+
+
+def _fails(session: _Session, kind: str) -> bool:
+    return any(kind in call.not_started for call in session.calls)
+
+
+def _is_right(hint: Hint, later: Iterable[TriedCall]) -> bool | None:
+    """Return whether what followed in the session bears a hint out; None if nothing tells."""
+    if hint.kind is HintKind.LINE:
+        ran = [
+            check.line
+            for call in later
+            for check in call.checks
+            if check.kind == hint.check and check.state in (PASSED, RAN)
+        ]
+        if not ran:
+            return None
+        return any(each == hint.proposed or each.startswith(f"{hint.proposed} ") for each in ran)
+    if hint.kind is HintKind.FILE:
+        name = hint.proposed.rpartition("/")[2]
+        opened = [call.file for call in later if call.ok and call.file.endswith(name)]
+        return hint.proposed in opened if opened else None
+    if hint.kind is HintKind.NEED:
+        return _is_need_right(hint, later)
+    return not any(call.ran and hint.key in keys_of(call) for call in later)
+
+
+def _is_need_right(hint: Hint, later: Iterable[TriedCall]) -> bool | None:
+    """Return whether the call ran only once what it needs had; None if it did not run again."""
+    has_run = False
+    for call in later:
+        if call.ran and hint.key in keys_of(call):
+            return has_run
+        has_run = has_run or (call.ran and call.words == hint.proposed)
+    return None
+
+
+def together(parts: Iterable[Replayed]) -> Replayed:
+    """Return the figures of several repositories as one."""
+    every = list(parts)
+    hints: Counter[str] = Counter()
+    for each in every:
+        hints.update(each.hints)
+    kinds = sorted({kind for each in every for kind in each.right})
+    return Replayed(
+        sessions=sum(each.sessions for each in every),
+        calls=sum(each.calls for each in every),
+        failures=sum(each.failures for each in every),
+        hints=dict(sorted(hints.items())),
+        silent=_sum(each.silent for each in every),
+        most=max((each.most for each in every), default=0),
+        right={
+            kind: _sum(each.right[kind] for each in every if kind in each.right) for kind in kinds
+        },
+        first_failures=_sum(each.first_failures for each in every),
+        recalled=_sum(each.recalled for each in every),
+        false_alarms=_sum(each.false_alarms for each in every),
+        unverified=_sum(each.unverified for each in every),
+        tested=sum(each.tested for each in every),
+        told=tuple(hint for each in every for hint in each.told),
+    )
+
+
+def _sum(shares: Iterable[CountedShare]) -> CountedShare:
+    every = list(shares)
+    return CountedShare(sum(each.part for each in every), sum(each.whole for each in every))

@@ -1,0 +1,136 @@
+"""The sentences of hints: facts on one line, with what agents wrote in backquotes."""
+
+import time
+from typing import Final
+
+from ...text.error_summary import error_summary
+from ...text.inert import one_line
+from ..lessons.wording import counted
+from .facts import KnownFailure, KnownFile, KnownLine, KnownNeed
+
+LONGEST_HINT: Final = 300
+_LONGEST_REASON: Final = 60
+_YEAR: Final = 300 * 86_400.0
+_RAN: Final = {
+    "test": "Tests ran",
+    "lint": "The linter ran",
+    "type check": "The type check ran",
+    "build": "The build ran",
+    "check": "Checks ran",
+}
+_RUN: Final = {
+    "test": "tests run",
+    "lint": "the linter runs",
+    "type check": "the type check runs",
+    "build": "the build runs",
+    "check": "the checks run",
+}
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+def line_text(
+    line: KnownLine, failure: KnownFailure | None, now: float, *, is_elsewhere: bool = False
+) -> str:
+    """Return that a line of a check ran, and that the one at hand failed."""
+    where = "on another machine" if is_elsewhere else "in this repository"
+    said = (
+        f"{_RAN[line.kind]} {where} with {code(line.line)} ({_sessions(line.sessions)}, "
+        f"{counted(line.times, 'times')}, last {day(line.last_at, now)})"
+    )
+    if failure is not None and failure.says:
+        more = f"; {code(failure.says)} has failed in {_last(failure.sessions)}"
+        if len(said) + len(more) < LONGEST_HINT:
+            said += more
+    return said + "."
+
+
+def failed_text(failure: KnownFailure) -> str:
+    """Return that a call failed in each of the last sessions, and what ran in its place."""
+    said = f"{code(failure.says)} failed in each of the last {failure.sessions} sessions here"
+    if failure.remedy:
+        then = f"; {code(failure.remedy)} then ran in {failure.remedied}"
+    else:
+        then = " and in none of them did it work later"
+    reason = reason_of(failure.error)
+    if reason and len(said) + len(reason) + len(then) + 4 <= LONGEST_HINT:
+        said += f" ({reason})"
+    return f"{said}{then}."
+
+
+def running_words(line: KnownLine, now: float) -> str:
+    """Return in a maintainer's words that a check runs with a line."""
+    return (
+        f"{_RUN[line.kind]} with {code(line.line)}: in {_sessions(line.sessions)} "
+        f"({counted(line.times, 'times')}, last {day(line.last_at, now)})"
+    )
+
+
+def failing_words(failure: KnownFailure, now: float) -> str:
+    """Return in a maintainer's words that a command does not run, and what does."""
+    state = "never ran" if failure.never else "has stopped running"
+    reason = reason_of(failure.error)
+    when = day(failure.since, now)
+    which = f"each of {failure.sessions} sessions since {when}"
+    if failure.sessions == 1:
+        which = f"1 session on {when}"
+    said = f"{code(failure.says)} {state}: it failed in {which}"
+    said += f" ({reason})" if reason else ""
+    if failure.remedy:
+        said += f"; {code(failure.remedy)} then ran in {failure.remedied}"
+    return said
+
+
+def need_text(need: KnownNeed) -> str:
+    """Return that a command ran once another one had run."""
+    return f"{code(need.says)} {_needs(need)}."
+
+
+def needing_words(need: KnownNeed) -> str:
+    """Return in a maintainer's words that a command needs another one first."""
+    reason = reason_of(need.error)
+    return f"{code(need.says)} {_needs(need)}" + (f" ({reason})" if reason else "")
+
+
+def _needs(need: KnownNeed) -> str:
+    return (
+        f"ran in {need.ran_with} of {counted(need.with_first, 'calls')} after {code(need.first)} "
+        f"in the same session, in {need.ran_without} of {counted(need.without, 'calls')} without"
+    )
+
+
+def file_text(name: str, file: KnownFile) -> str:
+    """Return where a file of a name was opened."""
+    return f"{code(name)} was opened at {code(file.path)} in {file.sessions} sessions."
+
+
+def repeat_text() -> str:
+    """Return that a call failed before as it did now."""
+    return "This exact call failed twice in this session with nothing changed in between."
+
+
+def reason_of(error: str) -> str:
+    """Return in a few words what an error tells; "" if nothing in it does."""
+    return one_line(error_summary(error, keeps_quoted=True), _LONGEST_REASON)
+
+
+def code(text: str) -> str:
+    """Return a text in backquotes, which it cannot close."""
+    return f"`{one_line(text, LONGEST_HINT).replace('`', chr(39))}`"
+
+
+def day(moment: float, now: float) -> str:
+    """Return a day in UTC, with the year where it is long ago: "7 March"."""
+    then = time.gmtime(moment)
+    said = f"{then.tm_mday} {_MONTHS[then.tm_mon - 1]}"
+    return said if abs(now - moment) < _YEAR else f"{said} {then.tm_year}"
+
+
+def _sessions(number: int) -> str:
+    return counted(number, "sessions")
+
+
+def _last(sessions: int) -> str:
+    return "the last session" if sessions == 1 else f"the last {sessions} sessions"

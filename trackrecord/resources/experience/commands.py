@@ -1,0 +1,363 @@
+"""Commands: by repository and kind of check, what runs, what does not, and since when."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+from msgspec.structs import asdict as fields_of
+
+from trackrecord.learning.advice.moments.commands import Command, CommandState
+
+from ..access.project_store import Transaction, change_project, read_project
+from ..declaration.checks import (
+    Choice,
+    CommandId,
+    Label,
+    Limit,
+    Moment,
+    Name,
+    Reason,
+    checking,
+    decided_by,
+)
+from ..declaration.paging import sorting_of
+from ..declaration.resource import Answer, Instant, Resource
+from .lessons import LessonChange, LessonRunAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_FEW: Final = 2
+
+
+class CommandAnswer(Answer, frozen=True, kw_only=True):
+    """What the sessions in a repository show of one command.
+
+    Attributes:
+        text: the fact with its counts, in English.
+        id: follows from the repository, the kind, the line and the machine, whatever the counts.
+        repository: the repository; "" for the project's own.
+        kind: what it checks: test, lint, type check, build, or check for several of these; command
+            for anything else.
+        line: the command line, or its first words.
+        state: how it fares now: runs, never ran, does not run any more, or needs another first.
+        sessions: of one that runs, the sessions in which it did; else the last sessions, in each of
+            which it failed.
+        calls: how often it ran or failed in these.
+        since: the first time of these.
+        last_at: the last time.
+        error: the line that tells of the last error, for people of the project; "" for none.
+        instead: the check that then ran in the same sessions, or what has to run first.
+        instead_sessions: in how many of them it ran.
+        is_standing: whether it has failed in five sessions or more, over two days or in ten.
+        machine: a digest of the machine on which it fails; "" for any.
+        dismissed: whether somebody dismissed it: agents are not told of it then.
+    """
+
+    text: str
+    id: str
+    repository: str
+    kind: str
+    line: str
+    state: CommandState
+    sessions: int
+    calls: int
+    since: Instant
+    last_at: Instant
+    error: str
+    instead: str
+    instead_sessions: int
+    is_standing: bool
+    machine: str
+    dismissed: bool
+    _command: Command
+
+    @classmethod
+    def of(
+        cls,
+        command: Command,
+        *,
+        dismissed: bool,
+        **more: Any,  # noqa: ANN401 - a subclass's fields
+    ) -> Self:
+        """Return what was counted as an answer."""
+        counted = fields_of(command)
+        for name in ("key", "outcomes", "is_whole"):
+            del counted[name]
+        return cls(**counted, dismissed=dismissed, _command=command, **more)
+
+    @property
+    def command(self) -> Command:
+        """What was counted."""
+        return self._command
+
+    @property
+    def state_in_words(self) -> str:
+        """Its state in words."""
+        return "dismissed" if self.dismissed else self.state.value
+
+
+class CommandDetails(CommandAnswer, frozen=True, kw_only=True):
+    """A command with the runs behind it and what was decided about it.
+
+    Attributes:
+        outcomes: the newest runs of its sessions, the newest first.
+        history: the decisions about it, the oldest first.
+    """
+
+    outcomes: tuple[LessonRunAnswer, ...]
+    history: tuple[LessonChange, ...]
+
+
+class CommandDecisionAnswer(Answer, frozen=True):
+    """A decision about a command, and whether it changed anything.
+
+    Attributes:
+        id: the command.
+        action: what was decided.
+        changed: whether that changed anything.
+        by: who decided.
+        reason: why; null without a reason.
+    """
+
+    id: str
+    action: Literal["dismiss", "restore"]
+    changed: bool
+    by: str
+    reason: str | None
+
+    @property
+    def in_words(self) -> str:
+        """What became of it."""
+        if self.action == "dismiss":
+            said = "dismissed" if self.changed else "was dismissed already"
+        else:
+            said = "restored" if self.changed else "was not dismissed"
+        return f"{self.id}: {said}"
+
+
+@checking
+def commands_in(
+    it: Transaction,
+    *,
+    kind: Label | None = None,
+    state: Choice[CommandState] | None = None,
+    everything: bool = False,
+) -> list[CommandAnswer]:
+    """Return the commands of a project in a transaction that is open; see `list_commands`.
+
+    Args:
+        it: a reading transaction.
+        kind: only commands of this kind.
+        state: only commands in this state.
+        everything: whether dismissed ones are returned, too, and those of one session that run on a
+            part.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        InvalidRequest: an argument is wrong.
+    """
+    return [
+        each
+        for each in _all_commands(it)
+        if (everything or not (each.dismissed or _is_passing(each.command)))
+        and (kind is None or kind == each.kind)
+        and (state is None or state == each.state)
+    ]
+
+
+def _is_passing(command: Command) -> bool:
+    """Return whether one session made it for a part of the work: hardly anybody makes it again."""
+    return command.sessions < _FEW and not command.is_whole
+
+
+def _all_commands(it: Transaction) -> list[CommandAnswer]:
+    from trackrecord.resources.experience.found_commands import found_commands
+    from trackrecord.store.advice.lesson_decisions import dismissed_lessons
+
+    dismissed = dismissed_lessons(it.connection, it.project_id, at=it.at)
+    found = found_commands(it.connection, it.settings, it.project_id, at=it.at)
+    return [CommandAnswer.of(each, dismissed=each.id in dismissed) for each in found]
+
+
+def command_details(it: Transaction, command_id: str) -> CommandDetails:
+    """Return a command with the runs behind it, in a transaction that is open.
+
+    Raises:
+        UnknownProject: nothing is on record for the project.
+        UnknownId: the project has no such command, or had none at that moment.
+        AmbiguousId: several commands' ids begin so.
+    """
+    from trackrecord.store.advice.lesson_decisions import lesson_history
+    from trackrecord.store.advice.lesson_runs import runs_of_outcomes
+
+    known = {each.id: each for each in _all_commands(it)}
+    shown = known[_whole_id(command_id, known, it.project)]
+    runs = runs_of_outcomes(it.connection, it.project_id, shown.command.outcomes)
+    decisions = lesson_history(it.connection, it.project_id, shown.id, at=it.at)
+    return CommandDetails.of(
+        shown.command,
+        dismissed=shown.dismissed,
+        outcomes=tuple(LessonRunAnswer(**asdict(each)) for each in runs),
+        history=tuple(map(LessonChange.of, decisions)),
+    )
+
+
+def _whole_id(given: str, known: Collection[str], project: str) -> str:
+    from trackrecord.resources.access.short_ids import matching, whole_id
+
+    return whole_id(
+        given,
+        matching(given, known),
+        f"project {project!r} has no command {given!r}",
+        hint="`trackrecord commands list --all` shows its commands",
+        near=lambda: known,
+    )
+
+
+COMMANDS = Resource("commands", "Show which commands run in your repositories, and which do not.")
+
+
+@COMMANDS.offers(
+    "GET /commands",
+    command="list",
+    sorting=sorting_of(
+        "commands", "id", id="id", repository="repository", kind="kind", line="line",
+        state="state_in_words", sessions="sessions", calls="calls", since="since",
+        last_at="last_at",
+    ),
+    in_pages=True,
+    columns=("id", "kind", "state", "sessions", "command"),
+    cells={
+        "state": lambda command: command.state_in_words, "command": lambda command: command.text,
+    },
+    nothing="nothing is known of commands in project {project!r}",
+    option_names={"everything": "all"},
+    option_help={"everything": "Show dismissed commands and those of a single session, too."},
+)  # fmt: skip
+def list_commands(
+    *,
+    kind: Label | None = None,
+    state: Choice[CommandState] | None = None,
+    everything: bool = False,
+    at: Moment | None = None,
+    limit: Limit | None = None,
+    project: str | None = None,
+) -> list[CommandAnswer]:
+    """List what runs and what does not, by repository and kind of check: what never ran first.
+
+    Args:
+        kind: only commands of this kind: test, lint, type check, build, check or command.
+        state: only commands in this state.
+        everything: whether dismissed ones are returned, too, and those of one session that run on a
+            part.
+        at: a past moment to answer for.
+        limit: the maximum number of commands to return; all when not given.
+        project: the commands' project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project, at) as it:
+        return commands_in(it, kind=kind, state=state, everything=everything)[:limit]
+
+
+@COMMANDS.offers("GET /commands/{command_id}", command="show")
+def show_command(
+    command_id: CommandId, *, at: Moment | None = None, project: str | None = None
+) -> CommandDetails:
+    """Show one command: its counts, the runs behind it, decisions about it.
+
+    Args:
+        command_id: the command's id, or the beginning of it.
+        at: a past moment to answer for.
+        project: the command's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    with read_project(project, at) as it:
+        return command_details(it, command_id)
+
+
+@COMMANDS.offers(
+    "POST /commands/{command_id}/dismiss",
+    command="dismiss",
+    permission="admin",
+    in_words=lambda decided: decided.in_words,
+)
+def dismiss_command(
+    command_id: CommandId,
+    *,
+    reason: Reason | None = None,
+    by: Name | None = None,
+    project: str | None = None,
+) -> CommandDecisionAnswer:
+    """Dismiss what is known of a command: no agent is told of it until it is restored.
+
+    Args:
+        command_id: the command's id, or the beginning of it.
+        reason: the reason; the history keeps it.
+        by: who decides; this process's user when not given.
+        project: the command's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    return _decide("dismiss", command_id, reason, by, project)
+
+
+@COMMANDS.offers(
+    "POST /commands/{command_id}/restore",
+    command="restore",
+    permission="admin",
+    in_words=lambda decided: decided.in_words,
+)
+def restore_command(
+    command_id: CommandId,
+    *,
+    reason: Reason | None = None,
+    by: Name | None = None,
+    project: str | None = None,
+) -> CommandDecisionAnswer:
+    """Take back the dismissal of what is known of a command.
+
+    Args:
+        command_id: the command's id, or the beginning of it.
+        reason: the reason; the history keeps it.
+        by: who decides; this process's user when not given.
+        project: the command's project; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    return _decide("restore", command_id, reason, by, project)
+
+
+def _decide(
+    action: Literal["dismiss", "restore"],
+    command_id: str,
+    reason: str | None,
+    by: str | None,
+    project: str | None,
+) -> CommandDecisionAnswer:
+    actor, given_reason = decided_by(by, reason)
+    with change_project(project) as it:
+        from trackrecord.store.advice.lesson_decisions import (
+            LessonAction,
+            LessonDecision,
+            decide_lesson,
+            dismissed_lessons,
+        )
+
+        # What is dismissed may not be found any more, and can be restored all the same.
+        known = {each.id for each in _all_commands(it)}
+        known.update(dismissed_lessons(it.connection, it.project_id))
+        whole = _whole_id(command_id, known, it.project)
+        decision = LessonDecision(
+            whole, LessonAction(action), actor, given_reason or "", time.time()
+        )
+        changed = decide_lesson(it.connection, it.project_id, decision)
+    return CommandDecisionAnswer(whole, action, changed, actor, given_reason)

@@ -1,0 +1,184 @@
+"""Digests of the calls that can be tried again: command lines, their checks, opened files.
+
+Facts about what works in a repository are counted from these; most outcomes of agents without a
+shell have none.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from trackrecord.learning.advice.moments.calls import (
+    NOT_STARTED,
+    TriedCall,
+    TriedCheck,
+    TriedRun,
+    check_by_name,
+    told_line,
+    without_home,
+)
+from trackrecord.learning.text.inert import one_line
+from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
+
+from .outcome import Outcome, ToolCall
+from .run_digest import MAX_STEPS, error_lines, launcher_of, repository_of
+
+_LONGEST_NAME = 256
+_LONGEST_TOOL = 128
+_LONGEST_LINE = 300
+_NOTHING = b""
+
+
+class _Digest(msgspec.Struct, array_like=True, gc=False):
+    session: str
+    machine: str
+    repository: str
+    calls: tuple[TriedCall, ...]
+
+
+class _Arguments(msgspec.Struct, gc=False):
+    command: str | None = None
+    cmd: str | None = None
+    file_path: str | None = None
+    path: str | None = None
+    filePath: str | None = None  # noqa: N815 - as opencode spells it
+    notebook_path: str | None = None
+    filename: str | None = None
+
+    @property
+    def line(self) -> str:
+        return self.command or self.cmd or ""
+
+    @property
+    def file(self) -> str:
+        return (
+            self.file_path
+            or self.path
+            or self.filePath
+            or self.notebook_path
+            or self.filename
+            or ""
+        )
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    session: str = ""
+    machine: str = ""
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Digest)
+_arguments = msgspec.json.Decoder(_Arguments)
+_metadata = msgspec.json.Decoder(_Metadata)
+
+
+def tried_digest(outcome: Outcome) -> bytes:
+    """Return the digest of an outcome's calls that can be tried again; b"" if it has none.
+
+    Of a very long run the first and the last calls.
+    """
+    graph = outcome.tool_graph
+    if not graph:
+        return _NOTHING
+    calls = tuple(_calls(graph, is_captured=outcome.captured_from is not None))
+    if not calls:
+        return _NOTHING
+    if len(calls) > MAX_STEPS:
+        calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
+    metadata = _metadata_of(outcome.metadata)
+    return _encoder.encode(
+        _Digest(
+            metadata.session[:_LONGEST_NAME],
+            metadata.machine[:_LONGEST_NAME],
+            repository_of(outcome.metadata),
+            calls,
+        )
+    )
+
+
+def check_tried(digest: bytes) -> None:
+    """Raise ValueError unless something is a digest of calls."""
+    _decoder.decode(digest)
+
+
+def tried_run(digest: bytes, *, outcome: int, ended_at: float) -> TriedRun:
+    """Return the calls of a digest.
+
+    Args:
+        digest: what `tried_digest` returned; not empty.
+        outcome: the row of its outcome.
+        ended_at: when the run ended, seconds since the epoch.
+    """
+    read = _decoder.decode(digest)
+    return TriedRun(
+        outcome=outcome,
+        # A run that is part of no session is one of its own.
+        session=read.session or f"#{outcome}",
+        ended_at=ended_at,
+        calls=read.calls,
+        repository=read.repository,
+        machine=read.machine,
+    )
+
+
+def _metadata_of(metadata: msgspec.Raw) -> _Metadata:
+    said = bytes(metadata)
+    if b'"session"' not in said and b'"machine"' not in said:
+        return _Metadata()
+    try:
+        return _metadata.decode(metadata)
+    except msgspec.MsgspecError:  # they are of other types: not what we mean by them
+        return _Metadata()
+
+
+def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedCall]:
+    for call in graph:
+        said = bytes(call.args)
+        # Most calls of agents without a shell have neither.
+        if b'"command"' in said or b'"cmd"' in said or b'ath"' in said or b'"filename"' in said:
+            found = _call(call, said, is_captured=is_captured)
+            if found is not None:
+                yield found
+
+
+def _call(call: ToolCall, said: bytes, *, is_captured: bool) -> TriedCall | None:
+    try:
+        arguments = _arguments.decode(said)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    tool = _name((call.tool or "").strip()[:_LONGEST_TOOL])
+    command = redacted_beginning(arguments.line, _LONGEST_LINE)
+    file = "" if command else _file(arguments.file)
+    if not tool or not (command or file):
+        return None
+    checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks or ())
+    has_failed = call.ok is False or any(check.state == NOT_STARTED for check in checks)
+    error = error_lines(call)[1] if has_failed else ""
+    at = call.timestamp if isinstance(call.timestamp, float) else 0.0
+    if not command:
+        return TriedCall(tool=tool, at=at, ok=call.ok, error=error, file=file)
+    line = told_line(command)
+    if not checks and not is_captured:
+        checks = check_by_name(tool, command, call.ok, error, line)
+    return TriedCall(
+        tool=tool,
+        at=at,
+        ok=call.ok,
+        line=line,
+        launcher=launcher_of(tool, said),
+        error=error,
+        checks=checks,
+    )
+
+
+# The same few tools and files come again and again.
+_name = lru_cache(maxsize=1024)(one_line)
+
+
+@lru_cache(maxsize=1024)
+def _file(path: str) -> str:
+    """Return a path as it may be told; "" for none, and for a very long one."""
+    if not path or len(path) > _LONGEST_LINE:
+        return ""
+    return one_line(without_home(redacted(path)), _LONGEST_LINE)
