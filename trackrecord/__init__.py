@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from trackrecord.artifacts.wrapping import summarised as summarised
     from trackrecord.inflight.classification import classify as classify
     from trackrecord.inflight.classification import classify_failure as classify_failure
-    from trackrecord.process.beside import awaited
+    from trackrecord.process.async_calls import awaited
     from trackrecord.prompt.candidates.candidate import Candidate as Candidate
     from trackrecord.prompt.candidates.rank import rank as rank
     from trackrecord.prompt.candidates.select import select as select
@@ -125,13 +125,13 @@ if TYPE_CHECKING:
     from trackrecord_producers.delivery.stats import Stats as Stats
     from trackrecord_producers.prompting.context_call import context as context
     from trackrecord_producers.prompting.rankings_call import rankings as rankings
-    from trackrecord_producers.publishing.giving_feedback import feedback as feedback
+    from trackrecord_producers.publishing.feedback_call import feedback as feedback
+    from trackrecord_producers.publishing.memory_call import remember as remember
     from trackrecord_producers.publishing.publish import dropped as dropped
     from trackrecord_producers.publishing.publish import flush as flush
     from trackrecord_producers.publishing.publish import publish as publish
     from trackrecord_producers.publishing.publish import spool as spool
     from trackrecord_producers.publishing.publish import stats as stats
-    from trackrecord_producers.publishing.remembering import remember as remember
 
     aadd_competence = awaited(add_competence)
     aadd_memory = awaited(add_memory)
@@ -210,7 +210,7 @@ def __getattr__(name: str) -> object:
 
 
 def _form_of(call: str) -> object:
-    from .process.beside import awaited
+    from .process.async_calls import awaited
 
     return awaited(getattr(sys.modules[__name__], call))
 

@@ -1,4 +1,4 @@
-"""Reads over HTTP beside the Python calls, and a thousand readers while outcomes are learnt."""
+"""Reads over HTTP compared with Python calls, and a thousand readers while outcomes are learnt."""
 
 import http.client
 import json
@@ -65,7 +65,7 @@ def measure(scale: Scale) -> Measured:
 
 
 def _questions(settings: Settings) -> dict[str, tuple[str, Mapping[str, Any], Callable[[], Any]]]:
-    """Return what is asked: a path, its query, and the same in Python."""
+    """Return the questions: a path, its query, and the same in Python."""
     reader = RankingsReader(settings)
     at = {"project": PROJECT}
     return {

@@ -22,7 +22,7 @@ from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.resources.prompt_documents.advice import advice_from
 from trackrecord.resources.prompt_documents.prompt_document import ranked_patterns
 
-from .handed import handed, standing_of_counts
+from .fleet_prompts import handed, standing_of_counts
 
 _TASKS: Final = {
     "cancel the reservation of customer {}": (

@@ -17,12 +17,11 @@ from .access.access import Access
 from .access.sessions import Sessions
 from .access.tokens import Tokens
 from .api import routes as api_routes
-from .floor import Floor
+from .ingest.body_receiver import BodyReceiver
 from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
 from .ingest.langfuse_routes import LangfuseRoutes
 from .ingest.otlp_routes import OtlpRoutes
-from .ingest.posted import Posted
 from .mcp_server import routes as mcp_routes
 from .metrics import health_routes
 from .metrics import routes as metrics_routes
@@ -31,6 +30,7 @@ from .page import routes as page_routes
 from .page.handling import error_answer
 from .protocol.answers import RequestRefused, refused
 from .protocol.bodies import Bodies
+from .query_service import QueryService
 
 _log = structlog.get_logger(__name__)
 
@@ -44,18 +44,18 @@ class _AnyText(PathConvertor):
 register_url_convertor("path", _AnyText())
 
 
-def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlette:
+def create_app(settings: HttpSettings, intake: Intake, service: QueryService) -> Starlette:
     """Build the application.
 
     Args:
         settings: who may use it, and how large a body may be.
         intake: takes what was posted; closed when the application ends.
-        floor: answers questions; closed when the application ends.
+        service: answers questions; closed when the application ends.
     """
     bodies = Bodies(settings.max_body_bytes)
-    posted = Posted(intake, bodies)
-    tokens = Tokens(floor)
-    sessions = Sessions(floor.settings.home)
+    posted = BodyReceiver(intake, bodies)
+    tokens = Tokens(service)
+    sessions = Sessions(service.settings.home)
     requests = Requests()
 
     @asynccontextmanager
@@ -63,7 +63,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
         yield
         intake.close()
         tokens.close()
-        floor.close()
+        service.close()
 
     return Starlette(
         routes=[
@@ -72,11 +72,11 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *OtlpRoutes(posted, bodies).routes(),
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
-            *api_routes.routes(floor, bodies),
-            *mcp_routes.routes(floor),
-            *metrics_routes.routes(floor, intake.captured, requests),
+            *api_routes.routes(service, bodies),
+            *mcp_routes.routes(service),
+            *metrics_routes.routes(service, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
-            *page_routes.routes(floor),
+            *page_routes.routes(service),
         ],
         middleware=[
             Middleware(CountRequests, requests=requests),

@@ -20,10 +20,10 @@ from trackrecord.settings.daemon_settings import load_daemon_settings
 from trackrecord_capture.otlp.encodings.receiver import Full
 from trackrecord_capture.otlp.runs.scores import scores_of_langfuse
 from trackrecord_door.access.stored_tokens import with_own_token
-from trackrecord_door.floor import Floor
 from trackrecord_door.ingest.intake import Intake
 from trackrecord_door.protocol.connections import BoundedProtocol
 from trackrecord_door.protocol.listening import listen_in_home
+from trackrecord_door.query_service import QueryService
 from trackrecord_door.server import serve
 
 
@@ -102,7 +102,7 @@ def main() -> None:
     intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
     listeners = [socket.socket(fileno=descriptor), listen_in_home(settings.home)]
-    serve(listeners, settings.http, intake, Floor(settings), protocol)
+    serve(listeners, settings.http, intake, QueryService(settings), protocol)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from tests.injection.paths import (
     projects_of,
 )
 from tests.injection.taught import Learnt, recorded, until
-from trackrecord.artifacts.contents import KeptPart
+from trackrecord.artifacts.contents import StoredPart
 from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import error_lines, retry_text
@@ -46,7 +46,7 @@ from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import Settings
-from trackrecord_capture.live.handing import HookAnswers, HookQuestion
+from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
@@ -86,7 +86,7 @@ def of_error(message: str) -> TaskInFlight:
 
 def as_artifact(text: str) -> str:
     data = (f"{text}\n" + "line\n" * 40 + text).encode("utf-8", "replace")
-    return summary("ab" * 32, describe(data, KeptPart(data)), 500)
+    return summary("ab" * 32, describe(data, StoredPart(data)), 500)
 
 
 RULES = ErrorRules()

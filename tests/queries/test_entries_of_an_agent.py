@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import event
 
 from trackrecord.resources.access import answer_cache as kept
-from trackrecord.resources.access.answer_cache import KeptAnswers
+from trackrecord.resources.access.answer_cache import AnswerCache
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
 from trackrecord.resources.experience.estimates import read_estimates
-from trackrecord.resources.experience.found_lessons import lesson_strength_over_time
 from trackrecord.resources.experience.lessons import lessons_of
 from trackrecord.resources.experience.patterns import deprecate_pattern, patterns_of
+from trackrecord.resources.experience.sourced_lessons import lesson_strength_over_time
 from trackrecord.resources.figures.explain import explained
 from trackrecord.resources.operation.news import changes_between
 from trackrecord.settings.daemon_settings import load_daemon_settings
@@ -121,7 +121,7 @@ def test_answers_are_kept_for_a_while_and_within_bounds(store, monkeypatch):
 
         return known.answer(connection, 1, question, compute)
 
-    known = KeptAnswers(2)
+    known = AnswerCache(2)
     with reading(store) as connection:
         assert [answer(each) for each in ("a", "b", "a", "c", "a")] == ["a", "b", "a", "c", "a"]
         assert asked == ["a", "b", "c", "a"]

@@ -10,8 +10,8 @@ from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.project_store import ProjectStore, calls_use
 from trackrecord.resources.experience.competences import revising
 from trackrecord.resources.figures.record_over_time import record_over_time
-from trackrecord.resources.reports.handed_out import handed_to_run, kind_of
 from trackrecord.resources.reports.record_runs import runs_behind_record
+from trackrecord.resources.reports.run_exposures import exposures_of_run, kind_of
 from trackrecord.resources.reports.run_lines import list_run_lines
 from trackrecord.resources.reports.runs import RunFilter, find_run
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -207,7 +207,7 @@ def test_what_a_run_was_handed_says_what_it_followed(store):
         shown = find_run(connection, "default", f"o{NOW + 3 * DAY:.0f}")
         given = {"ended_at": shown.ended_at, "at": NOW + DAY}
         row = project_row(connection, "default")
-        assert handed_to_run(connection, row, shown.task_id, None, **given) == ()
+        assert exposures_of_run(connection, row, shown.task_id, None, **given) == ()
     (found,) = shown.handed
     assert (shown.competence, shown.patterns) == (RECORD, ("reads-first",))
     assert [each.followed for each in found.entries] == [True, False, True, None, True]

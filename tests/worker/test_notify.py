@@ -19,7 +19,7 @@ from trackrecord.redis.client import agent_client
 from trackrecord.resources.operation.news import News, NewsKind
 from trackrecord.settings.notify_settings import EVENTS, NotifySettings
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord_worker.notify.command import NotTaken, tell
+from trackrecord_worker.notify.command import MessageRefused, tell
 from trackrecord_worker.notify.detect import NewsDetector
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.notify.sending import GIVE_UP_AFTER_S, Sender
@@ -288,7 +288,7 @@ def test_a_command_that_ended_is_reaped_after_its_group_is_killed(monkeypatch):
 )
 def test_what_a_command_can_do_wrong(words, said):
     """One line says it, without secrets and without control characters."""
-    with pytest.raises((NotTaken, EndpointAway)) as raised:
+    with pytest.raises((MessageRefused, EndpointAway)) as raised:
         tell(NotifySettings(tuple(words)), "msg_1", b"x" * 1_000_000)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -22,7 +22,7 @@ from tests.support.own_token import of_its_user
 from tests.worker.working import body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import consumers_here
+from trackrecord.redis.consumers import consumers_of_host
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_server
@@ -77,7 +77,7 @@ class Up:
     def processes_that_asked(self) -> set[int]:
         """The ids of its processes that have asked Redis for outcomes."""
         with agent_client(self.settings) as client:
-            asked = {consumer.pid for consumer in consumers_here(client, self.settings.keys)}
+            asked = {consumer.pid for consumer in consumers_of_host(client, self.settings.keys)}
         return asked & {process.pid for process in self.family()}
 
     def refusal(self) -> str:

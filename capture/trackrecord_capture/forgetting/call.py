@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.process.beside import awaited
+from trackrecord.process.async_calls import awaited
 from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.declaration.checks import decided_by, optional_text_of
 from trackrecord.wire.subject import MAX_NAME, Subject

@@ -53,7 +53,7 @@ class ShellAction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_check(self) -> bool:
-        """Whether it verifies earlier work: tests, a linter, a type check, a build."""
+        """Return whether it verifies earlier work: tests, a linter, a type check, a build."""
         return self.purpose in CHECKING
 
 

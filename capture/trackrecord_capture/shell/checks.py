@@ -61,7 +61,7 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def of_tests(self) -> bool:
-        """Whether it runs tests, and does not only build or look at the text."""
+        """Return whether it runs tests, and does not only build or look at the text."""
         return self.purpose is Purpose.TEST
 
 

@@ -10,8 +10,8 @@ from trackrecord.learning.text.inert import one_line
 from trackrecord.wire.join import EVIDENCE
 
 from ..access import open_store, settings_for
-from ..arguments.by_hand import REASON, actor_option
 from ..arguments.completing import complete
+from ..arguments.decision_options import REASON, actor_option
 from ..arguments.options import OneOf, Read, commit_of, json_option, project_option
 from ..output.screen import print_json
 

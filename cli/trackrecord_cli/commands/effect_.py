@@ -11,7 +11,7 @@ from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
 from ..access import open_store, read_store, settings_for
-from ..arguments.by_hand import REASON, actor_option
+from ..arguments.decision_options import REASON, actor_option
 from ..arguments.options import (
     OneOf,
     Read,

@@ -31,7 +31,7 @@ command = group_of(ERRORS)
 
 
 def _name_unknown(project: str, task_id: str | None = None) -> str | None:
-    """Say on standard error that a project is unknown, or else a task; return the nearest task.
+    """Print which project, or else which task, is unknown; return the nearest task.
 
     A project without any record is normal here: its first task has not ended yet. So is a task
     that nothing went wrong with.

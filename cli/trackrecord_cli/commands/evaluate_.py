@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.evaluation.recommendations import Gold
     from trackrecord.learning.advice.runs.runs import Run
     from trackrecord.settings.daemon_settings import DaemonSettings
-    from trackrecord_producers.publishing.given_outcomes import BadLine
+    from trackrecord_producers.publishing.checked_outcomes import BadLine
 
 _MOST_SPLITS = 1000
 
@@ -128,7 +128,7 @@ def _given(
     from trackrecord.resources.figures.evaluation import EVALUATED
     from trackrecord_producers.importers.records import Imported
     from trackrecord_producers.importers.register import read_recorded
-    from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
+    from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
 
     for path in paths:
         records = read_recorded(form, path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_store, settings_for
-from ..arguments.by_hand import actor_option
 from ..arguments.completing import complete
+from ..arguments.decision_options import actor_option
 from ..arguments.options import PROJECT_NAME, Read, json_option, name_of
 from ..output.screen import print_json, print_table, telling_what_was_done, working
 

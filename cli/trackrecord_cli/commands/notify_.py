@@ -33,7 +33,7 @@ def test(*, as_json: bool) -> None:
 
     Exit status 1: it did not take it.
     """
-    from trackrecord_worker.notify.command import NotTaken, tell
+    from trackrecord_worker.notify.command import MessageRefused, tell
     from trackrecord_worker.notify.message import example_message
 
     settings = _settings()
@@ -41,7 +41,7 @@ def test(*, as_json: bool) -> None:
     try:
         body = example_message(now=time.time())
         tell(settings.notify, f"msg_test-{secrets.token_hex(8)}", body)
-    except (NotTaken, EndpointAway) as error:
+    except (MessageRefused, EndpointAway) as error:
         problem = str(error)
     if as_json:
         print_json({"problem": problem})

@@ -13,7 +13,7 @@ from ..output.screen import print_table, progress_bar
 
 if TYPE_CHECKING:
     from trackrecord.learning.advice.moments.calls import TriedRun
-    from trackrecord.learning.advice.moments.replay import CountedShare, Replayed
+    from trackrecord.learning.advice.moments.replay import CountedShare, SessionReplay
     from trackrecord.settings.capture_rules import CaptureRules
 
 MOMENTS: Final = "moments"
@@ -26,7 +26,7 @@ _RIGHT: Final = {
 }
 
 
-def replay_sessions(rules: CaptureRules, paths: Sequence[Path]) -> Replayed:
+def replay_sessions(rules: CaptureRules, paths: Sequence[Path]) -> SessionReplay:
     """Return what recorded sessions would have been told; nothing is published.
 
     Args:
@@ -67,7 +67,7 @@ def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, li
     return dict(projects)
 
 
-def print_replayed(found: Replayed) -> None:
+def print_replayed(found: SessionReplay) -> None:
     """Print every figure beside what it is a share of."""
     from trackrecord.resources.operation.status import counted
 
@@ -78,7 +78,7 @@ def print_replayed(found: Replayed) -> None:
     print_table(("figure", "value", "95% interval"), _rows(found))
 
 
-def _rows(found: Replayed) -> Iterable[tuple[str, str, str]]:
+def _rows(found: SessionReplay) -> Iterable[tuple[str, str, str]]:
     yield "hints a session", f"{found.per_session:.2f}", ""
     yield "most hints in a session", str(found.most), ""
     yield _row("sessions without a hint", found.silent)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from ..access import own_store, settings_for
-from ..arguments.by_hand import REASON, signed
 from ..arguments.completing import complete
+from ..arguments.decision_options import REASON, signed
 from ..arguments.options import Command, Read, conditions_option
 from ..output.screen import print_json
 

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trackrecord_door.floor import Floor
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.bodies import Bodies
+from trackrecord_door.query_service import QueryService
 
 from .handling import Pages, error_answer
 from .rendering import redirect
@@ -20,9 +20,9 @@ _YEAR_S: Final = 365 * 24 * 3600
 _MOST_BYTES: Final = 16 * 1024
 
 
-def routes(floor: Floor) -> list[BaseRoute]:
+def routes(service: QueryService) -> list[BaseRoute]:
     """Return the routes."""
-    return [static_route(), theme_route(), *Pages(floor).routes()]
+    return [static_route(), theme_route(), *Pages(service).routes()]
 
 
 def theme_route() -> Route:
@@ -46,7 +46,7 @@ def theme_route() -> Route:
 
 
 def _own_path(form: Form) -> str:
-    """Return the page to go back to: of this server, whatever the form says."""
+    """Return the page to go back to: always one of this server."""
     back = (form.texts("back") or ["/"])[-1]
     is_own = back.startswith("/") and not back.startswith(("//", "/\\")) and back.isprintable()
     return back if is_own else "/"

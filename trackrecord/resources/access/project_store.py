@@ -79,16 +79,16 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "settings.daemon_settings", "resources.access.project_rows", "resources.access.short_ids",
-    "resources.experience.found_commands", "resources.experience.found_lessons",
+    "resources.experience.found_commands", "resources.experience.sourced_lessons",
     "resources.experience.pattern_standings", "resources.figures.explain",
-    "resources.prompt_documents.changing", "resources.reports.handed_out",
+    "resources.prompt_documents.changing", "resources.reports.run_exposures",
     "resources.reports.runs",
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
     "store.memories.recall", "store.memories.write", "store.outcomes.feedback.feedback_list",
     "store.patterns.decide", "store.patterns.tags",
-    "store.advice.found_runs",
+    "store.advice.run_records",
 )  # fmt: skip
 
 # What a test or a command gives in place of the store that the settings name.

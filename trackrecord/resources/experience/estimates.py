@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from trackrecord.resources.access.answer_cache import KeptAnswers
+from trackrecord.resources.access.answer_cache import AnswerCache
 from trackrecord.resources.declaration.resource import Answer
 
 if TYPE_CHECKING:
@@ -85,13 +85,13 @@ class EstimateAnswer(Answer, frozen=True, kw_only=True):
 
 
 # Those of a large project take megabytes.
-_kept: Final = KeptAnswers["Estimates"](2)
+_kept: Final = AnswerCache["Estimates"](2)
 
 
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
-    """Return the estimates of a project, counted from its runs; see `KeptAnswers`.
+    """Return the estimates of a project, counted from its runs; see `AnswerCache`.
 
     Raises:
         UnknownProject: nothing is on record for the project.

@@ -9,15 +9,15 @@ from trackrecord.learning.advice.moments.commands import Command, commands_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
-from ..access.answer_cache import KeptAnswers
+from ..access.answer_cache import AnswerCache
 
-_kept: Final = KeptAnswers[tuple[Command, ...]](8)
+_kept: Final = AnswerCache[tuple[Command, ...]](8)
 
 
 def found_commands(
     connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
 ) -> tuple[Command, ...]:
-    """Return what runs in a project's repositories and what does not; see `KeptAnswers`.
+    """Return what runs in a project's repositories and what does not; see `AnswerCache`.
 
     Args:
         connection: a reading transaction.

@@ -266,7 +266,7 @@ def _is_over(lesson: LessonAnswer, asked_for: str | None) -> bool:
 def _all_lessons(it: Transaction) -> list[LessonAnswer]:
     from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 
-    from .found_lessons import found_lessons
+    from .sourced_lessons import found_lessons
 
     decided = dismissed_lessons(it.connection, it.project_id, at=it.at)
     dismissed = {name: LessonChange.of(each) for name, each in decided.items()}

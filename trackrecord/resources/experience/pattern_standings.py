@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.estimates.estimates import Estimates
 from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.resources.access.answer_cache import KeptAnswers
+from trackrecord.resources.access.answer_cache import AnswerCache
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.short_ids import ids_beginning_with, ids_near, whole_stored_id
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -18,7 +18,7 @@ from trackrecord.store.patterns.tables import patterns
 from .estimates import read_estimates
 
 # Those of a large project take megabytes.
-_kept: Final = KeptAnswers[tuple[Standing, ...]](2)
+_kept: Final = AnswerCache[tuple[Standing, ...]](2)
 PATTERNS_HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
@@ -29,7 +29,7 @@ def ordered_standings(
     estimates: Estimates,
     at: float | None,
 ) -> tuple[Standing, ...]:
-    """Return the standing of all patterns, best first, anti-patterns last; see `KeptAnswers`.
+    """Return the standing of all patterns, best first, anti-patterns last; see `AnswerCache`.
 
     A page of a list needs all of them, for only the rules say which are the best.
     """

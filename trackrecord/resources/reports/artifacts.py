@@ -20,7 +20,7 @@ from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.kept_outputs import KeptOutput
+    from trackrecord.artifacts.output_records import OutputRecord
 
 
 class Artifact(Answer, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class Artifact(Answer, frozen=True, kw_only=True):
     summary: str | None
 
     @classmethod
-    def of(cls, kept: KeptOutput) -> Self:
+    def of(cls, kept: OutputRecord) -> Self:
         """Return a stored output as an answer."""
         return cls(
             id=kept.id,

@@ -9,7 +9,7 @@ from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.episodes.flow import ProcedureFlow, flow_of
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.experience.competences import whole_record_id
-from trackrecord.store.advice.found_runs import runs_of_rows
+from trackrecord.store.advice.run_records import runs_of_rows
 from trackrecord.store.competences.provenance import newest_rows
 from trackrecord.store.competences.read import read_competence
 

@@ -12,8 +12,8 @@ from trackrecord.wire.tried_calls import tried_run
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.as_of import current_as_of
 from ..outcomes.replaced import Replaced
-from ..outcomes.standing import stood
 from .tables import runs, tried_calls
 
 _COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
@@ -100,7 +100,7 @@ def read_tried_runs(
     table = tried_calls.c
     query = (
         select(table.outcome, table.ended_at, table.digest)
-        .where(table.project_id == project_id, stood(table.replaced_at, at))
+        .where(table.project_id == project_id, current_as_of(table.replaced_at, at))
         .order_by(table.ended_at.desc(), table.outcome.desc())
         .limit(limit)
     )
@@ -128,7 +128,7 @@ def patterns_of_source(
     """
     query = (
         select(runs.c.digest)
-        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
@@ -159,7 +159,7 @@ def _newest(
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
-    query = query.where(stood(runs.c.replaced_at, at))
+    query = query.where(current_as_of(runs.c.replaced_at, at))
     if at is not None:
         query = query.where(runs.c.received_at <= at)
     found = [

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import Consumer, consumers_here
+from trackrecord.redis.consumers import Consumer, consumers_of_host
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.migrate import store_at
@@ -73,7 +73,9 @@ CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat":
 
 def _silence(settings: Settings) -> float | None:
     """Return the seconds since this host's worker last read the stream; None if it never did."""
-    consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
+    consumers: list[Consumer] = _ask(
+        settings, lambda client: consumers_of_host(client, settings.keys)
+    )
     return min((consumer.idle_s for consumer in consumers), default=None)
 
 

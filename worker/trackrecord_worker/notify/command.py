@@ -17,7 +17,7 @@ _MOST_COMPLAINT: Final = 4096
 _LOOK_EVERY_S: Final = 0.02
 
 
-class NotTaken(Exception):
+class MessageRefused(Exception):
     """Raised when the command refuses one message, and might take another one."""
 
 
@@ -31,7 +31,7 @@ def tell(settings: NotifySettings, message_id: str, body: bytes) -> None:
         body: the message.
 
     Raises:
-        NotTaken: the command refuses this message.
+        MessageRefused: the command refuses this message.
         EndpointAway: the command cannot be started, or does not end.
     """
     environment = {**os.environ, "MESSAGE_ID": message_id}
@@ -63,7 +63,7 @@ def tell(settings: NotifySettings, message_id: str, body: bytes) -> None:
         message = f"the command did not end within {settings.timeout_s:g} s and was killed"
         raise EndpointAway(message)
     if process.returncode:
-        raise NotTaken(_failure(process.returncode, complaint))
+        raise MessageRefused(_failure(process.returncode, complaint))
 
 
 def _ends(process: subprocess.Popen[bytes], timeout_s: float) -> bool:

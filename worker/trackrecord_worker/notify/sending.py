@@ -13,7 +13,7 @@ from trackrecord.errors import EndpointAway
 from trackrecord.learning.text.times import iso
 from trackrecord.settings.daemon_settings import DaemonSettings
 
-from .command import NotTaken, tell
+from .command import MessageRefused, tell
 from .message import type_of
 from .outbox import Outbox, WaitingNews
 
@@ -90,7 +90,7 @@ class Sender:
     def _send(self, waiting: WaitingNews) -> bool:
         try:
             tell(self._settings, f"msg_{waiting.entry_id}", waiting.body)
-        except NotTaken as error:
+        except MessageRefused as error:
             before, _ = self._refused.pop(waiting.entry_id, (0.0, 0.0))
             if not self._gives_up(waiting, str(error), "it is tried again later"):
                 pause_s = _longer(before)

@@ -19,7 +19,7 @@ from trackrecord.errors import KeepsEnding, ServerUnavailable
 from trackrecord.process.folders import free_share
 from trackrecord.process.python_command import module_arguments, python_command
 from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import consumers_here
+from trackrecord.redis.consumers import consumers_of_host
 from trackrecord.settings.settings import Settings
 
 from ..checks.server_checks import check_servers
@@ -212,7 +212,7 @@ class Daemon:
         with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
             return any(
                 _leads(worker, consumer.pid)
-                for consumer in consumers_here(client, self.settings.keys)
+                for consumer in consumers_of_host(client, self.settings.keys)
             )
         return False
 

@@ -27,7 +27,7 @@ from ..facts.reading import fact_of
 from ..facts.safe_facts import without_secrets
 from ..facts.vocabulary import SpanKind
 from ..runs.event_runs import PromptOf, no_prompt
-from ..runs.scores import GivenScore, score_events, scores_of_langfuse
+from ..runs.scores import ReportedScore, score_events, scores_of_langfuse
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
 from .waiting import WaitingTrace, WaitingTraces
@@ -151,7 +151,7 @@ class TraceBuffer:
         self._take_scores(given)
         return len(scores) - len(given)
 
-    def _take_scores(self, scores: Sequence[GivenScore]) -> None:
+    def _take_scores(self, scores: Sequence[ReportedScore]) -> None:
         if not scores:
             return
         with self._lock:

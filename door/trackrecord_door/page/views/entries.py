@@ -11,7 +11,7 @@ from ..formats import day
 
 
 @dataclass(frozen=True)
-class Happening:
+class HistoryEvent:
     """Something that happened to an entry.
 
     Attributes:

@@ -21,9 +21,9 @@ from trackrecord.resources.reports.runs import (
     verdict_of,
 )
 
-from ..answering import Shown
+from ..answering import PageView
 from ..drawings.time_line import Bar, time_line_of
-from ..requests.asked import PageRequest
+from ..requests.page_request import PageRequest
 
 _ROWS: Final = 50
 _VERDICTS: Final = get_args(RunVerdict)
@@ -42,7 +42,7 @@ _PAGES: Final = {
 }
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the runs, the newest first."""
     wanted = RunFilter(
         source=asked.text("source"),
@@ -67,10 +67,10 @@ def shown(asked: PageRequest) -> Shown:
         "is_filtered": wanted != RunFilter(),
         "cursor": cursor,
     }
-    return Shown("lists/runs.html", "Runs", values, 200 if problem is None else 404)
+    return PageView("lists/runs.html", "Runs", values, 200 if problem is None else 404)
 
 
-def one(asked: PageRequest) -> Shown:
+def one(asked: PageRequest) -> PageView:
     """Show one run."""
     with asked.reading() as connection:
         run = find_run(connection, asked.project, asked.named["id"], at=asked.at)
@@ -100,7 +100,7 @@ def one(asked: PageRequest) -> Shown:
         "errors": errors,
         "problem": problem,
     }
-    return Shown("details/run.html", f"Run {run.outcome_id}", values)
+    return PageView("details/run.html", f"Run {run.outcome_id}", values)
 
 
 def _verdict(success: bool | None) -> str:
@@ -189,7 +189,7 @@ def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str |
 
 def _errors(asked: PageRequest, task_id: str) -> tuple[list[TaskError], str | None]:
     """Return the errors of the task that are still in flight, or why they are not known."""
-    settings = asked.floor.settings
+    settings = asked.service.settings
     try:
         with asked.redis() as client:
             store = InFlightStore(client, settings.keys, asked.project, settings.errors)

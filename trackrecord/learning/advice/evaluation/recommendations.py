@@ -293,7 +293,7 @@ def _right(gold: Gold, asked: _Asked, method: str) -> list[float]:
 
 
 def choose_by_seed(runs: Iterable[Run], rules: CompetenceRules, task: str) -> frozenset[str] | None:
-    """Return the tools of the record that `--by seed` selects; None if there is no record.
+    """Return the tools of the record that `--by seed` selects; None without a record.
 
     Only how well the words fit and the raw success rate tell records apart: recorded runs are
     equally recent.

@@ -127,7 +127,7 @@ class SeedRates:
         self._from = rules.min_successes
 
     def rate(self, run: Run) -> float | None:
-        """Return the rate of the record of a run's procedure; None where there is no record."""
+        """Return the success rate of the record of a run's procedure; None without a record."""
         procedure = frozenset(run.order)
         successes = self._successes[procedure]
         if not procedure or successes < self._from:

@@ -110,7 +110,7 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def failed(self) -> bool:
-        """Whether the call failed: of a check, whether it did not start.
+        """Return whether the call failed: of a check, whether it did not start.
 
         What a check finds is its result, and what a person refuses was never tried.
         """
@@ -120,7 +120,7 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def ran(self) -> bool:
-        """Whether the call did its work."""
+        """Return whether the call did its work."""
         if self.checks:
             known = [check.state for check in self.checks if check.state is not None]
             return bool(known) and NOT_STARTED not in known

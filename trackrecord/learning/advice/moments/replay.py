@@ -48,7 +48,7 @@ class CountedShare:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replayed:
+class SessionReplay:
     """What would have been told in recorded sessions.
 
     Attributes:
@@ -86,7 +86,7 @@ class Replayed:
 
     @property
     def per_session(self) -> float:
-        """How many hints a session gets in the mean."""
+        """Return how many hints a session gets in the mean."""
         return sum(self.hints.values()) / self.sessions if self.sessions else 0.0
 
     def to_document(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class _Repository:
         return False
 
 
-def replay(runs: Iterable[TriedRun]) -> Replayed:
+def replay(runs: Iterable[TriedRun]) -> SessionReplay:
     """Go through sessions in order of time, and return what would have been told in them.
 
     Args:
@@ -200,7 +200,7 @@ def _events(runs: Iterable[TriedRun]) -> Iterator[tuple[float, TriedRun, TriedCa
     return ((at, run, call) for at, _, _, run, call in events)
 
 
-def _replayed(repository: _Repository) -> Replayed:
+def _replayed(repository: _Repository) -> SessionReplay:
     sessions, counts = repository.sessions, repository.counts
     judged: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     told: list[tuple[float, str, str, str, bool | None]] = []
@@ -215,7 +215,7 @@ def _replayed(repository: _Repository) -> Replayed:
     never = [each for each in tested if _TEST not in each.state.checked and _fails(each, _TEST)]
     spoke = sum(bool(each.hints) for each in sessions.values())
     kinds = Counter(hint.kind.value for each in sessions.values() for _, _, hint in each.hints)
-    return Replayed(
+    return SessionReplay(
         sessions=len(sessions),
         calls=counts["calls"],
         failures=counts["failures"],
@@ -273,14 +273,14 @@ def _is_need_right(hint: Hint, later: Iterable[TriedCall]) -> bool | None:
     return None
 
 
-def together(parts: Iterable[Replayed]) -> Replayed:
+def together(parts: Iterable[SessionReplay]) -> SessionReplay:
     """Return the figures of several repositories as one."""
     every = list(parts)
     hints: Counter[str] = Counter()
     for each in every:
         hints.update(each.hints)
     kinds = sorted({kind for each in every for kind in each.right})
-    return Replayed(
+    return SessionReplay(
         sessions=sum(each.sessions for each in every),
         calls=sum(each.calls for each in every),
         failures=sum(each.failures for each in every),
