@@ -60,9 +60,9 @@ def measure(scale: Scale) -> Measured:
     figures = [
         Figure(
             f"{name}{where}, p99",
-            percentile([one.wall_ms for one in found[name]], 0.99), UNIT, at_most(floor), bare,
+            percentile([one.wall_ms for one in found[name]], 0.99), UNIT, at_most(service), bare,
         )
-        for where, found, floor in (
+        for where, found, service in (
             ("", runs, _FLOOR_MS),
             (", the front door closed", away, _AWAY_FLOOR_MS),
         )

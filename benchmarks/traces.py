@@ -21,7 +21,7 @@ def measure(scale: Scale) -> Measured:
             [
                 sys.executable,
                 "-m",
-                "benchmarks.children.taken_traces",
+                "benchmarks.children.trace_intake",
                 str(scale.publish_calls),
                 folder,
             ],

@@ -16,7 +16,7 @@ MEMORY_RULES = MemoryRules()
 
 def answer_from(
     document, *, now, advice=None, rules=RULES, memory_rules=MEMORY_RULES, problem=None,
-    handing=AS_THEY_ARE, **asked,
+    exposure_plan=AS_THEY_ARE, **asked,
 ):  # fmt: skip
     """Return the answer of `rankings()` from these documents."""
     return rankings_answer.answer_from(
@@ -24,13 +24,13 @@ def answer_from(
         ProjectDocuments(document, advice, problem),
         PromptRules(rules, memory_rules),
         now=now,
-        handing=handing,
+        exposure_plan=exposure_plan,
     )
 
 
 def context_from(
     document, own=(), rules=RULES, *, now, advice=None, memory_rules=MEMORY_RULES, problem=None,
-    handing=AS_THEY_ARE, own_task=UNKNOWN, tokenizer=None, **asked,
+    exposure_plan=AS_THEY_ARE, own_task=UNKNOWN, tokenizer=None, **asked,
 ):  # fmt: skip
     """Return the answer of `context()` from these documents and an agent's own candidates."""
     return context_answer.context_from(
@@ -39,7 +39,7 @@ def context_from(
         PromptRules(rules, memory_rules),
         OwnPart(own, own_task, tokenizer),
         now=now,
-        handing=handing,
+        exposure_plan=exposure_plan,
     )
 
 

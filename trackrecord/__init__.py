@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from trackrecord_producers.delivery.stats import Stats
     from trackrecord_producers.prompting.context_call import context
     from trackrecord_producers.prompting.rankings_call import rankings
-    from trackrecord_producers.publishing.giving_feedback import feedback
+    from trackrecord_producers.publishing.feedback_call import feedback
+    from trackrecord_producers.publishing.memory_call import remember
     from trackrecord_producers.publishing.publish import dropped, flush, publish, spool, stats
-    from trackrecord_producers.publishing.remembering import remember
 
     from .artifacts.client import artifact, summarise
     from .artifacts.pages import Page
     from .artifacts.wrapping import summarised
-    from .beside import awaited
+    from .async_calls import awaited
     from .calls.criteria import aweigh, weigh
     from .calls.effect import aeffect, effect
     from .calls.strategies import astrategies, strategies
@@ -345,7 +345,7 @@ _HOMES = {
     "explain": "trackrecord.resources.explanations",
     "explain_procedure": "trackrecord.resources.explanations",
     "explain_run": "trackrecord.resources.explanations",
-    "feedback": "trackrecord_producers.publishing.giving_feedback",
+    "feedback": "trackrecord_producers.publishing.feedback_call",
     "flush": "trackrecord_producers.publishing.publish",
     "forget": "trackrecord_capture.forgetting.call",
     "forget_memory": "trackrecord.resources.memories",
@@ -369,7 +369,7 @@ _HOMES = {
     "recall": "trackrecord.resources.memories",
     "record_error": "trackrecord_producers.attempts.errors_in_flight",
     "reject_memory": "trackrecord.resources.memories",
-    "remember": "trackrecord_producers.publishing.remembering",
+    "remember": "trackrecord_producers.publishing.memory_call",
     "reset_pattern": "trackrecord.resources.patterns",
     "replay_dead_letters": "trackrecord.resources.dead_letters",
     "resolve_error": "trackrecord_producers.attempts.errors_in_flight",
@@ -411,7 +411,7 @@ def __getattr__(name: str) -> object:
 
 def _awaited_form(name: str) -> object:
     """Return the form for event loops of the call that is named after the "a"."""
-    from .beside import awaited
+    from .async_calls import awaited
 
     call: Callable[..., object] = getattr(sys.modules[__name__], name[1:])
     value = globals()[name] = awaited(call)

@@ -32,12 +32,12 @@ def own_name() -> str:
 def consumers_of(answer: Any) -> list[Consumer]:  # noqa: ANN401 - whatever Redis says
     """Return the consumers that an answer to XINFO CONSUMERS names."""
     return [
-        Consumer(_pid_here(each["name"].decode(errors="replace")), int(each["idle"]) / 1000)
+        Consumer(_pid_on_host(each["name"].decode(errors="replace")), int(each["idle"]) / 1000)
         for each in answer
     ]
 
 
-def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
+def consumers_of_host(client: redis.Redis, keys: Keys) -> list[Consumer]:
     """Return the consumers of this host that have ever asked for outcomes.
 
     Raises:
@@ -52,7 +52,7 @@ def consumers_here(client: redis.Redis, keys: Keys) -> list[Consumer]:
     return [each for each in consumers_of(found) if each.pid]
 
 
-def _pid_here(name: str) -> int:
-    here = f"{socket.gethostname()}-"
-    pid = name.removeprefix(here).split("-")[0]
-    return int(pid) if name.startswith(here) and pid.isascii() and pid.isdecimal() else 0
+def _pid_on_host(name: str) -> int:
+    prefix = f"{socket.gethostname()}-"
+    pid = name.removeprefix(prefix).split("-")[0]
+    return int(pid) if name.startswith(prefix) and pid.isascii() and pid.isdecimal() else 0

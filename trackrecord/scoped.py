@@ -21,26 +21,26 @@ class Scoped(Generic[T]):
 
     def __init__(self, name: str) -> None:
         self._open: list[T] = []
-        self._here: ContextVar[T | None] = ContextVar(name, default=None)
+        self._current: ContextVar[T | None] = ContextVar(name, default=None)
 
     def get(self) -> T | None:
         """Return the current value; None outside of any block."""
         if not self._open:
             return None
-        here = self._here.get()
+        current = self._current.get()
         # A task that outlives the block in which it was created still has that block's context.
-        is_open = any(here is value for value in self._open)
-        return here if is_open else self._open[-1]
+        is_open = any(current is value for value in self._open)
+        return current if is_open else self._open[-1]
 
     @contextmanager
     def within(self, value: T) -> Iterator[T]:
         """Set the value for the duration of the block."""
-        outer = self._here.get()
-        self._here.set(value)
+        outer = self._current.get()
+        self._current.set(value)
         self._open.append(value)
         try:
             yield value
         finally:
             self._open = [other for other in self._open if other is not value]
             # Not by a token: a fixture's end may run in another context than its beginning.
-            self._here.set(outer)
+            self._current.set(outer)

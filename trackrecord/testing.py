@@ -15,7 +15,7 @@ calls that read and change it, such as `trackrecord.recall`; it needs the extra
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
-from trackrecord.calls.given_store import store_of
+from trackrecord.calls.fake_store import store_of
 from trackrecord.prompt.reading.fake_rankings import rankings_of
 from trackrecord.resources.project_store import NoStore, given_stores
 from trackrecord_producers.capture import Captured

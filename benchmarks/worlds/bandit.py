@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from benchmarks.worlds.handed import first_handed
+from benchmarks.worlds.fleet_prompts import first_handed
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.exploring import Prospect, order
 from trackrecord.learning.advice.rules import Explore

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from benchmarks.worlds.handed import handed, standing_of_counts
+from benchmarks.worlds.fleet_prompts import handed, standing_of_counts
 from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.advice.runs import Run

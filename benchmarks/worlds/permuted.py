@@ -22,7 +22,7 @@ from trackrecord.queries.advice import advice_from
 from trackrecord.queries.prompt_document import ranked_patterns
 from trackrecord.rules_bundle import Rules
 
-from .handed import handed, standing_of_counts
+from .fleet_prompts import handed, standing_of_counts
 
 _TASKS: Final = {
     "cancel the reservation of customer {}": (

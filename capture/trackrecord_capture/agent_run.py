@@ -75,7 +75,7 @@ class RunCall(msgspec.Struct, frozen=True, kw_only=True):
     sub_agent: SubAgent | None = None
 
 
-class Seen(StrEnum):
+class SignalKind(StrEnum):
     """The kinds of evidence that a source has on a run, apart from its calls."""
 
     EVALUATED = "evaluated"
@@ -98,7 +98,7 @@ class Seen(StrEnum):
     """The model's API refused or failed: no verdict on the agent."""
 
 
-class Sign(msgspec.Struct, frozen=True, kw_only=True):
+class Signal(msgspec.Struct, frozen=True, kw_only=True):
     """Something that was seen of how a run went.
 
     Attributes:
@@ -109,7 +109,7 @@ class Sign(msgspec.Struct, frozen=True, kw_only=True):
         call: the position in `calls` of the call that it concerns; None if none.
     """
 
-    kind: Seen
+    kind: SignalKind
     success: bool | None = None
     says: str = ""
     at: float | None = None
@@ -157,7 +157,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     branch: str = ""
     instruction: str = ""
     calls: tuple[RunCall, ...] = ()
-    signs: tuple[Sign, ...] = ()
+    signs: tuple[Signal, ...] = ()
     is_over: bool = True
     parent: str = ""
     name: str = ""

@@ -15,13 +15,13 @@ from trackrecord.redaction.redact import redacted, redacted_beginning
 from trackrecord.repositories import valid_name
 from trackrecord.wire.outcome import encode_body
 
-from .agent_run import AgentRun, RunCall, Seen, is_cancelled
-from .kept import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
+from .agent_run import AgentRun, RunCall, SignalKind, is_cancelled
+from .call_fields import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
 from .own_tools import without_own_tools
 from .projects import RunProjects
 from .shell.searches import with_answers
 from .verdict.checks import findings_of
-from .verdict.verdict import RunVerdict, SeenEvidence, verdict_of
+from .verdict.verdict import RunVerdict, WeighedEvidence, verdict_of
 
 _LONGEST_INSTRUCTION: Final = 4000
 _LONGEST_SAYS: Final = 300
@@ -42,7 +42,7 @@ _SPACE: Final = re.compile(r"\s+")
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 # What a person explains in words of their own.
-_REMARKED: Final = frozenset({Seen.REJECTED, Seen.UNDONE})
+_REMARKED: Final = frozenset({SignalKind.REJECTED, SignalKind.UNDONE})
 _REFUSED: Final = "refused by the person"
 
 DEFAULTS: Final = CaptureRules()
@@ -93,7 +93,7 @@ def _with_cancelled(run: AgentRun) -> AgentRun:
 
 def _without_words(run: AgentRun) -> AgentRun:
     """Return a run without a person's words on refusing a call or reverting the work."""
-    refused = {sign.call for sign in run.signs if sign.kind is Seen.REJECTED}
+    refused = {sign.call for sign in run.signs if sign.kind is SignalKind.REJECTED}
     calls = tuple(
         msgspec.structs.replace(call, error=_REFUSED, result="") if place in refused else call
         for place, call in enumerate(run.calls)
@@ -229,11 +229,11 @@ def _cost(run: AgentRun) -> dict[str, float] | None:
 
 
 def _process(run: AgentRun) -> dict[str, int] | None:
-    rejections = sum(sign.kind is Seen.REJECTED for sign in run.signs)
+    rejections = sum(sign.kind is SignalKind.REJECTED for sign in run.signs)
     return {"rejections": rejections} if rejections else None
 
 
-def _ground(evidence: SeenEvidence, places: list[int]) -> dict[str, Any]:
+def _ground(evidence: WeighedEvidence, places: list[int]) -> dict[str, Any]:
     ground: dict[str, Any] = {"kind": evidence.kind}
     if evidence.says:
         ground["says"] = shortened(evidence.says, _LONGEST_SAYS)

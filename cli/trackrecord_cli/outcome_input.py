@@ -8,15 +8,15 @@ from typing import Final
 import click
 
 from trackrecord.errors import ImportFormatError
-from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
+from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
 
 BAD_INPUT: Final = 2
 _MOST_NAMED: Final = 10
 
 
 def up_to_damage(
-    given: Iterable[GivenOutcome | BadLine], file: str
-) -> Iterator[GivenOutcome | BadLine]:
+    given: Iterable[CheckedOutcome | BadLine], file: str
+) -> Iterator[CheckedOutcome | BadLine]:
     """Return the content of a file; unreadable content becomes its last bad line."""
     try:
         yield from given

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trackrecord_producers.publishing.given_outcomes import BadLine, GivenOutcome
+from trackrecord_producers.publishing.checked_outcomes import BadLine, CheckedOutcome
 
 from .outcome_input import say_bad_lines
 from .screen import print_json
@@ -70,7 +70,7 @@ class Publication:
 
     def publish(
         self,
-        given: Iterable[GivenOutcome | BadLine],
+        given: Iterable[CheckedOutcome | BadLine],
         report: Callable[[int], None] = lambda _outcomes: None,
     ) -> Published:
         """Publish all outcomes; bad ones are collected, the others go through.
@@ -84,7 +84,7 @@ class Publication:
         """
         from trackrecord_producers.delivery.stream_writer import BATCH_OUTCOMES
 
-        batch: list[GivenOutcome] = []
+        batch: list[CheckedOutcome] = []
         for outcome in given:
             if isinstance(outcome, BadLine):
                 self.published.bad.append(outcome)
@@ -97,7 +97,7 @@ class Publication:
         self._send(batch)
         return self.published
 
-    def _send(self, batch: list[GivenOutcome]) -> None:
+    def _send(self, batch: list[CheckedOutcome]) -> None:
         from trackrecord_producers.delivery.stream_writer import send
 
         if self._find_known is not None and self.published.known is not None:
@@ -106,7 +106,7 @@ class Publication:
         self.published.entry_ids += send(self._client, self._keys, bodies)
         self.published.outcome_ids += [outcome.outcome_id for outcome in batch]
 
-    def _count_known(self, batch: list[GivenOutcome], find_known: FindKnown) -> int:
+    def _count_known(self, batch: list[CheckedOutcome], find_known: FindKnown) -> int:
         names = {(outcome.project, outcome.outcome_id) for outcome in batch}
         new = names - self._seen - set(find_known(names))
         self._seen |= names

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from .access import own_store, settings_for
-from .by_hand import REASON, signed
 from .completing import complete
+from .decision_options import REASON, signed
 from .options import Command, Read, conditions_option
 from .screen import print_json
 

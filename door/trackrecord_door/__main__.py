@@ -13,8 +13,8 @@ from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.errors import TrackrecordError
 from trackrecord.logs import configure_logs
 
-from .floor import Floor
 from .listening import listen, listen_in_home
+from .query_service import QueryService
 from .server import serve
 from .services import create_intake
 from .stored_tokens import has_tokens, with_own_token
@@ -31,7 +31,9 @@ def main(arguments: Sequence[str]) -> int:
         if len(listeners) == 1:
             listeners.append(listen_in_home(settings.home))
         settings = with_own_token(settings)
-        serve(listeners, settings.http, create_intake(settings, listeners[0]), Floor(settings))
+        serve(
+            listeners, settings.http, create_intake(settings, listeners[0]), QueryService(settings)
+        )
     except TrackrecordError as error:
         sys.stderr.write(f"trackrecord: {error}\n")
         return 3

@@ -18,7 +18,7 @@ from .access import Access
 from .answers import RequestRefused, refused
 from .api import routes as api_routes
 from .bodies import Bodies
-from .floor import Floor
+from .body_receiver import BodyReceiver
 from .hook_routes import HookRoutes
 from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
@@ -28,7 +28,7 @@ from .metrics.requests import CountRequests, Requests
 from .otlp_routes import OtlpRoutes
 from .page import routes as page_routes
 from .page.handling import error_answer
-from .posted import Posted
+from .query_service import QueryService
 from .sessions import Sessions
 from .tokens import Tokens
 
@@ -44,18 +44,18 @@ class _AnyText(PathConvertor):
 register_url_convertor("path", _AnyText())
 
 
-def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlette:
+def create_app(settings: HttpSettings, intake: Intake, service: QueryService) -> Starlette:
     """Build the application.
 
     Args:
         settings: who may use it, and how large a body may be.
         intake: takes what was posted; closed when the application ends.
-        floor: answers questions; closed when the application ends.
+        service: answers questions; closed when the application ends.
     """
     bodies = Bodies(settings.max_body_bytes)
-    posted = Posted(intake, bodies)
-    tokens = Tokens(floor)
-    sessions = Sessions(floor.settings.home)
+    posted = BodyReceiver(intake, bodies)
+    tokens = Tokens(service)
+    sessions = Sessions(service.settings.home)
     requests = Requests()
 
     @asynccontextmanager
@@ -63,7 +63,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
         yield
         intake.close()
         tokens.close()
-        floor.close()
+        service.close()
 
     return Starlette(
         routes=[
@@ -72,11 +72,11 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *OtlpRoutes(posted, bodies).routes(),
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
-            *api_routes.routes(floor, bodies),
-            *mcp_routes.routes(floor),
-            *metrics_routes.routes(floor, intake.captured, requests),
+            *api_routes.routes(service, bodies),
+            *mcp_routes.routes(service),
+            *metrics_routes.routes(service, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
-            *page_routes.routes(floor),
+            *page_routes.routes(service),
         ],
         middleware=[
             Middleware(CountRequests, requests=requests),

@@ -136,7 +136,7 @@ class BoundedProtocol(H11Protocol):
             self._begin_waiting()
         elif state is h11.SEND_BODY:
             self._begin_waiting()
-            self._head_is_here()
+            self._has_head()
         else:
             self._end_waiting()
 
@@ -180,7 +180,7 @@ class BoundedProtocol(H11Protocol):
             self._deadline = self.loop.call_later(self.request_s, self.give_up)
             self._head_deadline = self.loop.call_later(self.head_s, self.give_up)
 
-    def _head_is_here(self) -> None:
+    def _has_head(self) -> None:
         """From now on a body arrives, which must not stall."""
         if self._head_deadline is not None:
             self._head_deadline.cancel()

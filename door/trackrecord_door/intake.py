@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.otlp.receiver import Receiver
 from trackrecord_capture.otlp.span import LogRecord, Span
 

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from trackrecord_capture.otlp.receiver import Receiver
 
 from .answers import JSON, RequestRefused, as_json, media_type
+from .body_receiver import BodyReceiver
 from .intake import take_scores
-from .posted import Posted
 
 
 class _Score(msgspec.Struct, rename="camel"):
@@ -37,7 +37,7 @@ class LangfuseRoutes:
         posted: reads what was posted, and has it taken.
     """
 
-    def __init__(self, posted: Posted) -> None:
+    def __init__(self, posted: BodyReceiver) -> None:
         self._posted = posted
 
     def routes(self) -> list[Route]:

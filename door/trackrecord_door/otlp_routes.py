@@ -15,9 +15,9 @@ from trackrecord_capture.otlp.receiver import Receiver
 
 from .answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
 from .bodies import Bodies
+from .body_receiver import BodyReceiver
 from .callers import Permission, check_permitted
 from .intake import take_logs, take_spans
-from .posted import Posted
 
 _ENCODINGS: Final[dict[str, Encoding]] = {PROTOBUF: "protobuf", JSON: "json"}
 _WHY_REJECTED: Final = "malformed, without a valid trace id and span id, or not usable"
@@ -33,7 +33,7 @@ class OtlpRoutes:
         bodies: reads what is ignored.
     """
 
-    def __init__(self, posted: Posted, bodies: Bodies) -> None:
+    def __init__(self, posted: BodyReceiver, bodies: Bodies) -> None:
         self._posted = posted
         self._bodies = bodies
 

@@ -15,8 +15,8 @@ from trackrecord.http_settings import HttpSettings
 
 from .application import create_app
 from .connections import BoundedProtocol
-from .floor import Floor
 from .intake import Intake
+from .query_service import QueryService
 
 # A head beyond this is refused.
 _MAX_HEAD_BYTES = 64 * 1024
@@ -65,7 +65,7 @@ def serve(
     listeners: Sequence[socket.socket],
     settings: HttpSettings,
     intake: Intake,
-    floor: Floor,
+    service: QueryService,
     protocol: type[BoundedProtocol] = BoundedProtocol,
 ) -> None:
     """Serve HTTP until SIGINT or SIGTERM; requests that were begun are answered first.
@@ -74,11 +74,11 @@ def serve(
         listeners: sockets that listen, over TCP and the Unix socket of the home.
         settings: who may use the server, and how large a body may be.
         intake: takes what was posted.
-        floor: answers questions.
+        service: answers questions.
         protocol: the bounds of connections.
     """
     config = uvicorn.Config(
-        create_app(settings, intake, floor),
+        create_app(settings, intake, service),
         http=protocol,
         ws="none",
         loop="asyncio",

@@ -11,7 +11,7 @@ from trackrecord.errors import AlreadyRunning
 from trackrecord.folders import make_private_folder, open_private
 from trackrecord_capture.agents.door_address import DoorAddress
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.live.opening import live_of
 from trackrecord_capture.otlp.opening import traces_of
 

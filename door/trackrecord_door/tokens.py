@@ -19,7 +19,7 @@ from trackrecord.errors import StoreUnavailable, TrackrecordError
 from trackrecord.times import believed_age
 
 from .callers import Caller
-from .floor import Floor
+from .query_service import QueryService
 
 if TYPE_CHECKING:
     from trackrecord.queries.tokens import KnownToken
@@ -44,13 +44,13 @@ class Tokens:
     """Finds the caller of a token.
 
     Args:
-        floor: has the store.
+        service: has the store.
         remembered_s: how long a token that was revoked is accepted at most.
     """
 
-    def __init__(self, floor: Floor, *, remembered_s: float = REMEMBERED_S) -> None:
+    def __init__(self, service: QueryService, *, remembered_s: float = REMEMBERED_S) -> None:
         self._remembered_s = remembered_s
-        self._floor = floor
+        self._floor = service
         self._thread = ThreadPoolExecutor(1, "tokens")
         self._reading = asyncio.Lock()
         self._read = _Read()

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from trackrecord.beside import beside
+from trackrecord.async_calls import beside
 from trackrecord.prompt.question.question import DEFAULT_CONTEXT_BUDGET, Budget
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def arankings(
     source: str | None = None,
 ) -> Rankings:
     """Call `trackrecord.rankings` without blocking the event loop."""
-    answer: Rankings = await _beside("rankings", **locals())
+    answer: Rankings = await _in_thread("rankings", **locals())
     return answer
 
 
@@ -64,7 +64,7 @@ async def acontext(
     conditions: object = None,
 ) -> Context:
     """Call `trackrecord.context` without blocking the event loop, not even by the tokenizer."""
-    composed: Context = await _beside("context", **locals())
+    composed: Context = await _in_thread("context", **locals())
     return composed
 
 
@@ -76,13 +76,13 @@ async def aerror_context(
     project: str | None = None,
 ) -> str:
     """Call `trackrecord.error_context` without blocking the event loop."""
-    text: str = await _beside("error_context", task_id, include_resolved, lang, project=project)
+    text: str = await _in_thread("error_context", task_id, include_resolved, lang, project=project)
     return text
 
 
 async def aerror_stats(task_id: str, *, project: str | None = None) -> ErrorStats:
     """Call `trackrecord.error_stats` without blocking the event loop."""
-    counts: ErrorStats = await _beside("error_stats", task_id, project=project)
+    counts: ErrorStats = await _in_thread("error_stats", task_id, project=project)
     return counts
 
 
@@ -95,7 +95,7 @@ async def alist_errors(
     project: str | None = None,
 ) -> list[TaskError]:
     """Call `trackrecord.list_errors` without blocking the event loop."""
-    found: list[TaskError] = await _beside(
+    found: list[TaskError] = await _in_thread(
         "list_errors",
         task_id,
         unresolved=unresolved,
@@ -118,7 +118,7 @@ async def arecord_error(
     wait: float = 0.5,
 ) -> str | None:
     """Call `trackrecord.record_error` without blocking the event loop."""
-    error_id: str | None = await _beside(
+    error_id: str | None = await _in_thread(
         "record_error",
         task_id,
         type,
@@ -134,18 +134,18 @@ async def arecord_error(
 
 async def aresolve_error(error_id: str, *, project: str | None = None) -> None:
     """Call `trackrecord.resolve_error` without blocking the event loop."""
-    await _beside("resolve_error", error_id, project=project)
+    await _in_thread("resolve_error", error_id, project=project)
 
 
 async def aflush(timeout: float = 2.0) -> bool:
     """Call `trackrecord.flush` without blocking the event loop."""
-    is_done: bool = await _beside("flush", timeout)
+    is_done: bool = await _in_thread("flush", timeout)
     return is_done
 
 
 async def aspool(*, task_id: str, success: bool, **fields: Unpack[OutcomeFields]) -> str | None:
     """Call `trackrecord.spool` without blocking the event loop."""
-    outcome_id: str | None = await _beside("spool", task_id=task_id, success=success, **fields)
+    outcome_id: str | None = await _in_thread("spool", task_id=task_id, success=success, **fields)
     return outcome_id
 
 
@@ -157,7 +157,7 @@ async def asummarise(
     tool: str | None = None,
 ) -> Output:
     """Call `trackrecord.summarise` without blocking the event loop."""
-    replaced: Output = await _beside(
+    replaced: Output = await _in_thread(
         "summarise", output, project=project, task_id=task_id, tool=tool
     )
     return replaced
@@ -172,13 +172,13 @@ async def aartifact(
     project: str | None = None,
 ) -> Page:
     """Call `trackrecord.artifact` without blocking the event loop."""
-    page: Page = await _beside(
+    page: Page = await _in_thread(
         "artifact", id, lines=lines, bytes=bytes, limit=limit, project=project
     )
     return page
 
 
-async def _beside(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
+async def _in_thread(name: str, *given: object, **named: object) -> Any:  # noqa: ANN401 - of any call
     """Call a function of `trackrecord` in a thread beside the loop; return its result."""
     return await beside(_call, name, *given, **named)
 

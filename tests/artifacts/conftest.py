@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord.artifacts import client
-from trackrecord.artifacts.kept_outputs import KeptOutputs
+from trackrecord.artifacts.output_records import OutputRecords
 from trackrecord.artifacts.store import ArtifactStore
 
 DAY = 86_400.0
@@ -33,9 +33,9 @@ def store(tmp_path: Path, clock: Clock) -> ArtifactStore:
 
 
 @pytest.fixture
-def outputs(tmp_path: Path, clock: Clock) -> KeptOutputs:
+def outputs(tmp_path: Path, clock: Clock) -> OutputRecords:
     """The same project's outputs, with what is known about them."""
-    return KeptOutputs(tmp_path / "home", "shop", retention_s=DAY, clock=clock)
+    return OutputRecords(tmp_path / "home", "shop", retention_s=DAY, clock=clock)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import trackrecord
-from trackrecord.artifacts.kept_outputs import KeptOutputs
 from trackrecord.artifacts.notes import NOTES, note_of
+from trackrecord.artifacts.output_records import OutputRecords
 from trackrecord.artifacts.store import ArtifactStore, prune_artifacts
 from trackrecord.errors import UnknownId
 from trackrecord.testing import captured
@@ -138,7 +138,7 @@ def test_tasks_are_kept_apart_whatever_their_names(tmp_path_factory, task, other
     """A task finds its own outputs, and no other one's."""
     home = tmp_path_factory.mktemp("home")
     artifact_id = ArtifactStore(home, "p", retention_s=DAY).put(b"x")
-    outputs = KeptOutputs(home, "p", retention_s=DAY)
+    outputs = OutputRecords(home, "p", retention_s=DAY)
     note = note_of(task, "tool", "text", "summary")
     outputs.note(artifact_id, note)
     expected = [note.task_id] if note.task_id else []

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackrecord.artifacts import json_shape as shapes
-from trackrecord.artifacts.contents import KeptPart, keep
+from trackrecord.artifacts.contents import StoredPart, keep
 from trackrecord.artifacts.declarations import declared
 from trackrecord.artifacts.json_shape import json_shape
 from trackrecord.artifacts.kinds import OutputKind
@@ -19,11 +19,11 @@ ID = "ab" * 32
 
 
 def told(data: bytes, max_chars: int = 500) -> str:
-    return summary(ID, describe(data, KeptPart(data)), max_chars)
+    return summary(ID, describe(data, StoredPart(data)), max_chars)
 
 
 def kind(data: bytes) -> OutputKind:
-    return describe(data, KeptPart(data)).kind
+    return describe(data, StoredPart(data)).kind
 
 
 PYTHON = (
@@ -210,7 +210,7 @@ def test_what_an_output_says_stands_as_data(data):
 @settings(deadline=None)
 def test_no_summary_is_longer_than_allowed(data, longest):
     """Of any content, cut or not, and it always names the id."""
-    for kept in (KeptPart(data), KeptPart(data, gone=123)):
+    for kept in (StoredPart(data), StoredPart(data, gone=123)):
         text = summary(ID, describe(data, kept), longest)
         assert len(text) <= longest
         assert ID in text
@@ -219,7 +219,7 @@ def test_no_summary_is_longer_than_allowed(data, longest):
 def test_the_longest_summary_fits():
     """All of its parts at their longest."""
     data = json.dumps({f"a rather long key {n}": [n] for n in range(500)}).encode()
-    text = summary(ID, describe(data, KeptPart(data, gone=10**12)), 400)
+    text = summary(ID, describe(data, StoredPart(data, gone=10**12)), 400)
     assert len(text) <= 400
     assert "--bytes 0:9999" in text
 
@@ -267,7 +267,7 @@ def test_time_is_proportional_to_the_length(piece):
 
     def work(given):
         for each in given:
-            describe(each, KeptPart(each))
+            describe(each, StoredPart(each))
             list(declared(each))
 
     assert grows_by_at_most(10, work, short=texts(50_000), long=texts(500_000))

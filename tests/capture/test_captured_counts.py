@@ -6,7 +6,7 @@ import pytest
 
 from trackrecord.settings import load_settings
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_capture.history.sink import SpoolingSink
 from trackrecord_producers.publishing.publisher import Publisher
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trackrecord_capture.agent_run import AgentRun, Seen
+from trackrecord_capture.agent_run import AgentRun, SignalKind
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.claude_code import ClaudeCode
 from trackrecord_capture.sources.json_lines import LONGEST_LINE
@@ -154,7 +154,7 @@ def test_rewinding_takes_a_run_back(told: Told):
     told.prompt("Fix the tests", "p1")
     told.answer(SAID)
     told.prompt("<command-name>/rewind</command-name>", "p2")
-    assert [sign.kind for sign in told.read()[0].signs] == [Seen.UNDONE]
+    assert [sign.kind for sign in told.read()[0].signs] == [SignalKind.UNDONE]
 
 
 def test_two_terminals_in_one_transcript(told: Told):
@@ -237,7 +237,7 @@ def test_an_api_failure_that_passed(told: Told):
     told.prompt("Fix the tests", "p1")
     told.record("system", subtype="api_error", error={"message": "529"})
     told.answer({"type": "text", "text": "API Error"}, isApiErrorMessage=True)
-    assert [sign.kind for sign in told.read()[0].signs] == [Seen.API_FAILED]
+    assert [sign.kind for sign in told.read()[0].signs] == [SignalKind.API_FAILED]
     told.answer(SAID)
     assert told.read()[0].signs == ()
 
@@ -258,7 +258,7 @@ def test_the_limit_of_turns_is_a_crash(told: Told):
     told.call("Bash", {"command": "ls"}, "x", {"stdout": "x"})
     told.record("attachment", attachment={"type": "max_turns_reached", "maxTurns": 3})
     (run,) = told.read()
-    assert [sign.kind for sign in run.signs] == [Seen.CRASHED]
+    assert [sign.kind for sign in run.signs] == [SignalKind.CRASHED]
     assert run.is_over
 
 

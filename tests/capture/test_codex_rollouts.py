@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord_capture.agent_run import AgentRun, Seen
+from trackrecord_capture.agent_run import AgentRun, SignalKind
 from trackrecord_capture.sources.codex import Codex
 from trackrecord_capture.sources.source import ReadRun, Unreadable
 
@@ -267,7 +267,7 @@ def test_a_file_change_that_was_refused(write):
     path = write(*START, called("apply_patch"), completed(**change, status="declined"), END)
     (run,) = runs(path)
     assert run.calls[0].ok is None
-    assert [sign.kind for sign in run.signs] == [Seen.REJECTED]
+    assert [sign.kind for sign in run.signs] == [SignalKind.REJECTED]
 
 
 def test_mcp_tools(write):
@@ -318,9 +318,9 @@ def test_several_turns(write):
     )
     first, second = runs(path)
     assert [(sign.kind, sign.says) for sign in first.signs] == [
-        (Seen.FOLLOWED_BY, "that's wrong, undo it")
+        (SignalKind.FOLLOWED_BY, "that's wrong, undo it")
     ]
-    assert [sign.kind for sign in second.signs] == [Seen.INTERRUPTED]
+    assert [sign.kind for sign in second.signs] == [SignalKind.INTERRUPTED]
     assert second.folder == "/src/docs"
 
 
@@ -335,16 +335,16 @@ def test_an_undo(write):
         event("task_complete", turn_id=LATER_TURN),
     )
     (run,) = runs(path)
-    assert [sign.kind for sign in run.signs] == [Seen.UNDONE]
+    assert [sign.kind for sign in run.signs] == [SignalKind.UNDONE]
 
 
 @pytest.mark.parametrize(
     ("info", "kind"),
     [
-        ({"http_connection_failed": {"http_status_code": 529}}, Seen.API_FAILED),
-        ("usage_limit_exceeded", Seen.API_FAILED),
-        (None, Seen.API_FAILED),
-        ("context_window_exceeded", Seen.CRASHED),
+        ({"http_connection_failed": {"http_status_code": 529}}, SignalKind.API_FAILED),
+        ("usage_limit_exceeded", SignalKind.API_FAILED),
+        (None, SignalKind.API_FAILED),
+        ("context_window_exceeded", SignalKind.CRASHED),
     ],
 )
 def test_errors(write, info, kind):

@@ -18,8 +18,8 @@ from trackrecord.prompt.question.wording import AS_ADVICE, Wording
 from trackrecord.prompt.reading.cache import write_advice, write_document
 from trackrecord.rules_bundle import Rules
 from trackrecord_capture.agent_run import AgentRun
-from trackrecord_capture.live.handing import HookAnswers, HookQuestion
-from trackrecord_capture.live.told import ToldSessions
+from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
+from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.live.wording import attributed
 from trackrecord_capture.outcome import outcome_of
 
@@ -213,7 +213,7 @@ def test_marks_of_old_sessions_are_removed(home):
     import os
     import time
 
-    told = ToldSessions(home)
+    told = SessionMarks(home)
     told.begin("codex", "old", "session")
     told.begin("codex", "new", "session")
     folder = home / "agents" / "told"

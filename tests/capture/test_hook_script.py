@@ -17,7 +17,7 @@ from trackrecord_capture.agents.door_address import DoorAddress, socket_path, wr
 from trackrecord_capture.agents.hook_state import fired_at, last_error
 from trackrecord_capture.agents.runtime import hook_command, wrapper_path, write_runtime
 from trackrecord_capture.live.notes import notes_folder, waiting_notes
-from trackrecord_capture.live.told import ToldSessions
+from trackrecord_capture.live.session_marks import SessionMarks
 
 STOP = {
     "session_id": "a6a9-1",
@@ -207,7 +207,7 @@ def test_any_other_answer_is_silence(installed, answer, status):
 
 def test_a_session_that_was_told_is_not_told_again(patient):
     """The door is not even asked."""
-    ToldSessions(patient).begin("claude-code", "a6a9-1", "prompt")
+    SessionMarks(patient).begin("claude-code", "a6a9-1", "prompt")
     said = b'{"hookSpecificOutput": {"additionalContext": "x"}}'
     with door(patient, said) as asked:
         assert_silent(run(patient, START | {"hook_event_name": "UserPromptSubmit"}))

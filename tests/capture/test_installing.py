@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord_capture.agents.carrying_out import (
+from trackrecord_capture.agents.apply_plan import (
     install,
     plan_install,
     plan_uninstall,

@@ -13,7 +13,7 @@ from trackrecord_capture.agents import hook
 from trackrecord_capture.agents.door_address import DoorAddress, read_door
 from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.known import AGENTS
-from trackrecord_capture.live.handing import KINDS
+from trackrecord_capture.live.hook_answers import KINDS
 from trackrecord_capture.live.notes import notes_folder, waiting_notes
 from trackrecord_capture.live.opening import live_of
 

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from trackrecord_capture.agent_run import Seen
+from trackrecord_capture.agent_run import SignalKind
 from trackrecord_capture.sources.opencode import OpenCode
 from trackrecord_capture.sources.opencode.database import open_read_only
 from trackrecord_capture.sources.source import ReadRun, Unreadable
@@ -144,10 +144,10 @@ def test_what_no_person_wrote(store):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("MessageAbortedError", Seen.INTERRUPTED),
-        ("APIError", Seen.API_FAILED),
-        ("ProviderAuthError", Seen.API_FAILED),
-        ("ContextOverflowError", Seen.CRASHED),
+        ("MessageAbortedError", SignalKind.INTERRUPTED),
+        ("APIError", SignalKind.API_FAILED),
+        ("ProviderAuthError", SignalKind.API_FAILED),
+        ("ContextOverflowError", SignalKind.CRASHED),
     ],
 )
 def test_errors(store, name, kind):
@@ -174,7 +174,7 @@ def test_a_call_that_the_person_refused(store):
     )
     (run,) = runs(store.path)
     assert [call.ok for call in run.calls] == [None, None, False, None]
-    assert [(sign.kind, sign.call) for sign in run.signs] == [(Seen.REJECTED, 0)]
+    assert [(sign.kind, sign.call) for sign in run.signs] == [(SignalKind.REJECTED, 0)]
 
 
 def test_an_output_that_the_model_read_a_summary_of(store):
@@ -206,7 +206,7 @@ def test_a_process_that_was_stopped(store):
     store.answer("msg_4")
     stopped, _ = runs(store.path)
     assert stopped.is_over
-    assert [sign.kind for sign in stopped.signs] == [Seen.INTERRUPTED, Seen.FOLLOWED_BY]
+    assert [sign.kind for sign in stopped.signs] == [SignalKind.INTERRUPTED, SignalKind.FOLLOWED_BY]
 
 
 def test_a_revert(store):
@@ -219,7 +219,8 @@ def test_a_revert(store):
     store.revert("msg_3")
     after = read(store.path, before[-1].resume_at)
     undone = {
-        each.run.prompt: any(sign.kind is Seen.UNDONE for sign in each.run.signs) for each in after
+        each.run.prompt: any(sign.kind is SignalKind.UNDONE for sign in each.run.signs)
+        for each in after
     }
     assert undone == {"msg_3": True, "msg_5": True}
 
@@ -335,6 +336,6 @@ def test_the_files_of_older_versions(tmp_path, monkeypatch):
     first, second, bad = OpenCode().read(log)
     assert first.run.outcome_id == "opencode:ses_1:msg_1"
     assert [call.ok for call in first.run.calls] == [False]
-    assert [sign.kind for sign in first.run.signs] == [Seen.FOLLOWED_BY]
-    assert [sign.kind for sign in second.run.signs] == [Seen.UNDONE]
+    assert [sign.kind for sign in first.run.signs] == [SignalKind.FOLLOWED_BY]
+    assert [sign.kind for sign in second.run.signs] == [SignalKind.UNDONE]
     assert bad.place == "prt_4.json"

@@ -4,7 +4,7 @@ import json
 
 from telling import called, run_told, span
 
-from trackrecord_capture.agent_run import Seen
+from trackrecord_capture.agent_run import SignalKind
 
 STRANDS = "strands.telemetry.tracer"
 
@@ -165,18 +165,18 @@ def test_a_crew_was_asked_its_first_task():
 def test_a_lost_connection_to_the_model_blames_nobody_without_spans_of_requests():
     """Not all instrumentations tell of the requests; an error of a tool is another matter."""
     root = agent("fixer", status="error", raised=("ConnectionError", "503 overloaded"))
-    assert endings(root, tool("read_file", root)) == [Seen.API_FAILED]
+    assert endings(root, tool("read_file", root)) == [SignalKind.API_FAILED]
     failed = tool("fetch", root, status="error", raised=("ConnectionError", "refused"))
-    assert endings(root, failed) == [Seen.CRASHED]
+    assert endings(root, failed) == [SignalKind.CRASHED]
     bug = agent("fixer", status="error", raised=("KeyError", "'x503y'"))
-    assert endings(bug, tool("read_file", bug)) == [Seen.CRASHED]
+    assert endings(bug, tool("read_file", bug)) == [SignalKind.CRASHED]
 
 
 def test_agno_has_the_error_in_what_the_agent_answered():
     """Its status says only that there was one."""
     told = {KIND: "AGENT", "input.value": "Fix it", "output.value": "503 overloaded"}
     root = span("fixer.run", told, status="error", message="run status: error", lasts=9)
-    assert endings(root, tool("read_file", root)) == [Seen.API_FAILED]
+    assert endings(root, tool("read_file", root)) == [SignalKind.API_FAILED]
 
 
 def endings(*told):

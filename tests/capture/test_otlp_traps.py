@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from telling import START, TRACE, called, log, only_call, run_told, runs_told, span
 
-from trackrecord_capture.agent_run import Seen, run_outcome_id
+from trackrecord_capture.agent_run import SignalKind, run_outcome_id
 from trackrecord_capture.otlp.event_runs import RecordedPrompt
 from trackrecord_capture.otlp.log_events import event_of
 from trackrecord_capture.otlp.recorded_prompts import recorded_prompt
@@ -516,7 +516,7 @@ def test_claude_code_a_call_that_was_refused_did_not_fail(decision_first):
         span("claude_code.tool", call, at=1, lasts=1, status="error"),
     )
     assert [(c.ok, c.edits) for c in run.calls] == [(None, ())]
-    assert [sign.kind for sign in run.signs] == [Seen.REJECTED]
+    assert [sign.kind for sign in run.signs] == [SignalKind.REJECTED]
     assert run_told(claude_event("tool_result", whose | told)).calls[0].ok is False
 
 
@@ -542,7 +542,7 @@ def test_claude_code_a_rating_is_a_persons_word():
         claude_event("user_prompt", {"prompt": "Fix it"}),
         claude_event("feedback_survey", {"event_type": "responded", "response": "bad"}, at=1),
     )
-    assert [(sign.kind, sign.success) for sign in run.signs] == [(Seen.CONFIRMED, False)]
+    assert [(sign.kind, sign.success) for sign in run.signs] == [(SignalKind.CONFIRMED, False)]
 
 
 def codex_event(name, attributes, **options):
@@ -655,17 +655,17 @@ def test_rule_2_a_root_without_an_error_proves_nothing():
     assert run_told(agent(status="ok"), tool(under="0")).signs == ()
     crashed = agent(status="error", raised=("RuntimeError", "boom"))
     (sign,) = run_told(crashed, tool(under=crashed)).signs
-    assert (sign.kind, sign.says) == (Seen.CRASHED, "RuntimeError boom")
+    assert (sign.kind, sign.says) == (SignalKind.CRASHED, "RuntimeError boom")
 
 
 @pytest.mark.parametrize(
     ("error_type", "kind"),
     [
-        ("openai.RateLimitError", Seen.API_FAILED),
-        ("pydantic_ai.exceptions.ModelHTTPError", Seen.API_FAILED),
-        ("KeyboardInterrupt", Seen.INTERRUPTED),
-        ("asyncio.exceptions.CancelledError", Seen.INTERRUPTED),
-        ("agents.exceptions.MaxTurnsExceeded", Seen.CRASHED),
+        ("openai.RateLimitError", SignalKind.API_FAILED),
+        ("pydantic_ai.exceptions.ModelHTTPError", SignalKind.API_FAILED),
+        ("KeyboardInterrupt", SignalKind.INTERRUPTED),
+        ("asyncio.exceptions.CancelledError", SignalKind.INTERRUPTED),
+        ("agents.exceptions.MaxTurnsExceeded", SignalKind.CRASHED),
     ],
 )
 def test_rule_2_an_api_that_failed_and_an_interruption_are_no_crash(error_type, kind):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agents.carrying_out import (
+from trackrecord_capture.agents.apply_plan import (
     install,
     plan_install,
     plan_uninstall,

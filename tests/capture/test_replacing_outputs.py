@@ -12,7 +12,7 @@ from test_hook_script import assert_silent, door, run
 from trackrecord.artifacts.client import open_artifacts, open_outputs
 from trackrecord.settings import load_settings
 from trackrecord_capture.agent_run import AgentRun
-from trackrecord_capture.agents.carrying_out import install, plan_install, plan_uninstall, uninstall
+from trackrecord_capture.agents.apply_plan import install, plan_install, plan_uninstall, uninstall
 from trackrecord_capture.agents.door_address import DoorAddress, read_door, write_door
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import runtime_folder, wrapper_path, write_runtime

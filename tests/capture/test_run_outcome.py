@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from trackrecord.capture_rules import CaptureRules, FolderProject
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
-from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign
-from trackrecord_capture.kept import LONGEST_ERROR, kept_error
+from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind
+from trackrecord_capture.call_fields import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
 
 EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
@@ -31,7 +31,7 @@ def test_asking_trackrecord_is_no_step_of_the_work(name):
     """Its calls are left out; what was seen at the others stays with them."""
     asked = RunCall(tool=name.format("recall"), ok=True)
     said = RunCall(tool=name.format("remember"), ok=False)
-    undone = Sign(kind=Seen.REJECTED, call=2, says="not that file")
+    undone = Signal(kind=SignalKind.REJECTED, call=2, says="not that file")
     with_ours = outcome_of(_run(asked, PASS, EDIT, said, signs=(undone,)))
     without = outcome_of(_run(PASS, EDIT, signs=(msgspec.structs.replace(undone, call=1),)))
     assert with_ours == without
@@ -125,7 +125,7 @@ def test_prompts_can_be_left_out():
     run = _run(
         RunCall(tool="Task", ok=True, arguments={"prompt": "SENTINEL do it", "subagent_type": "x"}),
         instruction="SENTINEL fix the parser of the thing",
-        signs=(Sign(kind=Seen.FOLLOWED_BY, says="That's wrong, SENTINEL"),),
+        signs=(Signal(kind=SignalKind.FOLLOWED_BY, says="That's wrong, SENTINEL"),),
     )
     assert b"SENTINEL" in encode_body(outcome_of(run))
     fields = outcome_of(run, CaptureRules(prompts=False))
@@ -139,8 +139,8 @@ def test_what_a_person_says_with_a_refusal_can_be_left_out():
         tool="Edit", ok=False, error="The user said:\nno, SENTINEL", result="SENTINEL"
     )
     signs = (
-        Sign(kind=Seen.REJECTED, call=0, says="no, SENTINEL"),
-        Sign(kind=Seen.UNDONE, says="back to SENTINEL"),
+        Signal(kind=SignalKind.REJECTED, call=0, says="no, SENTINEL"),
+        Signal(kind=SignalKind.UNDONE, says="back to SENTINEL"),
     )
     fields = outcome_of(_run(refused, signs=signs), CaptureRules(prompts=False))
     assert b"SENTINEL" not in encode_body(fields)
@@ -178,7 +178,7 @@ def test_an_outcome_is_always_far_smaller_than_a_megabyte(letter: str):
     ]  # fmt: skip
     run = _run(
         *calls, instruction=huge, branch=huge, model=huge, name=huge, folder="/" + huge, agent=huge,
-        signs=tuple(Sign(kind=Seen.EVALUATED, success=True, says=huge) for _ in range(50)),
+        signs=tuple(Signal(kind=SignalKind.EVALUATED, success=True, says=huge) for _ in range(50)),
     )  # fmt: skip
     body = encode_body(outcome_of(run))
     assert len(body) < MAX_BODY_BYTES * 3 / 4
@@ -223,7 +223,7 @@ def test_no_secret_is_in_an_outcome(one: str, other: str, blanks: int):
         ),
         RunCall(tool="Edit", ok=True, edits=(f"/src/p/{text}",), actor=text, arguments=text),
     )
-    signs = tuple(Sign(kind=kind, success=False, says=text) for kind in Seen)
+    signs = tuple(Signal(kind=kind, success=False, says=text) for kind in SignalKind)
     run = _run(*calls, instruction=text, branch=text, model=text, name=text, signs=signs,
                folder=f"/src/{text}", repository=text)  # fmt: skip
     body = encode_body(outcome_of(run))

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.agent_run import AgentRun, RunCall, Seen, Sign, SubAgent
+from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
 
 
-def _run(*calls: RunCall, signs: tuple[Sign, ...] = (), **given: Any) -> AgentRun:
+def _run(*calls: RunCall, signs: tuple[Signal, ...] = (), **given: Any) -> AgentRun:
     fields: dict[str, Any] = {
         "agent": "claude-code", "session": "s", "prompt": "p", "captured_from": "transcript",
         "started_at": 1.0, "ended_at": 9.0, "folder": "/src/p", "instruction": "Fix the tests",
@@ -191,60 +191,60 @@ def test_who_only_asks_gets_no_failure_for_a_sub_agents_sake():
     assert verdict_of(run).success is None
 
 
-def _sign(kind: Seen, **given: Any) -> Sign:
-    return Sign(kind=kind, **given)
+def _sign(kind: SignalKind, **given: Any) -> Signal:
+    return Signal(kind=kind, **given)
 
 
-FOLLOWED = Seen.FOLLOWED_BY
+FOLLOWED = SignalKind.FOLLOWED_BY
 
 
 @pytest.mark.parametrize(
     ("calls", "signs", "success", "source"),
     [
-        ((EDIT,), (_sign(Seen.INTERRUPTED),), False, "heuristic"),
-        ((EDIT,), (_sign(Seen.INTERRUPTED), _sign(FOLLOWED, says="continue")), None, None),
-        ((EDIT,), (_sign(Seen.REJECTED, call=0),), False, "heuristic"),
-        ((_edit(ok=False), EDIT), (_sign(Seen.REJECTED, call=0),), None, None),
-        ((FAIL,), (_sign(Seen.INTERRUPTED),), False, "heuristic"),
-        ((EDIT, FAIL), (_sign(Seen.INTERRUPTED),), False, "tests"),
-        ((EDIT,), (_sign(Seen.REVERTED),), False, "explicit"),
-        ((EDIT,), (_sign(Seen.UNDONE),), False, "heuristic"),
-        ((EDIT,), (_sign(Seen.CRASHED),), False, "heuristic"),
+        ((EDIT,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
+        ((EDIT,), (_sign(SignalKind.INTERRUPTED), _sign(FOLLOWED, says="continue")), None, None),
+        ((EDIT,), (_sign(SignalKind.REJECTED, call=0),), False, "heuristic"),
+        ((_edit(ok=False), EDIT), (_sign(SignalKind.REJECTED, call=0),), None, None),
+        ((FAIL,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
+        ((EDIT, FAIL), (_sign(SignalKind.INTERRUPTED),), False, "tests"),
+        ((EDIT,), (_sign(SignalKind.REVERTED),), False, "explicit"),
+        ((EDIT,), (_sign(SignalKind.UNDONE),), False, "heuristic"),
+        ((EDIT,), (_sign(SignalKind.CRASHED),), False, "heuristic"),
         ((EDIT,), (_sign(FOLLOWED, says="No, that's wrong."),), False, "heuristic"),
         ((EDIT,), (_sign(FOLLOWED, says="还是报错"),), False, "heuristic"),
         ((EDIT,), (_sign(FOLLOWED, says="thanks, works great"),), None, None),
         ((EDIT,), (_sign(FOLLOWED, says="no problem, now add docs"),), None, None),
         ((EDIT, PASS), (_sign(FOLLOWED, says="that's wrong"),), True, "tests"),
-        ((EDIT, PASS), (_sign(Seen.INTERRUPTED),), True, "tests"),
-        ((EDIT, PASS), (_sign(Seen.REVERTED),), False, "explicit"),
-        ((EDIT, FAIL), (_sign(Seen.CONFIRMED, success=True),), True, "explicit"),
-        ((EDIT, FAIL), (_sign(Seen.EVALUATED, success=True),), True, "evaluator"),
-        ((EDIT, PASS), (_sign(Seen.EVALUATED, success=None),), True, "tests"),
+        ((EDIT, PASS), (_sign(SignalKind.INTERRUPTED),), True, "tests"),
+        ((EDIT, PASS), (_sign(SignalKind.REVERTED),), False, "explicit"),
+        ((EDIT, FAIL), (_sign(SignalKind.CONFIRMED, success=True),), True, "explicit"),
+        ((EDIT, FAIL), (_sign(SignalKind.EVALUATED, success=True),), True, "evaluator"),
+        ((EDIT, PASS), (_sign(SignalKind.EVALUATED, success=None),), True, "tests"),
         (
             (EDIT, PASS),
-            (_sign(Seen.EVALUATED, success=False), _sign(Seen.CONFIRMED, success=True)),
+            (_sign(SignalKind.EVALUATED, success=False), _sign(SignalKind.CONFIRMED, success=True)),
             False,
             "evaluator",
         ),
         (
             (),
-            (_sign(Seen.CONFIRMED, success=True), _sign(Seen.CONFIRMED, success=False)),
+            (_sign(SignalKind.CONFIRMED, success=True), _sign(SignalKind.CONFIRMED, success=False)),
             False,
             "explicit",
         ),
-        ((EDIT, FAIL), (_sign(Seen.API_FAILED),), None, None),
-        ((EDIT, PASS), (_sign(Seen.API_FAILED),), True, "tests"),
-        ((EDIT,), (_sign(Seen.API_FAILED), _sign(Seen.INTERRUPTED)), None, None),
+        ((EDIT, FAIL), (_sign(SignalKind.API_FAILED),), None, None),
+        ((EDIT, PASS), (_sign(SignalKind.API_FAILED),), True, "tests"),
+        ((EDIT,), (_sign(SignalKind.API_FAILED), _sign(SignalKind.INTERRUPTED)), None, None),
         (
             (EDIT, _shell("pytest", 1, started_at=8.0)),
-            (_sign(Seen.API_FAILED, at=5.0),),
+            (_sign(SignalKind.API_FAILED, at=5.0),),
             False,
             "tests",
         ),
     ],
 )
 def test_the_higher_rank_decides(
-    calls: tuple[RunCall, ...], signs: tuple[Sign, ...], success: bool | None, source: str | None
+    calls: tuple[RunCall, ...], signs: tuple[Signal, ...], success: bool | None, source: str | None
 ):
     """Evaluator, a person's word, tests, what looks like it; an API's failure blames nobody."""
     verdict = verdict_of(_run(*calls, signs=signs))

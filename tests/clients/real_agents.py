@@ -177,7 +177,7 @@ class Codex:
         return ["exec", *(["resume", "--last"] if again else []), *options, prompt]
 
 
-class Opencode:
+class OpenCode:
     """opencode, in its run mode."""
 
     name = "opencode"
@@ -225,7 +225,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": ClaudeCode(),
     "codex": Codex(UNKNOWN),
     "codex-in-code-mode": Codex("gpt-6.1-sol"),
-    "opencode": Opencode(),
+    "opencode": OpenCode(),
 }
 
 
@@ -246,7 +246,7 @@ def work(
         again: whether it goes on with its last session.
         interrupt_at: when this file appears, the person interrupts the agent.
     """
-    if interrupt_at is not None and isinstance(agent, Opencode):
+    if interrupt_at is not None and isinstance(agent, OpenCode):
         _aborted(agent, workplace, prompt, interrupt_at)
         return _printed(workplace).read_text(errors="replace")
     with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:

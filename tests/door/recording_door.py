@@ -20,9 +20,9 @@ from trackrecord.logs import configure_logs
 from trackrecord_capture.otlp.receiver import Full
 from trackrecord_capture.otlp.scores import scores_of_langfuse
 from trackrecord_door.connections import BoundedProtocol
-from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake
 from trackrecord_door.listening import listen_in_home
+from trackrecord_door.query_service import QueryService
 from trackrecord_door.server import serve
 from trackrecord_door.stored_tokens import with_own_token
 
@@ -102,7 +102,7 @@ def main() -> None:
     intake = Intake(recording, {"tester": tester, "quiet": quiet}, recording.close)
     protocol = Impatient if "impatient" in sys.argv[3:] else BoundedProtocol
     listeners = [socket.socket(fileno=descriptor), listen_in_home(settings.home)]
-    serve(listeners, settings.http, intake, Floor(settings), protocol)
+    serve(listeners, settings.http, intake, QueryService(settings), protocol)
 
 
 if __name__ == "__main__":

@@ -8,48 +8,48 @@ import pytest
 import trackrecord
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import InvalidRequest, StoreUnavailable
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 
 def test_calls_use_the_store_of_the_floor(tmp_path):
     """And not the one of this process's environment; the event loop goes on meanwhile."""
-    floor = Floor(DaemonSettings(home=tmp_path, project="of-the-floor"))
+    service = QueryService(DaemonSettings(home=tmp_path, project="of-the-floor"))
 
     async def ask() -> None:
-        (one,) = await floor.ask(
+        (one,) = await service.ask(
             lambda: [trackrecord.add_competence(["grep"], triggers=["find"], by="a test")]
         )
-        assert [each.id for each in await floor.ask(trackrecord.list_competences)] == [one.id]
-        assert await floor.ask(threading.get_ident) != threading.get_ident()
+        assert [each.id for each in await service.ask(trackrecord.list_competences)] == [one.id]
+        assert await service.ask(threading.get_ident) != threading.get_ident()
 
     asyncio.run(ask())
     assert (tmp_path / "trackrecord.db").exists()
-    floor.close()
+    service.close()
 
 
 def test_errors_of_calls_are_raised(tmp_path):
     """As the calls raise them."""
-    floor = Floor(DaemonSettings(home=tmp_path))
+    service = QueryService(DaemonSettings(home=tmp_path))
     with pytest.raises(InvalidRequest, match="limit"):
-        asyncio.run(floor.ask(trackrecord.list_patterns, limit=0))
-    floor.close()
+        asyncio.run(service.ask(trackrecord.list_patterns, limit=0))
+    service.close()
 
 
 def test_a_store_that_is_away_is_tried_again(tmp_path):
     """The front door starts without it, and answers when it is back."""
     home = tmp_path / "home"
     home.write_text("a file is in the place of the folder")
-    floor = Floor(DaemonSettings(home=home))
+    service = QueryService(DaemonSettings(home=home))
     with pytest.raises(StoreUnavailable):
-        asyncio.run(floor.ask(trackrecord.list_projects))
+        asyncio.run(service.ask(trackrecord.list_projects))
     home.unlink()
-    assert asyncio.run(floor.ask(trackrecord.list_projects)) == []
-    floor.close()
+    assert asyncio.run(service.ask(trackrecord.list_projects)) == []
+    service.close()
 
 
 def test_two_front_doors_use_a_store_each(tmp_path):
     """On all of their threads, in whichever order they were opened."""
-    floors = [Floor(DaemonSettings(home=tmp_path / name, project=name)) for name in "ab"]
+    floors = [QueryService(DaemonSettings(home=tmp_path / name, project=name)) for name in "ab"]
     both = threading.Barrier(2, timeout=30)
 
     def add() -> str:
@@ -60,12 +60,12 @@ def test_two_front_doors_use_a_store_each(tmp_path):
         return [each.id for each in trackrecord.list_competences()]
 
     async def ask() -> None:
-        ids = [await floor.ask(add) for floor in floors]
-        for floor, one in zip(floors, ids, strict=True):
+        ids = [await service.ask(add) for service in floors]
+        for service, one in zip(floors, ids, strict=True):
             # Each on a thread of its own, for neither ends without the other.
-            found = await asyncio.gather(floor.ask(listed), floor.ask(listed))
+            found = await asyncio.gather(service.ask(listed), service.ask(listed))
             assert found == [[one], [one]]
 
     asyncio.run(ask())
-    for floor in floors:
-        floor.close()
+    for service in floors:
+        service.close()

@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 
 from trackrecord.settings import load_settings
-from trackrecord_capture.agents.carrying_out import install, plan_install
+from trackrecord_capture.agents.apply_plan import install, plan_install
 from trackrecord_capture.agents.door_address import find_door, read_door, socket_path
 from trackrecord_capture.agents.known import AGENTS
 from trackrecord_capture.agents.runtime import wrapper_path

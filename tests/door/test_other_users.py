@@ -29,10 +29,10 @@ from trackrecord_capture.agents.door_address import (
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 from trackrecord_door.application import create_app
-from trackrecord_door.floor import Floor
 from trackrecord_door.intake import Intake
 from trackrecord_door.listening import listen_in_home
 from trackrecord_door.problems import API
+from trackrecord_door.query_service import QueryService
 from trackrecord_door.stored_tokens import with_own_token
 
 NOBODY = 65_534
@@ -85,19 +85,19 @@ def find_socket(home: Path) -> bool:
 
 def routes(home: Path) -> list[tuple[str, str]]:
     """Every method and path of the application, with something in the place of parameters."""
-    floor = Floor(DaemonSettings(home=home))
+    service = QueryService(DaemonSettings(home=home))
     intake = Intake(None, {}, lambda: None)  # type: ignore[arg-type] # nothing is posted to it
     try:
         # Those of the API are built when they are first wanted.
         table = [("GET", f"{API}/openapi.json")]
         table += [(each.method, _filled(f"{API}{each.path}")) for each in ENDPOINTS]
-        for each in create_app(HttpSettings(), intake, floor).routes:
+        for each in create_app(HttpSettings(), intake, service).routes:
             methods = getattr(each, "methods", None) or ("GET", "POST")
             table += [(method, _filled(each.path)) for method in sorted(methods)]
         return table
     finally:
         intake.close()
-        floor.close()
+        service.close()
 
 
 def _filled(path: str) -> str:

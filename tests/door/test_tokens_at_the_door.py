@@ -21,8 +21,8 @@ from trackrecord.http_settings import HttpSettings
 from trackrecord.queries.tokens import list_tokens
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord_door.callers import Caller
-from trackrecord_door.floor import Floor
 from trackrecord_door.listening import listen
+from trackrecord_door.query_service import QueryService
 from trackrecord_door.stored_tokens import has_tokens, with_own_token
 from trackrecord_door.tokens import REMEMBERED_S, Tokens
 
@@ -53,9 +53,9 @@ def store_of(migrated_home):
 
 
 @pytest.fixture
-def floor(migrated_home):
+def service(migrated_home):
     """The floor of a front door of this test."""
-    found = Floor(DaemonSettings(home=migrated_home))
+    found = QueryService(DaemonSettings(home=migrated_home))
     yield found
     found.close()
 
@@ -84,23 +84,23 @@ def asked(loop, tokens: Tokens, *given: str) -> list[Caller | None]:
     return loop(ask())
 
 
-def test_a_token_stands_for_its_project_and_permission(floor, loop):
+def test_a_token_stands_for_its_project_and_permission(service, loop):
     """Only the whole token does; another secret with the same id does not."""
-    one, other = made(floor.engine, READ, "web"), made(floor.engine, ADMIN)
+    one, other = made(service.engine, READ, "web"), made(service.engine, ADMIN)
     wrong = one[:-1] + ("0" if one[-1] != "0" else "1")
-    tokens = Tokens(floor)
+    tokens = Tokens(service)
     assert asked(loop, tokens, one, other, wrong, one[:-1], "") == [
         Caller("web", READ), Caller(None, ADMIN), None, None, None
     ]  # fmt: skip
     tokens.close()
 
 
-def test_tokens_are_not_asked_for_with_each_request(floor, loop):
+def test_tokens_are_not_asked_for_with_each_request(service, loop):
     """A hundred requests, good and bad, are two queries; a token made since is found at once."""
-    token = made(floor.engine)
+    token = made(service.engine)
     queries: list[str] = []
-    event.listen(floor.engine, "before_cursor_execute", lambda *given: queries.append(given[2]))
-    tokens = Tokens(floor)
+    event.listen(service.engine, "before_cursor_execute", lambda *given: queries.append(given[2]))
+    tokens = Tokens(service)
 
     def read() -> int:
         return len([query for query in queries if "FROM access_tokens" in query])
@@ -110,29 +110,29 @@ def test_tokens_are_not_asked_for_with_each_request(floor, loop):
     wrong = [f"trk_{number:012x}_{number:048x}" for number in range(50)]
     assert asked(loop, tokens, *wrong) == [None] * 50
     assert read() == 2
-    later = made(floor.engine)
+    later = made(service.engine)
     assert asked(loop, tokens, later) == [Caller(None, WRITE)]
     tokens.close()
 
 
 @pytest.mark.parametrize(("remembered_s", "is_let_in"), [(3600.0, True), (0.0, False)])
-def test_how_long_a_revoked_token_is_remembered(floor, loop, remembered_s, is_let_in):
+def test_how_long_a_revoked_token_is_remembered(service, loop, remembered_s, is_let_in):
     """No longer than it is said to be, which is five seconds."""
     assert REMEMBERED_S <= 5
-    token = made(floor.engine)
-    tokens = Tokens(floor, remembered_s=remembered_s)
+    token = made(service.engine)
+    tokens = Tokens(service, remembered_s=remembered_s)
     assert asked(loop, tokens, token) == [Caller(None, WRITE)]
-    revoke_token(floor.engine, token.split("_")[1])
+    revoke_token(service.engine, token.split("_")[1])
     assert (asked(loop, tokens, token) != [None]) is is_let_in
     tokens.close()
 
 
-def test_the_use_of_a_token_is_noted(floor, loop):
+def test_the_use_of_a_token_is_noted(service, loop):
     """On the list, and not with each request."""
-    token = made(floor.engine)
-    tokens = Tokens(floor)
+    token = made(service.engine)
+    tokens = Tokens(service)
     writes: list[str] = []
-    event.listen(floor.engine, "before_cursor_execute", lambda *given: writes.append(given[2]))
+    event.listen(service.engine, "before_cursor_execute", lambda *given: writes.append(given[2]))
 
     async def use() -> None:
         for _ in range(5):
@@ -140,7 +140,7 @@ def test_the_use_of_a_token_is_noted(floor, loop):
         await tokens.noted()
 
     loop(use())
-    with reading(floor.engine) as connection:
+    with reading(service.engine) as connection:
         (known,) = list_tokens(connection)
     assert known.last_used_at is not None
     assert len([each for each in writes if each.startswith("UPDATE access_tokens")]) == 1
@@ -150,8 +150,8 @@ def test_the_use_of_a_token_is_noted(floor, loop):
 def test_while_the_database_is_away(home, loop):
     """A token cannot be checked, and those who wait are told at once, together."""
     (home / "trackrecord.db").mkdir()
-    floor = Floor(DaemonSettings(home=home))
-    tokens = Tokens(floor)
+    service = QueryService(DaemonSettings(home=home))
+    tokens = Tokens(service)
     token = f"trk_{0:012x}_{0:048x}"
     tries: list[float] = []
     read_now = tokens._read_now
@@ -172,7 +172,7 @@ def test_while_the_database_is_away(home, loop):
     (home / "trackrecord.db").rmdir()
     assert asked(loop, tokens, token) == [None]
     tokens.close()
-    floor.close()
+    service.close()
 
 
 def test_a_token_of_the_store_holds_its_bearer_to_it(door_of, store_of):

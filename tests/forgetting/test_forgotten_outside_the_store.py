@@ -25,10 +25,10 @@ from trackrecord.wire.subject import Subject
 from trackrecord_capture.agents.runtime import TOLD, runtime_folder
 from trackrecord_capture.forgetting.forget import Forgetter, Forgetting
 from trackrecord_capture.history.state import CaptureState, Revert, RunOfCommit
-from trackrecord_capture.live.told import SessionTold as ToldText
-from trackrecord_capture.live.told import ToldSessions
+from trackrecord_capture.live.session_marks import SessionMark as ToldText
+from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.otlp.trace_status import traces_file
-from trackrecord_capture.otlp.trace_store import KeptTrace, TraceOutcome, TraceStore
+from trackrecord_capture.otlp.trace_store import StoredTrace, TraceOutcome, TraceStore
 from trackrecord_producers.spool.files import SpoolWriter, spool_files
 
 PROJECT = "shop"
@@ -154,7 +154,7 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
     for name in ("o1", "o3"):
         with traces.writing():
             traces.add_facts([(f"trace-{name}", "span", b"what was said in " + name.encode())])
-            traces.put_traces([KeptTrace(
+            traces.put_traces([StoredTrace(
                 trace=f"trace-{name}", first_at=NOW, last_at=NOW, has_ended=True, bytes=9,
                 is_published=True,
             )])  # fmt: skip
@@ -164,7 +164,7 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
             )  # fmt: skip
             traces.put_outcome(f"trace-{name}", known, NOW)
     traces.close()
-    told = ToldSessions(home)
+    told = SessionMarks(home)
     assert told.begin("claude", "s", "session")
     told.keep("claude", "s", "session", ToldText("a lesson of bob", ("p",)))
     assert forget("source", "bob").counts["traces"] == 1

@@ -19,7 +19,7 @@ from paths import AGENTS, CORPUS, OUTSIDERS, PATHS, TASKS, markers, project_of, 
 from taught import Learnt, recorded, until
 
 import trackrecord
-from trackrecord.artifacts.contents import KeptPart
+from trackrecord.artifacts.contents import StoredPart
 from trackrecord.artifacts.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import error_lines, retry_text
@@ -37,7 +37,7 @@ from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings import Settings
-from trackrecord_capture.live.handing import HookAnswers, HookQuestion
+from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
 from trackrecord_capture.live.wording import attributed
 from trackrecord_door.mcp_server import calls
 from trackrecord_door.mcp_server.arguments import RecallArguments
@@ -77,7 +77,7 @@ def of_error(message: str) -> TaskInFlight:
 
 def as_artifact(text: str) -> str:
     data = (f"{text}\n" + "line\n" * 40 + text).encode("utf-8", "replace")
-    return summary("ab" * 32, describe(data, KeptPart(data)), 500)
+    return summary("ab" * 32, describe(data, StoredPart(data)), 500)
 
 
 RULES = ErrorRules()

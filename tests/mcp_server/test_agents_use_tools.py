@@ -9,7 +9,7 @@ import pytest
 from mcp_served import until
 
 from trackrecord_cli.commands.mcp_ import TOOLS
-from trackrecord_door.mcp_server.seat import ALL
+from trackrecord_door.mcp_server.mcp_scope import ALL
 
 FACT = "The cart rounds to whole cents"
 TASK = "Fix the rounding of the cart"

@@ -14,8 +14,8 @@ from starlette.middleware import Middleware
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord_door.answers import RequestRefused, refused
 from trackrecord_door.callers import OWNER, Caller, Permission
-from trackrecord_door.floor import Floor
 from trackrecord_door.mcp_server.routes import routes
+from trackrecord_door.query_service import QueryService
 
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 _HELLO = {
@@ -53,9 +53,9 @@ class _Bears:
 @contextmanager
 def of_caller(home, caller):
     """Asks the routes as one caller; a function of query, method and parameters."""
-    floor = Floor(DaemonSettings(home=home, project="usual"))
+    service = QueryService(DaemonSettings(home=home, project="usual"))
     app = Starlette(
-        routes=routes(floor),
+        routes=routes(service),
         middleware=[Middleware(_Bears, caller=caller)],
         exception_handlers={RequestRefused: lambda request, error: refused(request, error)},
     )
@@ -70,7 +70,7 @@ def of_caller(home, caller):
         return anyio.run(post)
 
     yield ask
-    floor.close()
+    service.close()
 
 
 @pytest.mark.parametrize(

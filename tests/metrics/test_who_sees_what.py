@@ -25,13 +25,13 @@ from trackrecord.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.outcomes.tables import projects
-from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_door import health_routes
 from trackrecord_door.callers import OWNER, Caller, Permission
-from trackrecord_door.floor import Floor
 from trackrecord_door.metrics.metric_families import _of_projects
 from trackrecord_door.metrics.requests import CountRequests, Requests, surface_of
 from trackrecord_door.metrics.routes import routes
+from trackrecord_door.query_service import QueryService
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 HOSTILE = 'sh"op\\\n# HELP x y\ntrackrecord_workers 99\n\u2028{}'
@@ -51,12 +51,12 @@ class By:
 @contextmanager
 def surface(settings: DaemonSettings, caller: Caller = OWNER) -> Iterator[Starlette]:
     """The metrics alone, for one caller."""
-    floor, requests = Floor(settings), Requests()
+    service, requests = QueryService(settings), Requests()
     yield Starlette(
-        routes=[*routes(floor, CountedSinks(), requests), *health_routes.routes()],
+        routes=[*routes(service, CountedSinks(), requests), *health_routes.routes()],
         middleware=[Middleware(CountRequests, requests=requests), Middleware(By, caller=caller)],
     )
-    floor.close()
+    service.close()
 
 
 async def get(app: Starlette, accept: str = "*/*", *, path: str = "/metrics") -> httpx.Response:

@@ -9,7 +9,7 @@ import pytest
 
 import trackrecord
 from trackrecord_producers.delivery.stream_and_spool_format import spool_line
-from trackrecord_producers.publishing.remembering import remember
+from trackrecord_producers.publishing.memory_call import remember
 from trackrecord_producers.spool.files import SpoolWriter
 from trackrecord_producers.spool.forwarder import forward_spool
 

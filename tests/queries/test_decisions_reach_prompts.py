@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 import trackrecord
-from trackrecord.calls.given_store import store_of
+from trackrecord.calls.fake_store import store_of
 from trackrecord.changes.effect import hold_out
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.competences.new_record import NewCompetence

@@ -9,12 +9,12 @@ from sqlalchemy import event
 
 from trackrecord.daemon_settings import load_daemon_settings
 from trackrecord.factories import scorer_of
-from trackrecord.queries import kept
+from trackrecord.queries import answer_cache
+from trackrecord.queries.answer_cache import AnswerCache
 from trackrecord.queries.estimates import read_estimates
 from trackrecord.queries.explain import explained
-from trackrecord.queries.found_lessons import lesson_strength_over_time
-from trackrecord.queries.kept import KeptAnswers
 from trackrecord.queries.news import changes_between
+from trackrecord.queries.sourced_lessons import lesson_strength_over_time
 from trackrecord.resources.lessons import lessons_of
 from trackrecord.resources.patterns import deprecate_pattern, patterns_of
 from trackrecord.resources.project_store import ProjectStore, Transaction, calls_use
@@ -120,11 +120,11 @@ def test_answers_are_kept_for_a_while_and_within_bounds(store, monkeypatch):
 
         return known.answer(connection, 1, question, compute)
 
-    known = KeptAnswers(2)
+    known = AnswerCache(2)
     with reading(store) as connection:
         assert [answer(each) for each in ("a", "b", "a", "c", "a")] == ["a", "b", "a", "c", "a"]
         assert asked == ["a", "b", "c", "a"]
-        monkeypatch.setattr(kept, "_KEPT_S", -1.0)
+        monkeypatch.setattr(answer_cache, "_KEPT_S", -1.0)
         answer("a")
         assert asked[-2:] == ["a", "a"]
 

@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 import trackrecord.queries
 import trackrecord.resources
-from trackrecord.calls.given_store import store_of
+from trackrecord.calls.fake_store import store_of
 from trackrecord.resources.benchmark import benchmark_run
 from trackrecord.resources.competences import add_competence, list_competences
 from trackrecord.resources.feedback import give_feedback

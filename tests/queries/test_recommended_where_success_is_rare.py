@@ -10,7 +10,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.factories import scorer_of
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.patterns.decisions import DecisionAction
-from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, exposure_plan_of
 from trackrecord.prompt.documents.rankings_document import (
     ProjectDocuments,
     decode_document,
@@ -80,11 +80,11 @@ def documents(store):
 def asked(rankings, advice, *, task=TASK, task_id="t", explore="off", **more):
     question = PromptQuestion("default", task, task_id=task_id)
     known = ProjectDocuments(rankings, advice)
-    handing = handing_of(question, known, holdout=0.0, explore=explore)
+    exposure_plan = exposure_plan_of(question, known, holdout=0.0, explore=explore)
     wanted = {"budget": 400, "limit": None, "language": "en", **more}
     return answer_from(
         rankings, project="default", problem=None, task=task, now=NOW,
-        memory_rules=MemoryRules(), advice=advice, handing=handing, **wanted,
+        memory_rules=MemoryRules(), advice=advice, exposure_plan=exposure_plan, **wanted,
     )  # fmt: skip
 
 

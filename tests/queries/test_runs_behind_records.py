@@ -8,10 +8,10 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import UnknownId
 from trackrecord.factories import scorer_of
 from trackrecord.learning.competences.record import competence_id
-from trackrecord.queries.handed_out import handed_to_run, kind_of
 from trackrecord.queries.project_rows import project_row
 from trackrecord.queries.record_over_time import record_over_time
 from trackrecord.queries.record_runs import runs_behind_record
+from trackrecord.queries.run_exposures import exposures_of_run, kind_of
 from trackrecord.queries.run_lines import list_run_lines
 from trackrecord.resources.competences import revising
 from trackrecord.resources.project_store import ProjectStore, calls_use
@@ -207,7 +207,7 @@ def test_what_a_run_was_handed_says_what_it_followed(store):
         shown = find_run(connection, "default", f"o{NOW + 3 * DAY:.0f}")
         given = {"ended_at": shown.ended_at, "at": NOW + DAY}
         row = project_row(connection, "default")
-        assert handed_to_run(connection, row, shown.task_id, None, **given) == ()
+        assert exposures_of_run(connection, row, shown.task_id, None, **given) == ()
     (found,) = shown.handed
     assert (shown.competence, shown.patterns) == (RECORD, ("reads-first",))
     assert [each.followed for each in found.entries] == [True, False, True, None, True]

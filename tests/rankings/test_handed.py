@@ -10,7 +10,7 @@ from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
-from trackrecord.prompt.choosing.exposure import TRIED, handing_of
+from trackrecord.prompt.choosing.exposure import TRIED, exposure_plan_of
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
@@ -211,7 +211,7 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
     )
     for counted in (advice, None):
         rates = [
-            handing_of(
+            exposure_plan_of(
                 PromptQuestion("p", task_id=f"t{number}"),
                 ProjectDocuments(document, counted),
                 holdout=0.0,

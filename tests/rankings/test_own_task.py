@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_answers import context_from
 
-from trackrecord.artifacts.kept_outputs import KeptOutput
+from trackrecord.artifacts.output_records import OutputRecord
 from trackrecord.errors import SettingsError
 from trackrecord.inflight.errors import ERROR_TYPES, TaskError, TaskInFlight
 from trackrecord.inflight.retry_text import retry_text
@@ -17,7 +17,7 @@ from trackrecord.learning.advice.assignment import Assignment
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.prompt.answers.own_task import MOST_ERRORS, MOST_OUTPUTS, OwnTask
 from trackrecord.prompt.candidates.candidate import Candidate
-from trackrecord.prompt.choosing.exposure import Handing
+from trackrecord.prompt.choosing.exposure import ExposurePlan
 from trackrecord.prompt.documents.rankings_document import RankedMemory, RankingsDocument
 from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.prompt.question.section_filter import SectionFilter
@@ -38,7 +38,7 @@ def output(number, **more):
     fields = {"size": 20_000, "stored_at": float(number), "kept_until": 1e9, "tool": "pytest"}
     artifact_id = f"{number:064x}"
     told = f"[output kept as artifact {artifact_id}: log, 20000 bytes, 400 lines]\n1 error"
-    return KeptOutput(artifact_id, **{**fields, "summary": told, **more})
+    return OutputRecord(artifact_id, **{**fields, "summary": told, **more})
 
 
 def composed(own_task, own=(NOW,), rules=RULES, *, document=None, **more):
@@ -243,8 +243,8 @@ def test_the_holdout_withholds_what_is_learnt_and_nothing_of_the_task_itself():
         ),),
     )  # fmt: skip
     for arm, expected in (("given", ["error", "m"]), ("withheld", ["error"])):
-        handing = Handing("p", "t", Assignment(arm))
-        answer = composed(task_with(error(1)), (), document=known, handing=handing)
+        exposure_plan = ExposurePlan("p", "t", Assignment(arm))
+        answer = composed(task_with(error(1)), (), document=known, exposure_plan=exposure_plan)
         assert [each.id.partition(":")[0] for each in answer.taken] == expected
         assert answer.exposure.entries == ("memory:m",)
 

@@ -20,7 +20,7 @@ from trackrecord.prompt.question import section_names
 from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.queries.handed_out import kind_of
+from trackrecord.queries.run_exposures import kind_of
 from trackrecord.resources.runs import HandedKind
 from trackrecord.settings import load_settings
 

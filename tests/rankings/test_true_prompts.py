@@ -15,7 +15,7 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.learning.text.masking import masked
-from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, handing_of
+from trackrecord.prompt.choosing.exposure import TRIED, TRIED_ANYWAY, exposure_plan_of
 from trackrecord.prompt.documents.presentation import present_failing, present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
@@ -243,8 +243,8 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
     counted = advice({}, patterns=tuple(entries))
     question = PromptQuestion("p", task_id=f"t{task_number}")
     known = ProjectDocuments(document, counted)
-    handing = handing_of(question, known, holdout=0.0, explore=explore)
-    answer = asked(document, counted, None, language, handing=handing)
+    exposure_plan = exposure_plan_of(question, known, holdout=0.0, explore=explore)
+    answer = asked(document, counted, None, language, exposure_plan=exposure_plan)
     lines = answer.prompt.split("\n")
     warned = {each.id.removeprefix("anti-") for each in answer.anti_patterns}
     assert not warned & {each.id for each in answer.patterns}

@@ -7,7 +7,7 @@ from prompt_answers import answer_from
 
 import trackrecord
 from trackrecord.errors import InvalidScores
-from trackrecord.prompt.choosing.exposure import Handing
+from trackrecord.prompt.choosing.exposure import ExposurePlan
 from trackrecord.prompt.documents.rankings_document import RankedCriterion, RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
@@ -97,7 +97,7 @@ def test_both_arms_are_judged_alike():
         answer = answer_from(
             document(criteria=CRITERIA), project="p", problem=None, task="x", budget=0, limit=0,
             language="en", now=time.time(), memory_rules=MemoryRules(),
-            handing=Handing("p", "t", Assignment(arm=arm)),
+            exposure_plan=ExposurePlan("p", "t", Assignment(arm=arm)),
         )  # fmt: skip
         assert (answer.arm, answer.criteria, answer.prompt) == (arm, CRITERIA, "")
 

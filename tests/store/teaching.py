@@ -11,7 +11,7 @@ from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.standing import Standing
 from trackrecord.rules_bundle import Rules
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.store.intake.intake import BatchChanges, learn
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of, project_names
 from trackrecord.store.outcomes.tables import waiting_episodes
 from trackrecord.store.patterns.read import read_standings
@@ -52,7 +52,7 @@ def teach(
     *,
     now: float = NOW,
     rules: Rules = RULES,
-) -> Learnt:
+) -> BatchChanges:
     """Learn one batch in one transaction."""
     with writing(store) as connection:
         return learn(connection, list(batch), rules, now=now)

@@ -27,10 +27,10 @@ from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
+from trackrecord.store.outcomes.as_of import outcome_current_as_of
 from trackrecord.store.outcomes.commits import outcomes_of_commit
 from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
-from trackrecord.store.outcomes.standing import outcome_stood
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.store.patterns.process_rates import read_snapshot
 from trackrecord.wire.join import OutcomeEntry, join
@@ -385,7 +385,7 @@ def test_two_workers_amend_one_outcome_at_once(store):
     with reading(store) as connection:
         for name in ("a", "b"):
             standing = select(outcomes.c.body).where(
-                outcomes.c.outcome_id == name, outcome_stood(None)
+                outcomes.c.outcome_id == name, outcome_current_as_of(None)
             )
             last = json.loads(connection.execute(standing).scalar_one())
             assert last.keys() >= {f"own{n}" for n in range(6)}

@@ -17,7 +17,7 @@ from trackrecord.store.advice.exposures import ReceivedExposure, record_exposure
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.store.memories.browse import SORTED_BY
-from trackrecord.store.memories.handed_out import HandedMemory, note_handed_out
+from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
 from trackrecord.store.memories.write import confirm, reject, remember
 from trackrecord.wire.exposure import ExposureBody
 
@@ -41,8 +41,8 @@ def project(store):
         with writing(store) as connection:
             judge(connection, row, name, rules=RULES, now=NOW + day * DAY)
     with writing(store) as connection:
-        note_handed_out(
-            connection, row, [HandedMemory("m1", NOW + 5 * DAY, NOW + 5 * DAY)], rules=RULES
+        record_recalls(
+            connection, row, [PromptRecall("m1", NOW + 5 * DAY, NOW + 5 * DAY)], rules=RULES
         )
     return row
 
@@ -95,8 +95,8 @@ def test_what_brought_a_change_about_is_found(store, project):
         body = ExposureBody(task_id="t-shown", entries=("memory:m6",), at=NOW + 20 * DAY)
         received = [ReceivedExposure(body, "e1", NOW + 20 * DAY)]
         record_exposures(connection, {"default": project}, received)
-        handed = [HandedMemory("m6", NOW + 20 * DAY, NOW + 20 * DAY, "e1")]
-        note_handed_out(connection, project, handed, rules=RULES)
+        handed = [PromptRecall("m6", NOW + 20 * DAY, NOW + 20 * DAY, "e1")]
+        record_recalls(connection, project, handed, rules=RULES)
     used = outcome(1, received=NOW + 21 * DAY, memory_ids=["m6"])
     teach(store, [used], now=NOW + 21 * DAY)
     with given_stores.within(ProjectStore(store, SETTINGS, "default")):

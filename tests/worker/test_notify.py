@@ -21,7 +21,7 @@ from trackrecord.notify_settings import EVENTS
 from trackrecord.queries.news import News, NewsKind
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
-from trackrecord_worker.notify.channels import CommandChannel, NotTaken, Webhook
+from trackrecord_worker.notify.channels import CommandChannel, MessageRefused, Webhook
 from trackrecord_worker.notify.detect import NewsDetector
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.notify.sending import GIVE_UP_AFTER_S, Sender
@@ -237,7 +237,7 @@ def test_only_success_counts_as_told(webhook, status):
     """A redirect is not followed: the signature and the news go nowhere else."""
     webhook.status_of = lambda _document: status
     channel = Webhook(webhook.url, KEY, 5.0)
-    expected = NotTaken if status == 400 else EndpointAway
+    expected = MessageRefused if status == 400 else EndpointAway
     with pytest.raises(expected) as raised:
         channel.tell("msg_1", b"{}")
     assert "hunter2" not in str(raised.value)
@@ -275,7 +275,7 @@ def test_a_command_that_ended_is_reaped_after_its_group_is_killed(monkeypatch):
 )
 def test_what_a_command_can_do_wrong(words, said):
     """One line says it, without secrets and without control characters."""
-    with pytest.raises((NotTaken, EndpointAway)) as raised:
+    with pytest.raises((MessageRefused, EndpointAway)) as raised:
         CommandChannel(words, 10.0).tell("msg_1", b"x" * 1_000_000)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)

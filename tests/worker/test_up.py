@@ -20,7 +20,7 @@ import redis
 from own_token import of_its_user
 from working import body, publish, until
 
-from trackrecord.consumers import consumers_here
+from trackrecord.consumers import consumers_of_host
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
@@ -77,7 +77,7 @@ class Up:
     def processes_that_asked(self) -> set[int]:
         """The ids of its processes that have asked Redis for outcomes."""
         with agent_client(self.settings) as client:
-            asked = {consumer.pid for consumer in consumers_here(client, self.settings.keys)}
+            asked = {consumer.pid for consumer in consumers_of_host(client, self.settings.keys)}
         return asked & {process.pid for process in self.family()}
 
     def refusal(self) -> str:

@@ -17,8 +17,8 @@ from trackrecord.forking import not_while_forking
 from trackrecord.ongoing import ongoing
 
 from .contents import as_bytes, characters_of, keep
-from .kept_outputs import KeptOutputs
 from .notes import note_of
+from .output_records import OutputRecords
 from .pages import Page, Range, RetrievedBytes, RetrievedText, page_of
 from .retrievals import note_retrieval
 from .store import ArtifactStore
@@ -93,9 +93,9 @@ def open_artifacts(settings: AgentSettings, project: str | None) -> ArtifactStor
     )
 
 
-def open_outputs(settings: AgentSettings, project: str | None) -> KeptOutputs:
+def open_outputs(settings: AgentSettings, project: str | None) -> OutputRecords:
     """Open the artifacts of a project, with their notes."""
-    return KeptOutputs(
+    return OutputRecords(
         settings.home, project or settings.project, retention_s=settings.artifacts.retention_s
     )
 
@@ -160,15 +160,17 @@ def _summarised(
     if open_artifacts(settings, project).take_retrieved(data):
         return output
     if task_id is None:
-        task_id = _task_here(project or settings.project, settings.project)
+        task_id = _current_task_id(project or settings.project, settings.project)
     text = store_output(settings, project, data, task_id=task_id, tool=tool).summary
     return text if isinstance(output, str) else text.encode()
 
 
-def _task_here(project: str, usual: str) -> str | None:
+def _current_task_id(project: str, usual: str) -> str | None:
     """Return the task of the current attempt, if it belongs to the project."""
-    here = ongoing.get()
-    return here.task_id if here is not None and (here.project or usual) == project else None
+    current = ongoing.get()
+    return (
+        current.task_id if current is not None and (current.project or usual) == project else None
+    )
 
 
 def artifact(

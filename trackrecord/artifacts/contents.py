@@ -9,7 +9,7 @@ _PIECE = 256 * 1024
 
 
 @dataclass(frozen=True)
-class KeptPart:
+class StoredPart:
     """The part of an output that is kept.
 
     Attributes:
@@ -43,17 +43,17 @@ def lines_of(data: bytes) -> int:
     return data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
 
 
-def keep(data: bytes, max_bytes: int) -> KeptPart:
+def keep(data: bytes, max_bytes: int) -> StoredPart:
     """Return the whole output, or the head and tail of one with more than `max_bytes`.
 
     The kept part has at most `max_bytes`, including the line that stands for the middle.
     """
     if len(data) <= max_bytes:
-        return KeptPart(data)
+        return StoredPart(data)
     room = (max_bytes - len(_missing(len(data), len(data)))) // 2
     head = before_character(data, room)
     tail = after_character(data, len(data) - room)
-    return KeptPart(data[:head] + _missing(tail - head, len(data)) + data[tail:], tail - head)
+    return StoredPart(data[:head] + _missing(tail - head, len(data)) + data[tail:], tail - head)
 
 
 def _missing(gone: int, size: int) -> bytes:

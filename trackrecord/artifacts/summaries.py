@@ -13,7 +13,7 @@ from typing import Final
 from trackrecord.learning.text.error_summary import error_summary, opening
 from trackrecord.learning.text.inert import ELLIPSIS, bounded, identifier
 
-from .contents import KeptPart, lines_of
+from .contents import StoredPart, lines_of
 from .declarations import declared
 from .json_shape import Shape, json_shape
 from .kinds import OutputKind, kind_of
@@ -52,7 +52,7 @@ class Description:
     details: tuple[str, ...]
 
 
-def describe(data: bytes, kept: KeptPart) -> Description:
+def describe(data: bytes, kept: StoredPart) -> Description:
     """Describe an output of which `kept` is stored."""
     shape = json_shape(data)
     kind = kind_of(data, is_json=shape is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
+from trackrecord.async_calls import awaited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

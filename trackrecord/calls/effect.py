@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
+from trackrecord.async_calls import awaited
 from trackrecord.resources.checks import Moment, moment_of
 from trackrecord.resources.project_store import read_project
 

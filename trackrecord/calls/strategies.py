@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
+from trackrecord.async_calls import awaited
 from trackrecord.errors import InvalidRequest
 
 if TYPE_CHECKING:

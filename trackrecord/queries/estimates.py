@@ -9,17 +9,17 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.learning.advice.estimates.estimates import Estimates, estimate
 from trackrecord.store.advice.runs import read_runs
 
-from .kept import KeptAnswers
+from .answer_cache import AnswerCache
 from .project_rows import project_row
 
 # Those of a large project take megabytes.
-_kept: Final = KeptAnswers[Estimates](2)
+_kept: Final = AnswerCache[Estimates](2)
 
 
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
-    """Return the estimates of a project, counted from its runs; see `KeptAnswers`.
+    """Return the estimates of a project, counted from its runs; see `AnswerCache`.
 
     Raises:
         UnknownProject: nothing is on record for the project.

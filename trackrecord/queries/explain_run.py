@@ -13,7 +13,7 @@ from trackrecord.resources.explanations import ExplanationAnswer
 from trackrecord.resources.project_store import Transaction
 from trackrecord.resources.runs import find_run, whole_outcome_id
 from trackrecord.store.advice.runs import read_noted_runs
-from trackrecord.store.outcomes.standing import outcome_stood
+from trackrecord.store.outcomes.as_of import outcome_current_as_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.times import iso
 from trackrecord.wire.outcome import Outcome
@@ -38,7 +38,7 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
         .where(
             outcomes.c.project_id == it.project_id,
             outcomes.c.outcome_id == whole,
-            outcome_stood(at),
+            outcome_current_as_of(at),
         )
         .order_by(outcomes.c.id)
         .limit(1)

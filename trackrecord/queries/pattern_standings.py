@@ -12,13 +12,13 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.store.patterns.read import read_standings
 from trackrecord.store.patterns.tables import patterns
 
+from .answer_cache import AnswerCache
 from .estimates import read_estimates
-from .kept import KeptAnswers
 from .project_rows import project_row
 from .short_ids import ids_beginning_with, ids_near, whole_stored_id
 
 # Those of a large project take megabytes.
-_kept: Final = KeptAnswers[tuple[Standing, ...]](2)
+_kept: Final = AnswerCache[tuple[Standing, ...]](2)
 PATTERNS_HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
@@ -29,7 +29,7 @@ def ordered_standings(
     estimates: Estimates,
     at: float | None,
 ) -> tuple[Standing, ...]:
-    """Return the standing of all patterns, best first, anti-patterns last; see `KeptAnswers`.
+    """Return the standing of all patterns, best first, anti-patterns last; see `AnswerCache`.
 
     A page of a list needs all of them, for only the rules say which are the best.
     """

@@ -29,7 +29,7 @@ MOMENTS: Final = 60
 
 
 @dataclass(frozen=True)
-class RateThen:
+class PastRate:
     """A rate as of a moment.
 
     Attributes:
@@ -52,7 +52,7 @@ class RateThen:
         return dict(vars(self)) | {"at": iso(self.at)}
 
 
-Rates = tuple[RateThen, ...]
+Rates = tuple[PastRate, ...]
 
 
 def evenly(since: float, until: float, count: int = MOMENTS) -> list[float]:
@@ -132,7 +132,7 @@ def memory_confidences(
     row = project_row(connection, project)
     found = memories_over_time(connection, row, memory_ids, settings.memories, moments)
     return {
-        name: tuple(RateThen(at, value) for at, value in zip(moments, values, strict=True))
+        name: tuple(PastRate(at, value) for at, value in zip(moments, values, strict=True))
         for name, values in found.items()
     }
 
@@ -210,8 +210,8 @@ def _rates(
     }
 
 
-def _rate(at: float, counts: VerdictCounts | None) -> RateThen:
+def _rate(at: float, counts: VerdictCounts | None) -> PastRate:
     if counts is None or counts.helpful_share is None:
-        return RateThen(at, None)
+        return PastRate(at, None)
     low, high = wilson_interval(counts.decayed_helpful, counts.decayed_harmful)
-    return RateThen(at, counts.helpful_share, low, high, counts.decayed_total)
+    return PastRate(at, counts.helpful_share, low, high, counts.decayed_total)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.advice.runs import with_verdict
 from trackrecord.learning.competences.flow import ProcedureFlow, flow_of
 from trackrecord.resources.competences import whole_record_id
-from trackrecord.store.advice.found_runs import runs_of_rows
+from trackrecord.store.advice.run_records import runs_of_rows
 from trackrecord.store.competences.provenance import newest_rows
 from trackrecord.store.competences.read import read_competence
 

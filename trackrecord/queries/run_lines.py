@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from trackrecord.resources.paging import cursor_of, place_of
 from trackrecord.resources.runs import RunFilter, RunVerdict, verdict_of
-from trackrecord.store.advice.found_runs import (
-    FoundRun,
-    FoundRunPlace,
+from trackrecord.store.advice.run_records import (
+    RunRecord,
+    RunRecordPlace,
     rows_of_task,
     runs_before,
     runs_of_rows,
@@ -72,7 +72,7 @@ class RunLines:
     read: int
 
 
-def line_of(found: FoundRun) -> RunLine:
+def line_of(found: RunRecord) -> RunLine:
     """Return a run's line in a list."""
     run = found.run
     return RunLine(
@@ -117,11 +117,11 @@ def list_run_lines(
         UnknownId: runs of one task are asked for, and no outcome of it is on record.
         InvalidCursor: no page ended with this cursor.
     """
-    before = None if after is None else place_of(after, FoundRunPlace)
+    before = None if after is None else place_of(after, RunRecordPlace)
     project_id = project_row(connection, project)
     wanted = wanted or RunFilter()
     is_any = wanted == RunFilter()
-    found: Iterable[FoundRun]
+    found: Iterable[RunRecord]
     if wanted.task_id is not None:
         rows = rows_of_task(connection, project_id, wanted.task_id, at=at, limit=_MOST_OF_TASK)
         if not rows:
@@ -134,9 +134,9 @@ def list_run_lines(
     return _page(iter(found), wanted, limit, most_read)
 
 
-def _page(found: Iterator[FoundRun], wanted: RunFilter, limit: int, most_read: int) -> RunLines:
+def _page(found: Iterator[RunRecord], wanted: RunFilter, limit: int, most_read: int) -> RunLines:
     lines: list[RunLine] = []
-    last: FoundRun | None = None
+    last: RunRecord | None = None
     read = 0
     for last in islice(found, most_read):
         read += 1
@@ -148,5 +148,5 @@ def _page(found: Iterator[FoundRun], wanted: RunFilter, limit: int, most_read: i
     return RunLines(tuple(lines), cursor_of(_place(last)) if are_more and last else None, read)
 
 
-def _place(found: FoundRun) -> FoundRunPlace:
-    return FoundRunPlace(found.run.ended_at, found.run.outcome)
+def _place(found: RunRecord) -> RunRecordPlace:
+    return RunRecordPlace(found.run.ended_at, found.run.outcome)

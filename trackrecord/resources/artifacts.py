@@ -12,7 +12,7 @@ from .paging import Sorting, sorting_of
 from .resource import Answer, Instant, Resource
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.kept_outputs import KeptOutput
+    from trackrecord.artifacts.output_records import OutputRecord
 
 
 class Artifact(Answer, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Artifact(Answer, frozen=True, kw_only=True):
     summary: str | None
 
     @classmethod
-    def of(cls, kept: KeptOutput) -> Self:
+    def of(cls, kept: OutputRecord) -> Self:
         """Return a stored output as an answer."""
         return cls(
             id=kept.id,

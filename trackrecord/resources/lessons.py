@@ -255,7 +255,7 @@ def _is_over(lesson: LessonAnswer, asked_for: str | None) -> bool:
 
 
 def _all_lessons(it: Transaction) -> list[LessonAnswer]:
-    from trackrecord.queries.found_lessons import found_lessons
+    from trackrecord.queries.sourced_lessons import found_lessons
     from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 
     decided = dismissed_lessons(it.connection, it.project_id, at=it.at)

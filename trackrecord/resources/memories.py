@@ -216,10 +216,10 @@ def count_memories(
         TrackrecordError: the message says in one line what is wrong.
     """
     with read_project(project, at) as it:
-        from trackrecord.store.memories.write import count_wanted
+        from trackrecord.store.memories.write import count_matching
 
         wanted = memory_filter(type, source, min_confidence)
-        return count_wanted(it.connection, it.project_id, wanted, at=it.at)
+        return count_matching(it.connection, it.project_id, wanted, at=it.at)
 
 
 def ids_beside(project: str, ids: list[str]) -> list[str]:

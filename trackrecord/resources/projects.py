@@ -135,7 +135,7 @@ def _project(connection: Connection, name: str, at: float | None) -> Project:
 def _count_patterns(connection: Connection, project_id: int, at: float | None) -> int:
     from sqlalchemy import distinct, func, select
 
-    from trackrecord.store.outcomes.standing import stood
+    from trackrecord.store.outcomes.as_of import current_as_of
     from trackrecord.store.patterns.tables import observations, patterns
 
     is_known = patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0
@@ -149,7 +149,7 @@ def _count_patterns(connection: Connection, project_id: int, at: float | None) -
             .where(
                 patterns.c.project_id == project_id,
                 observations.c.received_at <= at,
-                stood(observations.c.replaced_at, at),
+                current_as_of(observations.c.replaced_at, at),
             )
         )
     return connection.execute(query).scalar_one()

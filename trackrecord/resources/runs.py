@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from trackrecord.learning.advice.runs import NotedRun, RunStep
-    from trackrecord.store.advice.found_runs import RunOnRecord
+    from trackrecord.store.advice.run_records import RunOnRecord
 
 RunVerdict = Literal["success", "failure", "none"]
 HandedKind = Literal["lesson", "failing", "procedure", "memory", "task", "competence", "pattern"]
@@ -418,10 +418,10 @@ def read_reports(
     """
     from trackrecord.queries.project_rows import project_row
     from trackrecord.queries.tasks import check_task
-    from trackrecord.store.advice.found_runs import FoundRunPlace, reports_of_runs
+    from trackrecord.store.advice.run_records import RunRecordPlace, reports_of_runs
 
     project_id, wanted = project_row(connection, project), wanted or RunFilter()
-    place = None if after is None else FoundRunPlace(*after)
+    place = None if after is None else RunRecordPlace(*after)
     found: list[tuple[RunOnRecord, Outcome]] = []
     for report in reports_of_runs(
         connection, project_id, commit=wanted.commit, at=at, after=place, oldest_first=oldest_first
@@ -497,9 +497,9 @@ def find_run(
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.queries.handed_out import handed_to_run
     from trackrecord.queries.project_rows import project_row
-    from trackrecord.store.advice.found_runs import report_of_run, runs_of_rows
+    from trackrecord.queries.run_exposures import exposures_of_run
+    from trackrecord.store.advice.run_records import report_of_run, runs_of_rows
 
     project_id = project_row(connection, project)
     whole = whole_outcome_id(connection, project, outcome_id)
@@ -522,7 +522,7 @@ def find_run(
         metadata=_decoded(said.metadata),
         patterns=() if noted is None else noted.patterns,
         competence=None if noted is None else _record(connection, project, project_id, noted),
-        handed=handed_to_run(
+        handed=exposures_of_run(
             connection, project_id, said.task_id or "", noted, ended_at=report.ended_at, at=at
         ),
     )
@@ -594,7 +594,7 @@ def count_runs(
     if any(wanted.values()):
         return None
     with read_project(project, at) as it:
-        from trackrecord.store.advice.found_runs import count_runs as count
+        from trackrecord.store.advice.run_records import count_runs as count
 
         return count(it.connection, it.project_id, at=it.at)
 

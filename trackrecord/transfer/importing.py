@@ -27,7 +27,7 @@ from trackrecord.store.outcomes.tables import project_imports, projects
 
 from .lines import LONGEST_HEADER, Header, is_header, read_header
 from .renaming import Renaming
-from .rows_taken import Report, RowsTaken, lines_of
+from .row_importer import Report, RowImporter, lines_of
 from .subjects import exported_tables, has_rows
 
 _AT_ONCE: Final = 2000
@@ -94,7 +94,7 @@ def import_project(
                     return ImportedProject(name, {}, was_there=True)
                 _refuse_used(connection, project_id, name)
                 renaming = _renaming(path, header, name)
-                taking = RowsTaken(connection, project_id, renaming, name)
+                taking = RowImporter(connection, project_id, renaming, name)
                 rows = taking.all(file, report)
                 _complete(connection, project_id, rules, now=now)
                 connection.execute(

@@ -11,7 +11,7 @@ from typing import Any
 import redis
 from sqlalchemy import text
 
-from trackrecord.consumers import Consumer, consumers_here
+from trackrecord.consumers import Consumer, consumers_of_host
 from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis_client import agent_client
 from trackrecord.settings import Settings, load_settings
@@ -72,7 +72,9 @@ CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat":
 
 def _silence(settings: Settings) -> float | None:
     """Return the seconds since this host's worker last read the stream; None if it never did."""
-    consumers: list[Consumer] = _ask(settings, lambda client: consumers_here(client, settings.keys))
+    consumers: list[Consumer] = _ask(
+        settings, lambda client: consumers_of_host(client, settings.keys)
+    )
     return min((consumer.idle_s for consumer in consumers), default=None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from trackrecord.beside import awaited
+from trackrecord.async_calls import awaited
 from trackrecord.errors import InvalidRequest
 from trackrecord.resources.checks import decided_by, optional_text_of
 from trackrecord.resources.project_store import open_project

@@ -26,10 +26,10 @@ from trackrecord_consolidation.forget import (
 )
 from trackrecord_producers.spool.forgetting import InSpool, find_in_spool, forget_in_spool
 
-from .captured import CapturedPlace
+from .capture_data import CapturedPlace
+from .forget_scope import ForgetScope
 from .in_redis import InRedis, RedisPlace
 from .on_disk import DiskPlace
-from .what_goes import WhatGoes
 
 # How long others may be at the database's files; a worker reads them again and again.
 _PATIENCE_S: Final = 15.0
@@ -89,7 +89,7 @@ class Forgetter:
         self._subject = subject
         self._store: InStore = find_in_store(engine, subject)
         own = {subject.name} if subject.what == "task" else set()
-        goes = WhatGoes(subject, self._store.found.tasks | own)
+        goes = ForgetScope(subject, self._store.found.tasks | own)
         self._goes = goes
         self._redis = RedisPlace(client, settings, goes)
         self._disk = DiskPlace(settings, goes, warn)

@@ -24,7 +24,7 @@ from trackrecord.redis_keys import CONSUMER_GROUP
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import clock_of
 
-from .what_goes import WhatGoes
+from .forget_scope import ForgetScope
 
 _log = structlog.get_logger(__name__)
 
@@ -65,7 +65,7 @@ class RedisPlace:
         goes: what is to be forgotten.
     """
 
-    def __init__(self, client: redis.Redis, settings: DaemonSettings, goes: WhatGoes) -> None:
+    def __init__(self, client: redis.Redis, settings: DaemonSettings, goes: ForgetScope) -> None:
         self._client = client
         self._settings = settings
         self._keys = settings.keys

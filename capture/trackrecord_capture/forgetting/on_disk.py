@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from trackrecord.artifacts.kept_outputs import KeptOutputs
+from trackrecord.artifacts.output_records import OutputRecords
 from trackrecord.artifacts.store import FOLDER
 from trackrecord.benchmark_history import BenchmarkHistory
 from trackrecord.daemon_settings import DaemonSettings
@@ -17,7 +17,7 @@ from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.process_rates import read_snapshot
 
-from .what_goes import WhatGoes
+from .forget_scope import ForgetScope
 
 
 class DiskPlace:
@@ -30,7 +30,7 @@ class DiskPlace:
     """
 
     def __init__(
-        self, settings: DaemonSettings, goes: WhatGoes, warn: Callable[[str], None]
+        self, settings: DaemonSettings, goes: ForgetScope, warn: Callable[[str], None]
     ) -> None:
         self._settings = settings
         self._goes = goes
@@ -55,9 +55,9 @@ class DiskPlace:
         others = {each.id for each in outputs if each.task_id not in self._goes.tasks}
         return {each.id for each in outputs} - others
 
-    def _outputs(self) -> KeptOutputs:
+    def _outputs(self) -> OutputRecords:
         settings, project = self._settings, self._goes.subject.project
-        return KeptOutputs(settings.home, project, retention_s=settings.artifacts.retention_s)
+        return OutputRecords(settings.home, project, retention_s=settings.artifacts.retention_s)
 
     def _artifacts_folder(self) -> Path:
         return self._settings.home / FOLDER / folder_name(self._goes.subject.project)

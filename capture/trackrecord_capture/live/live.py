@@ -17,7 +17,7 @@ from ..agents.installed import read_installed
 from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..sources.source import Source
-from .handing import KINDS, HookAnswers, HookQuestion, ProjectOf
+from .hook_answers import KINDS, HookAnswers, HookQuestion, ProjectOf
 from .notes import EndNote, TooManyNotes, write_note
 from .outputs import Outputs, ToolOutput
 from .watching import Read, Watching
@@ -59,7 +59,7 @@ class Live:
         self._home = settings.home
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
-        self._handing = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
+        self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
 
@@ -75,7 +75,7 @@ class Live:
         if address is not None:
             write_door(self._home, address, self._most_characters)
             self._address = address
-        self._handing.forget_old()
+        self._hook_answers.forget_old()
         self._watching.start()
 
     def stop(self) -> None:
@@ -124,7 +124,7 @@ class Live:
             prompt=posted.prompt,
             prompt_id=posted.prompt_id or posted.turn_id,
         )
-        text = self._handing.answer(agent, asked)
+        text = self._hook_answers.answer(agent, asked)
         if not text:
             return None
         said: dict[str, Any] = {

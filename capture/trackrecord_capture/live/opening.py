@@ -7,7 +7,7 @@ from functools import partial
 from trackrecord.daemon_settings import DaemonSettings
 from trackrecord_producers.publishing.publisher import Publisher
 
-from ..history.captured import CountedSinks
+from ..history.capture_counts import CountedSinks
 from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink

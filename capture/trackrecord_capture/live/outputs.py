@@ -20,7 +20,7 @@ from trackrecord.artifacts.summaries import BEGINNING, READING, kind_of_output, 
 from trackrecord.python_command import python_command
 
 from ..agent_run import AgentRun, RunCall
-from ..kept import kept_name
+from ..call_fields import kept_name
 from ..outcome import task_id_of
 
 # A shell that reads an artifact back, perhaps together with something else.

@@ -10,7 +10,7 @@ from ..agent_run import RunCall
 from . import vocabulary
 from .arguments import arguments_in, command_in, edits_in
 from .fact import Fact
-from .results import ResultTold, told_by
+from .results import ResultEvidence, told_by
 from .vocabulary import SpanKind
 
 _REJECTED: Final = ("reject", "rejected", "deny", "denied", "abort")
@@ -21,7 +21,7 @@ _SLACK_OF_IDS_S: Final = 5.0
 _MOST_AT_ONCE: Final = 64
 
 
-class CallSeen(msgspec.Struct, frozen=True, kw_only=True):
+class SpanCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call, with the data that identifies it across instrumentations.
 
     Attributes:
@@ -58,7 +58,7 @@ def is_call(fact: Fact) -> bool:
     return not tool.startswith(vocabulary.HANDOFFS) and not name.startswith(vocabulary.HANDOFFS)
 
 
-def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> CallSeen:
+def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> SpanCall:
     """Return a span's call, completed from the spans below it."""
     told = told_by(fact.result) if fact.result is not None else None
     arguments = arguments_in(fact.arguments) if fact.arguments is not None else None
@@ -81,7 +81,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
         duration_ms=max(0.0, (fact.end - fact.start) * 1000) if fact.start and fact.end else None,
         actor=actor,
     )
-    return CallSeen(
+    return SpanCall(
         call=call,
         scopes=frozenset({fact.scope}),
         spans=(fact.span, *(detail.span for detail in details)),
@@ -89,7 +89,7 @@ def call_seen(fact: Fact, details: Sequence[Fact], actor: str = "agent") -> Call
     )
 
 
-def _ok(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> bool | None:
+def _ok(fact: Fact, details: Sequence[Fact], told: ResultEvidence | None) -> bool | None:
     if any(_has_failed(part) for part in (fact, *details)) or (told and told.failed):
         return False
     if told is not None or any(part.failed is False for part in (fact, *details)):
@@ -106,14 +106,14 @@ def _has_failed(fact: Fact) -> bool:
     )
 
 
-def _exit_code(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> int | None:
+def _exit_code(fact: Fact, details: Sequence[Fact], told: ResultEvidence | None) -> int | None:
     for part in (fact, *details):
         if part.exit_code is not None:
             return part.exit_code
     return told.exit_code if told else None
 
 
-def _error(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> str:
+def _error(fact: Fact, details: Sequence[Fact], told: ResultEvidence | None) -> str:
     for part in (fact, *details):
         if part.error:
             return part.error
@@ -122,17 +122,17 @@ def _error(fact: Fact, details: Sequence[Fact], told: ResultTold | None) -> str:
     return next((part.error_type for part in (fact, *details) if part.error_type), "")
 
 
-def merged(calls: Iterable[CallSeen]) -> list[CallSeen]:
+def merged(calls: Iterable[SpanCall]) -> list[SpanCall]:
     """Return each call once, in the order of their start, however often it was reported."""
-    kept: list[CallSeen] = []
+    kept: list[SpanCall] = []
     by_tool = sorted(calls, key=lambda seen: (seen.call.tool, seen.start, seen.spans))
     for _, same_tool in groupby(by_tool, key=lambda seen: seen.call.tool):
         kept += _merged_of_tool(list(same_tool))
     return sorted(kept, key=lambda seen: (seen.start, seen.spans))
 
 
-def _merged_of_tool(calls: list[CallSeen]) -> list[CallSeen]:
-    kept: list[CallSeen] = []
+def _merged_of_tool(calls: list[SpanCall]) -> list[SpanCall]:
+    kept: list[SpanCall] = []
     for seen in calls:
         recent = range(max(0, len(kept) - _MOST_AT_ONCE), len(kept))
         same = next((at for at in recent if _are_one(kept[at], seen)), None)
@@ -143,7 +143,7 @@ def _merged_of_tool(calls: list[CallSeen]) -> list[CallSeen]:
     return kept
 
 
-def _are_one(one: CallSeen, other: CallSeen) -> bool:
+def _are_one(one: SpanCall, other: SpanCall) -> bool:
     """Return whether two instrumentations reported one call; one alone never reports it twice.
 
     An id alone proves nothing: models in tests, and some others, give the same one again and again.
@@ -166,7 +166,7 @@ def _bare(arguments: Any) -> list[str]:  # noqa: ANN401 - as above
     return sorted(map(str, values))
 
 
-def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
+def _joined(one: SpanCall, other: SpanCall) -> SpanCall:
     """Return what two tellers know of a call; the more detailed one leads."""
     lead, rest = sorted((one.call, other.call), key=_detail, reverse=True)
     rejected = one.rejected or other.rejected
@@ -186,7 +186,7 @@ def _joined(one: CallSeen, other: CallSeen) -> CallSeen:
         sub_agent=lead.sub_agent or rest.sub_agent,
         actor=lead.actor if lead.actor != "agent" else rest.actor,
     )
-    return CallSeen(
+    return SpanCall(
         call=call,
         scopes=one.scopes | other.scopes,
         spans=(*one.spans, *other.spans),

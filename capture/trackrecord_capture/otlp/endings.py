@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ..agent_run import Seen, Sign
+from ..agent_run import Signal, SignalKind
 from .fact import Fact
 from .vocabulary import SpanKind
 
@@ -29,21 +29,21 @@ _NETWORK: Final = re.compile(
 )
 
 
-def ending_of(root: Fact, facts: Sequence[Fact]) -> Sign | None:
+def ending_of(root: Fact, facts: Sequence[Fact]) -> Signal | None:
     """Return how a run ended, if it raised; a root without an error proves nothing."""
     if not _has_failed(root):
         return None
     words = f"{root.error_type} {root.error}".strip()
     if _INTERRUPTS.search(root.error_type) or _INTERRUPTS.search(root.error):
-        kind = Seen.INTERRUPTED
+        kind = SignalKind.INTERRUPTED
     elif _API.search(root.error_type) or _API.search(root.error[:_SAYS_CHARS]):
-        kind = Seen.API_FAILED
+        kind = SignalKind.API_FAILED
     else:
         is_api = _model_failed_last(facts) or (
             _NETWORK.search(words[:_SAYS_CHARS]) and not _tool_failed_last(facts)
         )
-        kind = Seen.API_FAILED if is_api else Seen.CRASHED
-    return Sign(kind=kind, says=words[:_SAYS_CHARS], at=root.end or None)
+        kind = SignalKind.API_FAILED if is_api else SignalKind.CRASHED
+    return Signal(kind=kind, says=words[:_SAYS_CHARS], at=root.end or None)
 
 
 def _has_failed(root: Fact) -> bool:

@@ -12,10 +12,10 @@ from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Seen, Sign, run_outcome_id
+from ..agent_run import AgentRun, Signal, SignalKind, run_outcome_id
 from ..shell.git import commits_and_reverts
 from ..sources.sub_agents import sub_agent_of
-from .calls import CallSeen, call_seen, is_call, merged
+from .calls import SpanCall, call_seen, is_call, merged
 from .fact import Fact
 from .log_events import CLAUDE, CODEX
 from .tree import Tree
@@ -156,7 +156,7 @@ def _run(agent: str, session: str, prompt: str, facts: Sequence[Fact], tree: Tre
     )
 
 
-def _call(fact: Fact, tree: Tree) -> CallSeen:
+def _call(fact: Fact, tree: Tree) -> SpanCall:
     seen = call_seen(fact, tree.details_of(fact))
     sub_agent = sub_agent_of(seen.call.tool, seen.call.arguments)
     if sub_agent is not None and sub_agent.starts and fact.tool in _IN_BACKGROUND:
@@ -166,14 +166,14 @@ def _call(fact: Fact, tree: Tree) -> CallSeen:
     return msgspec.structs.replace(seen, call=call)
 
 
-def _signs(facts: Sequence[Fact], calls: Sequence[CallSeen]) -> Iterator[Sign]:
+def _signs(facts: Sequence[Fact], calls: Sequence[SpanCall]) -> Iterator[Signal]:
     for position, seen in enumerate(calls):
         if seen.rejected:
-            yield Sign(kind=Seen.REJECTED, call=position, at=seen.start or None)
+            yield Signal(kind=SignalKind.REJECTED, call=position, at=seen.start or None)
     for fact in facts:
         if fact.rated is not None:
-            yield Sign(
-                kind=Seen.CONFIRMED,
+            yield Signal(
+                kind=SignalKind.CONFIRMED,
                 success=fact.rated,
                 says="rated in the agent's own survey",
                 at=fact.end or None,
@@ -182,4 +182,4 @@ def _signs(facts: Sequence[Fact], calls: Sequence[CallSeen]) -> Iterator[Sign]:
         (fact for fact in reversed(facts) if fact.kind in (SpanKind.MODEL, SpanKind.TOOL)), None
     )
     if last is not None and last.kind is SpanKind.MODEL and last.failed:
-        yield Sign(kind=Seen.API_FAILED, says=last.error[:_SAYS_CHARS], at=last.end or None)
+        yield Signal(kind=SignalKind.API_FAILED, says=last.error[:_SAYS_CHARS], at=last.end or None)

@@ -34,7 +34,7 @@ def grouped(tree: Tree) -> list[FactGroup]:
         for span, facts in of_root.items()
         if any(fact.kind in (SpanKind.TOOL, SpanKind.MODEL, SpanKind.RUN) for fact in facts)
     ]
-    groups = _told_twice_once(_of_one_session(groups, tree))
+    groups = _without_doubles(_of_one_session(groups, tree))
     _take_in_strays(groups, tree)
     return sorted(groups, key=lambda group: (group.root.start, group.root.span))
 
@@ -68,7 +68,7 @@ def _take_in_strays(groups: list[FactGroup], tree: Tree) -> None:
                 same[0].facts.append(fact)
 
 
-def _told_twice_once(groups: list[FactGroup]) -> list[FactGroup]:
+def _without_doubles(groups: list[FactGroup]) -> list[FactGroup]:
     """Join runs that two instrumentations report in parallel."""
     kept: list[FactGroup] = []
     for group in sorted(groups, key=lambda group: (group.root.start, -group.root.end)):

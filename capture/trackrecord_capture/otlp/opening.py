@@ -7,7 +7,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import StoreUnfit
 from trackrecord_producers.publishing.publisher import Publisher
 
-from ..history.captured import CountedSinks
+from ..history.capture_counts import CountedSinks
 from ..history.sink import SpoolingSink
 from ..outcome import outcome_of
 from ..projects import run_projects

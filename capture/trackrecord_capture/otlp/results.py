@@ -35,7 +35,7 @@ _PRINTED: Final = ("output", "stdout", "stderr", "content")
 _DEEPEST: Final = 3
 
 
-class ResultTold(msgspec.Struct, frozen=True, kw_only=True):
+class ResultEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """The evidence in a result on its call.
 
     Attributes:
@@ -53,7 +53,7 @@ class ResultTold(msgspec.Struct, frozen=True, kw_only=True):
     call: str = ""
 
 
-def told_by(text: str) -> ResultTold:
+def told_by(text: str) -> ResultEvidence:
     """Read a result."""
     value = document(text)
     if not isinstance(value, Mapping):
@@ -64,7 +64,9 @@ def told_by(text: str) -> ResultTold:
         return _told_by_document(value, text)
     content = as_text(message.get("content") or "")
     inner = (
-        told_by(content) if not isinstance(document(content), Mapping) else ResultTold(text=content)
+        told_by(content)
+        if not isinstance(document(content), Mapping)
+        else ResultEvidence(text=content)
     )
     failed = inner.failed or (True if message.get("status") == "error" else None)
     return msgspec.structs.replace(
@@ -94,14 +96,18 @@ def _tool_message(value: Mapping[Any, Any], depth: int) -> Mapping[Any, Any] | N
     return None
 
 
-def _told_by_text(text: str) -> ResultTold:
+def _told_by_text(text: str) -> ResultEvidence:
     found = _EXIT.search(text[:_HEADER_CHARS]) or _EXIT.match(text.rstrip().rpartition("\n")[2])
     if found is None:
         failed = _ERROR_TEXT.match(text.lstrip()[:_HEADER_CHARS]) is not None
-        return ResultTold(text=text, failed=True, error=text) if failed else ResultTold(text=text)
+        return (
+            ResultEvidence(text=text, failed=True, error=text)
+            if failed
+            else ResultEvidence(text=text)
+        )
     code = int(found[1])
     _, header, output = text.partition("\nOutput:\n")  # Codex puts a header before it
-    return ResultTold(
+    return ResultEvidence(
         text=output if header else text,
         failed=code != 0,
         exit_code=code,
@@ -109,7 +115,7 @@ def _told_by_text(text: str) -> ResultTold:
     )
 
 
-def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultTold:
+def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultEvidence:
     code = _exit_code(value, _DEEPEST)
     failed = code != 0 if code is not None else _says_failed(value)
     plain = value.get("output") or _text_of_parts(value.get("content") or value.get("blocks"))
@@ -117,10 +123,12 @@ def _told_by_document(value: Mapping[Any, Any], text: str) -> ResultTold:
     if code is not None and _printed_nothing(value):
         shown = ""
     if failed:
-        return ResultTold(text=shown, failed=True, exit_code=code, error=_error_in(value, shown))
+        return ResultEvidence(
+            text=shown, failed=True, exit_code=code, error=_error_in(value, shown)
+        )
     if failed is None and shown is plain:
         return _told_by_text(shown)
-    return ResultTold(text=shown, failed=failed, exit_code=code)
+    return ResultEvidence(text=shown, failed=failed, exit_code=code)
 
 
 def _printed_nothing(value: Mapping[Any, Any]) -> bool:

@@ -10,9 +10,9 @@ from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Seen, Sign
+from ..agent_run import AgentRun, Signal, SignalKind
 from ..shell.git import commits_and_reverts
-from .calls import CallSeen, call_seen, is_call, merged
+from .calls import SpanCall, call_seen, is_call, merged
 from .endings import ending_of
 from .event_runs import PromptOf, event_runs, is_from_events, no_prompt, placed
 from .fact import Fact, SpanScore
@@ -198,10 +198,10 @@ def _instruction(root: Fact, asked: Sequence[Fact], tree: Tree) -> str:
 def _signs(
     root: Fact,
     facts: Sequence[Fact],
-    calls: Sequence[CallSeen],
+    calls: Sequence[SpanCall],
     scores: Sequence[TraceScore],
     spans: frozenset[str],
-) -> tuple[Sign, ...]:
+) -> tuple[Signal, ...]:
     """Return the evidence on how the run went."""
     at_call = {span: position for position, seen in enumerate(calls) for span in seen.spans}
     kinds = {fact.span: fact.kind for fact in facts}
@@ -210,7 +210,7 @@ def _signs(
     given += [(score.span, score.evaluation) for score in scores if score.span in spans]
     given += [("", score.evaluation) for score in scores if not score.span]
     signs = [
-        Sign(kind=Seen.REJECTED, call=position, at=seen.start or None)
+        Signal(kind=SignalKind.REJECTED, call=position, at=seen.start or None)
         for position, seen in enumerate(calls)
         if seen.rejected
     ]
@@ -231,10 +231,10 @@ def _concerns_run(kind: SpanKind | None, span: str, models: Sequence[str]) -> bo
     return kind is not SpanKind.TOOL and (kind is not SpanKind.MODEL or span == models[-1])
 
 
-def sign_of(evaluation: SpanScore, *, counts: bool, call: int | None = None) -> Sign:
+def sign_of(evaluation: SpanScore, *, counts: bool, call: int | None = None) -> Signal:
     """Return a score as a sign; one that does not count judges something smaller than the run."""
-    return Sign(
-        kind=Seen.EVALUATED,
+    return Signal(
+        kind=SignalKind.EVALUATED,
         success=evaluation.success if counts else None,
         says=evaluation.says,
         at=evaluation.at,

@@ -17,7 +17,7 @@ _ID_CHARS: Final = 256
 _SESSION: Final = ("session.id", "gen_ai.conversation.id")
 
 
-class GivenScore(msgspec.Struct, frozen=True, kw_only=True):
+class ReportedScore(msgspec.Struct, frozen=True, kw_only=True):
     """A score and its subject.
 
     Attributes:
@@ -35,7 +35,7 @@ class GivenScore(msgspec.Struct, frozen=True, kw_only=True):
 
 def score_events(
     records: Iterable[LogRecord],
-) -> tuple[list[GivenScore], list[LogRecord]]:
+) -> tuple[list[ReportedScore], list[LogRecord]]:
     """Return the scores among log records, and the other records.
 
     A score that says neither a trace nor a session is about nothing, and stays with the others.
@@ -54,12 +54,12 @@ def _is_score(record: LogRecord) -> bool:
     return EVENT in (record.event_name, record.attributes.get("event.name"), record.body)
 
 
-def _score_event(record: LogRecord) -> GivenScore | None:
+def _score_event(record: LogRecord) -> ReportedScore | None:
     session = next((record.attributes[name] for name in _SESSION if name in record.attributes), "")
     if not record.trace_id and not session:
         return None
     evaluation = evaluation_in(record)
-    return GivenScore(
+    return ReportedScore(
         id=_digest(record.trace_id, record.span_id, evaluation.name, str(record.at_ns)),
         trace=record.trace_id,
         session="" if record.trace_id else as_text(session)[:_ID_CHARS],
@@ -67,12 +67,12 @@ def _score_event(record: LogRecord) -> GivenScore | None:
     )
 
 
-def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[GivenScore]:
+def scores_of_langfuse(scores: Sequence[Mapping[str, Any]]) -> list[ReportedScore]:
     """Return scores as Langfuse's clients post them, without those that name nothing to score."""
     return [given for score in scores if (given := _langfuse_score(score)) is not None]
 
 
-def _langfuse_score(score: Mapping[str, Any]) -> GivenScore | None:
+def _langfuse_score(score: Mapping[str, Any]) -> ReportedScore | None:
     trace = usable_id(as_text(score.get("traceId") or "").replace("-", ""), TRACE_ID_DIGITS)
     session = as_text(score.get("sessionId") or "")[:_ID_CHARS]
     if not trace and not session:
@@ -80,7 +80,7 @@ def _langfuse_score(score: Mapping[str, Any]) -> GivenScore | None:
     span = usable_id(as_text(score.get("observationId") or ""), SPAN_ID_DIGITS)
     evaluation = evaluation_of_langfuse(score)
     told = as_text(score.get("id") or "") or evaluation.name
-    return GivenScore(
+    return ReportedScore(
         id=_digest("langfuse", trace, session, span, told),
         trace=trace,
         session="" if trace else session,

@@ -25,7 +25,7 @@ from .log_events import event_of
 from .reading import fact_of
 from .receiver import Full
 from .safe_facts import without_secrets
-from .scores import GivenScore, score_events, scores_of_langfuse
+from .scores import ReportedScore, score_events, scores_of_langfuse
 from .span import LogRecord, Span
 from .trace_publishing import TracePublishing
 from .trace_store import NoRoom, TraceStore, encode_fact
@@ -151,7 +151,7 @@ class TraceBuffer:
         self._take_scores(given)
         return len(scores) - len(given)
 
-    def _take_scores(self, scores: Sequence[GivenScore]) -> None:
+    def _take_scores(self, scores: Sequence[ReportedScore]) -> None:
         if not scores:
             return
         with self._lock:

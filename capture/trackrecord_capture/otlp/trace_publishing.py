@@ -8,12 +8,12 @@ from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit, Tr
 from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
-from ..agent_run import AgentRun, Seen, Sign
+from ..agent_run import AgentRun, Signal, SignalKind
 from ..history.reading import OutcomeOf
 from ..history.sink import Sink
 from .event_runs import PromptOf
 from .runs import RunOfTrace, TraceScore, runs_of, sign_of
-from .scores import GivenScore
+from .scores import ReportedScore
 from .trace_store import TraceOutcome, TraceStore
 from .waiting import Due, WaitingTraces
 
@@ -64,7 +64,7 @@ class TracePublishing:
         }
         self._forgot_at = 0.0
 
-    def rescored(self, given: GivenScore) -> None:
+    def rescored(self, given: ReportedScore) -> None:
         """Amend, next time, the outcomes of a trace or a session that is no longer kept."""
         self._rescored.add((given.trace, given.session))
 
@@ -137,7 +137,7 @@ class TracePublishing:
             known = self._store.outcomes_of_session(run.session)
         before = [each for each in known if each.started_at < run.started_at]
         if before:
-            sign = Sign(kind=Seen.FOLLOWED_BY, says=run.instruction, at=run.started_at)
+            sign = Signal(kind=SignalKind.FOLLOWED_BY, says=run.instruction, at=run.started_at)
             self._amend_by(max(before, key=lambda each: each.started_at), sign, run.started_at)
 
     def _lose(self, reason: str) -> None:
@@ -221,7 +221,7 @@ class TracePublishing:
             return False
         return self._amend_by(about, sign, score.evaluation.at or now)
 
-    def _amend_by(self, about: TraceOutcome, sign: Sign, at: float) -> bool:
+    def _amend_by(self, about: TraceOutcome, sign: Signal, at: float) -> bool:
         """Publish late evidence on a run, if it is a verdict; return whether it is."""
         run = AgentRun(
             agent="",

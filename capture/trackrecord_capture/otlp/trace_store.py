@@ -17,7 +17,7 @@ from trackrecord.folders import make_private_folder
 
 from .fact import Fact
 from .runs import TraceScore
-from .scores import GivenScore
+from .scores import ReportedScore
 
 _VERSION: Final = 1
 _PAGE_BYTES: Final = 4096
@@ -57,7 +57,7 @@ class NoRoom(Exception):
     """Raised when the file has reached its bound, or the disk is full."""
 
 
-class KeptTrace(msgspec.Struct, frozen=True, kw_only=True):
+class StoredTrace(msgspec.Struct, frozen=True, kw_only=True):
     """A trace as it is stored on disk.
 
     Attributes:
@@ -172,7 +172,7 @@ class TraceStore:
         """Add facts, as trace, span and content; the same span again replaces itself."""
         self._database.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?)", facts)
 
-    def put_traces(self, traces: Iterable[KeptTrace]) -> None:
+    def put_traces(self, traces: Iterable[StoredTrace]) -> None:
         """Store the state of traces."""
         self._database.executemany(
             "INSERT OR REPLACE INTO traces VALUES (?, ?, ?, ?, ?, ?)",
@@ -182,11 +182,11 @@ class TraceStore:
             ),
         )
 
-    def traces(self) -> list[KeptTrace]:
+    def traces(self) -> list[StoredTrace]:
         """Return all traces that are kept, the longest silent first."""
         rows = self._database.execute("SELECT * FROM traces ORDER BY last_at")
         return [
-            KeptTrace(
+            StoredTrace(
                 trace=trace,
                 first_at=first_at,
                 last_at=last_at,
@@ -213,7 +213,7 @@ class TraceStore:
         for table in ("facts", "traces"):
             self._database.execute(f"DELETE FROM {table} WHERE trace = ?", (trace,))  # noqa: S608 - as above
 
-    def add_score(self, given: GivenScore, at: float) -> None:
+    def add_score(self, given: ReportedScore, at: float) -> None:
         """Add a score that came on its own; the same score again replaces itself."""
         self._database.execute(
             "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?)",

@@ -9,7 +9,7 @@ import msgspec
 from trackrecord.times import believed_age
 from trackrecord.trace_rules import TraceRules
 
-from .trace_store import KeptTrace
+from .trace_store import StoredTrace
 
 
 class WaitingTrace(msgspec.Struct, kw_only=True):
@@ -33,9 +33,9 @@ class WaitingTrace(msgspec.Struct, kw_only=True):
     is_pressed: bool = False
     version: int = 0
 
-    def kept(self, trace: str) -> KeptTrace:
+    def kept(self, trace: str) -> StoredTrace:
         """Return it as it is stored."""
-        return KeptTrace(
+        return StoredTrace(
             trace=trace,
             first_at=self.first_at,
             last_at=self.last_at,
@@ -69,7 +69,7 @@ class WaitingTraces:
         kept: those on disk, the longest silent first.
     """
 
-    def __init__(self, rules: TraceRules, kept: Iterable[KeptTrace]) -> None:
+    def __init__(self, rules: TraceRules, kept: Iterable[StoredTrace]) -> None:
         self._rules = rules
         self._traces = OrderedDict(
             (

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from ..agent_run import AgentRun, Seen, Sign
+from ..agent_run import AgentRun, Signal, SignalKind
 from .checks import Result, last_edit, results_before, results_since
 from .clearing import last_results, uncleared
 from .phrases import goes_on, only_looks, says_wrong
@@ -30,7 +30,7 @@ class Rank(IntEnum):
     EVALUATOR = 4
 
 
-class SeenEvidence(msgspec.Struct, frozen=True, kw_only=True):
+class WeighedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """One piece of evidence on a run, and its verdict.
 
     Attributes:
@@ -59,7 +59,7 @@ class RunVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     success: bool | None
     outcome_source: str | None
-    grounds: tuple[SeenEvidence, ...]
+    grounds: tuple[WeighedEvidence, ...]
 
 
 def verdict_of(run: AgentRun) -> RunVerdict:
@@ -81,17 +81,17 @@ def verdict_of(run: AgentRun) -> RunVerdict:
     )
 
 
-def _grounds(seen: tuple[SeenEvidence, ...]) -> tuple[SeenEvidence, ...]:
-    return seen[:MAX_GROUNDS] or (SeenEvidence(kind="nothing seen"),)
+def _grounds(seen: tuple[WeighedEvidence, ...]) -> tuple[WeighedEvidence, ...]:
+    return seen[:MAX_GROUNDS] or (WeighedEvidence(kind="nothing seen"),)
 
 
-def _without_blame(evidence: SeenEvidence) -> SeenEvidence:
+def _without_blame(evidence: WeighedEvidence) -> WeighedEvidence:
     if evidence.success is False and evidence.rank in (Rank.HEURISTIC, Rank.TESTS):
         return msgspec.structs.replace(evidence, success=None)
     return evidence
 
 
-def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
+def _of_checks(run: AgentRun) -> Iterator[WeighedEvidence]:
     """Combine the checks: failure if one failed after the last edit and still does.
 
     A check that failed before the last edit is no failure, but no success either until it has run
@@ -130,16 +130,18 @@ def _of_checks(run: AgentRun) -> Iterator[SeenEvidence]:
         yield _of_result(kind, result, success=None if is_open else result.passed)
 
 
-def _nothing_checked(before: tuple[Result, ...], last: str) -> SeenEvidence:
+def _nothing_checked(before: tuple[Result, ...], last: str) -> WeighedEvidence:
     if before:
         return _of_result("check before the last edit", before[-1])
     after = last if last == "the last edit" else f"{last} had worked"
-    return SeenEvidence(kind="no check", says=f"nothing was checked after {after}")
+    return WeighedEvidence(kind="no check", says=f"nothing was checked after {after}")
 
 
-def _of_result(kind: str, result: Result, *, success: bool | None = None) -> SeenEvidence:
+def _of_result(kind: str, result: Result, *, success: bool | None = None) -> WeighedEvidence:
     rank = Rank.NONE if success is None else Rank.TESTS
-    return SeenEvidence(kind=kind, says=result.says, call=result.at[0], success=success, rank=rank)
+    return WeighedEvidence(
+        kind=kind, says=result.says, call=result.at[0], success=success, rank=rank
+    )
 
 
 def _only_looks(run: AgentRun) -> bool:
@@ -148,49 +150,51 @@ def _only_looks(run: AgentRun) -> bool:
 
 
 def _was_stopped(run: AgentRun) -> bool:
-    return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
+    return any(sign.kind in (SignalKind.INTERRUPTED, SignalKind.REJECTED) for sign in run.signs)
 
 
-def _of_signs(run: AgentRun) -> Iterator[SeenEvidence]:
+def _of_signs(run: AgentRun) -> Iterator[WeighedEvidence]:
     for place, sign in enumerate(run.signs):
         yield from _of_sign(run, sign, run.signs[place + 1 :])
 
 
 _SAID: Final = {
-    Seen.EVALUATED: ("evaluated", Rank.EVALUATOR),
-    Seen.CONFIRMED: ("confirmed", Rank.EXPLICIT),
+    SignalKind.EVALUATED: ("evaluated", Rank.EVALUATOR),
+    SignalKind.CONFIRMED: ("confirmed", Rank.EXPLICIT),
 }
 # A revert names the very commit: that is a person's word, and not only what it looks like.
 _AGAINST: Final = {
-    Seen.UNDONE: ("undone", Rank.HEURISTIC),
-    Seen.REVERTED: ("reverted", Rank.EXPLICIT),
-    Seen.CRASHED: ("crashed", Rank.HEURISTIC),
+    SignalKind.UNDONE: ("undone", Rank.HEURISTIC),
+    SignalKind.REVERTED: ("reverted", Rank.EXPLICIT),
+    SignalKind.CRASHED: ("crashed", Rank.HEURISTIC),
 }
 
 
-def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[SeenEvidence]:
+def _of_sign(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> Iterator[WeighedEvidence]:
     if sign.kind in _SAID:
         kind, rank = _SAID[sign.kind]
         yield _evidence(kind, sign, success=sign.success, rank=rank)
     elif sign.kind in _AGAINST:
         kind, rank = _AGAINST[sign.kind]
         yield _evidence(kind, sign, success=False, rank=rank)
-    elif sign.kind is Seen.INTERRUPTED:
-        resumed = any(goes_on(each.says) for each in later if each.kind is Seen.FOLLOWED_BY)
+    elif sign.kind is SignalKind.INTERRUPTED:
+        resumed = any(goes_on(each.says) for each in later if each.kind is SignalKind.FOLLOWED_BY)
         yield _evidence("interrupted", sign, success=None if resumed else False)
-    elif sign.kind is Seen.REJECTED:
+    elif sign.kind is SignalKind.REJECTED:
         yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
-    elif sign.kind is Seen.FOLLOWED_BY:
+    elif sign.kind is SignalKind.FOLLOWED_BY:
         if words := says_wrong(sign.says):
-            yield SeenEvidence(kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC)
-    elif sign.kind is Seen.API_FAILED:
+            yield WeighedEvidence(
+                kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC
+            )
+    elif sign.kind is SignalKind.API_FAILED:
         yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
 
 
 def _evidence(
-    kind: str, sign: Sign, *, success: bool | None, rank: Rank = Rank.HEURISTIC
-) -> SeenEvidence:
-    return SeenEvidence(
+    kind: str, sign: Signal, *, success: bool | None, rank: Rank = Rank.HEURISTIC
+) -> WeighedEvidence:
+    return WeighedEvidence(
         kind=kind,
         says=sign.says,
         call=sign.call,
@@ -199,7 +203,7 @@ def _evidence(
     )
 
 
-def _went_on(run: AgentRun, sign: Sign) -> bool:
+def _went_on(run: AgentRun, sign: Signal) -> bool:
     """Return whether the agent did something else after a refusal: it was led, not stopped."""
     if sign.call is not None:
         return any(call.ok for call in run.calls[sign.call + 1 :])
@@ -212,5 +216,5 @@ def _call_after(run: AgentRun, at: float | None) -> bool:
 
 def _api_ended(run: AgentRun) -> bool:
     """Return whether the model's API ended the run: it failed, and no call came after that."""
-    failures = [sign for sign in run.signs if sign.kind is Seen.API_FAILED]
+    failures = [sign for sign in run.signs if sign.kind is SignalKind.API_FAILED]
     return bool(failures) and not _call_after(run, failures[-1].at)

@@ -9,8 +9,8 @@ import click
 from trackrecord.learning.text.inert import one_line
 
 from ..access import open_store, settings_for
-from ..by_hand import REASON, actor_option
 from ..completing import complete
+from ..decision_options import REASON, actor_option
 from ..options import OneOf, Read, commit_of, json_option, project_option
 from ..screen import print_json
 

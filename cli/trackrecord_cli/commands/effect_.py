@@ -12,7 +12,7 @@ from trackrecord.queries.sorting import EFFECT_ENTRIES, EFFECT_KINDS
 from trackrecord.resources.paging import Order
 
 from ..access import open_store, read_store, settings_for
-from ..by_hand import REASON, actor_option
+from ..decision_options import REASON, actor_option
 from ..effect_cells import COLUMNS, cells
 from ..options import (
     OneOf,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.evaluation.evaluate import Evaluation
     from trackrecord.learning.advice.evaluation.recommendations import Gold
     from trackrecord.learning.advice.runs import Run
-    from trackrecord_producers.publishing.given_outcomes import BadLine
+    from trackrecord_producers.publishing.checked_outcomes import BadLine
 
 _MOST_SPLITS = 1000
 
@@ -97,7 +97,7 @@ def _given(
     from trackrecord.queries.evaluation import EVALUATED
     from trackrecord_producers.importers.records import Imported
     from trackrecord_producers.importers.register import read_recorded
-    from trackrecord_producers.publishing.given_outcomes import BadLine, given_outcomes
+    from trackrecord_producers.publishing.checked_outcomes import BadLine, given_outcomes
 
     for path in paths:
         records = read_recorded(form, path)

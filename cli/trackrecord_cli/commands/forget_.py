@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..access import open_store
-from ..by_hand import actor_option
 from ..completing import complete
+from ..decision_options import actor_option
 from ..options import PROJECT_NAME, Read, json_option, name_of
 from ..screen import print_json, print_table, telling_what_was_done, working
 

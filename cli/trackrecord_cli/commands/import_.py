@@ -53,9 +53,9 @@ def command(
     if form in AGENTS:
         from trackrecord.settings import load_settings
 
-        from ..history.importing import WantedImport, import_history
+        from ..history.importing import ImportRequest, import_history
 
-        wanted = WantedImport(form, paths, project, again=again)
+        wanted = ImportRequest(form, paths, project, again=again)
         return import_history(load_settings(), wanted, as_json=as_json)
     return _import_files(form, paths, project, wait=wait, as_json=as_json)
 
@@ -65,7 +65,7 @@ def _import_files(
 ) -> int:
     from trackrecord.transfer.importing import is_export
     from trackrecord_producers.importers.register import read_recorded
-    from trackrecord_producers.publishing.given_outcomes import given_outcomes
+    from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
     from ..exports import import_exports
     from ..outcome_input import up_to_damage

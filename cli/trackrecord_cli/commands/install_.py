@@ -67,7 +67,7 @@ def command(
     what was added and nothing else.
     """
     from trackrecord.daemon_settings import load_daemon_settings
-    from trackrecord_capture.agents.carrying_out import install, plan_install
+    from trackrecord_capture.agents.apply_plan import install, plan_install
     from trackrecord_capture.agents.draft import DraftRefused
 
     settings = load_daemon_settings()

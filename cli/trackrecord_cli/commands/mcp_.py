@@ -13,7 +13,7 @@ from ..options import OneOf, project_option
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# As in `trackrecord_door.mcp_server.seat`, which help does not import; a test compares them.
+# As in `trackrecord_door.mcp_server.mcp_scope`, which help does not import; a test compares them.
 TOOLS = ("recall", "remember", "report_outcome")
 
 
@@ -44,12 +44,12 @@ def command(project: str | None, tools: tuple[str, ...], *, by_folder: bool) -> 
     # A client waits for this, and for nothing that these would find.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.disable()
+    from trackrecord_door.mcp_server.mcp_scope import McpScope, chosen_tools
     from trackrecord_door.mcp_server.over_stdio import serve
-    from trackrecord_door.mcp_server.seat import Seat, chosen_tools
 
     gc.freeze()
     gc.enable()
-    serve(Seat(_project_of(project, by_folder=by_folder), chosen_tools(tools)))
+    serve(McpScope(_project_of(project, by_folder=by_folder), chosen_tools(tools)))
 
 
 def _project_of(project: str | None, *, by_folder: bool) -> Callable[[], str]:

@@ -36,7 +36,7 @@ def test(*, as_json: bool) -> None:
 
     Exit status 1: one of them did not take it.
     """
-    from trackrecord_worker.notify.channels import NotTaken, channel_of
+    from trackrecord_worker.notify.channels import MessageRefused, channel_of
     from trackrecord_worker.notify.message import example_message
 
     settings = _settings()
@@ -45,7 +45,7 @@ def test(*, as_json: bool) -> None:
         body = example_message(now=time.time())
         try:
             channel_of(name, settings.notify).tell(f"msg_test-{secrets.token_hex(8)}", body)
-        except (NotTaken, EndpointAway) as error:
+        except (MessageRefused, EndpointAway) as error:
             results[name] = str(error)
         else:
             results[name] = None

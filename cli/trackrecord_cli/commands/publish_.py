@@ -22,7 +22,7 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     gets one from its content, so publishing the same file twice changes nothing.
     """
     from trackrecord_producers.importers.jsonl import read_outcomes
-    from trackrecord_producers.publishing.given_outcomes import given_outcomes
+    from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
     from ..publishing import Publication, find_known, report, so_far, wait_until_learnt
     from ..screen import telling_what_was_done, working

@@ -19,8 +19,8 @@ def command() -> None:
     settings = load_daemon_settings()
     configure_logs(settings.log_level)
     # After the settings: a mistake in them is told at once.
-    from trackrecord_door.floor import Floor
     from trackrecord_door.listening import describe, listen, listen_in_home
+    from trackrecord_door.query_service import QueryService
     from trackrecord_door.server import serve
     from trackrecord_door.services import create_intake
     from trackrecord_door.stored_tokens import has_tokens, with_own_token
@@ -32,4 +32,4 @@ def command() -> None:
         settings = with_own_token(settings)
         intake = create_intake(settings, listener)
         click.echo(describe(listener, settings.http), err=True)
-        serve([listener, in_home], settings.http, intake, Floor(settings))
+        serve([listener, in_home], settings.http, intake, QueryService(settings))

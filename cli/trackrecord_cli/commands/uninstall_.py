@@ -20,7 +20,7 @@ def command(name: str | None, *, dry_run: bool) -> int:
     """
     from trackrecord.daemon_settings import load_daemon_settings
     from trackrecord.effect_consent import forget_effect_consent
-    from trackrecord_capture.agents.carrying_out import plan_uninstall, uninstall
+    from trackrecord_capture.agents.apply_plan import plan_uninstall, uninstall
     from trackrecord_capture.agents.draft import DraftRefused
 
     settings = load_daemon_settings()

@@ -44,7 +44,7 @@ Found = list[tuple["Source", "Log"]]
 
 
 @dataclass(frozen=True)
-class WantedImport:
+class ImportRequest:
     """The parameters of an import.
 
     Attributes:
@@ -60,7 +60,7 @@ class WantedImport:
     again: bool = False
 
 
-def import_history(settings: Settings, wanted: WantedImport, *, as_json: bool) -> int:
+def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) -> int:
     """Import recorded sessions, show what was learnt from them, and return the exit status.
 
     Raises:
@@ -100,7 +100,7 @@ def _renamed(settings: Settings) -> set[str]:
     return {origin.remark for origin in origins if origin.is_renamed}
 
 
-def _find(wanted: WantedImport) -> tuple[Found, list[Path]]:
+def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
     from trackrecord_capture.sources.register import SOURCES
 
@@ -126,7 +126,11 @@ def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:
 
 
 def _import(
-    settings: Settings, wanted: WantedImport, new: Found, state: CaptureState, counts: ReadingCounts
+    settings: Settings,
+    wanted: ImportRequest,
+    new: Found,
+    state: CaptureState,
+    counts: ReadingCounts,
 ) -> Published:
     publication: Publication | None = None
     with (
@@ -147,7 +151,7 @@ def _import(
 
 def _read(
     settings: Settings,
-    wanted: WantedImport,
+    wanted: ImportRequest,
     new: Found,
     state: CaptureState,
     sink: PublicationSink,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from trackrecord_producers.publishing.given_outcomes import GivenOutcome
+from trackrecord_producers.publishing.checked_outcomes import CheckedOutcome
 
 if TYPE_CHECKING:
     from ..publishing import Publication
@@ -25,7 +25,7 @@ class PublicationSink:
     def __init__(self, publication: Publication, *, max_bytes: int) -> None:
         self._publication = publication
         self._max_bytes = max_bytes
-        self._batch: list[GivenOutcome] = []
+        self._batch: list[CheckedOutcome] = []
         self._bytes = 0
         self.projects: Counter[str] = Counter()
 
@@ -39,7 +39,7 @@ class PublicationSink:
         from trackrecord_producers.bodies.body import build_wire_body
 
         outcome_id, body = build_wire_body(fields, max_bytes=self._max_bytes)
-        self._batch.append(GivenOutcome(fields["project"], outcome_id, body))
+        self._batch.append(CheckedOutcome(fields["project"], outcome_id, body))
         self._bytes += len(body)
         self.projects[fields["project"]] += 1
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:

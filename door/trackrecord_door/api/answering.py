@@ -15,9 +15,9 @@ from trackrecord.resources.redis_server import redis_explained
 from ..answers import JSON
 from ..bodies import Bodies, content_encoding, decompressed
 from ..callers import Caller, caller_of, check_permitted
-from ..floor import Floor
+from ..query_service import QueryService
 from .endpoint import Endpoint
-from .pages import AskedPage, page_asked_for, page_of
+from .pages import RequestedPage, page_asked_for, page_of
 from .reading import Reader, checked_project_of, path_arguments
 
 _NOT_MODIFIED: Final = 304
@@ -30,17 +30,17 @@ class Answerer:
 
     Args:
         endpoint: what is asked.
-        floor: where it is asked.
+        service: where it is asked.
         bodies: reads what was posted.
     """
 
-    def __init__(self, endpoint: Endpoint, floor: Floor, bodies: Bodies) -> None:
+    def __init__(self, endpoint: Endpoint, service: QueryService, bodies: Bodies) -> None:
         self._endpoint = endpoint
-        self._floor = floor
+        self._floor = service
         self._bodies = bodies
         self._reader = Reader(endpoint)
-        self._beside = floor.ask if endpoint.needs_store else floor.run
-        self._takes = {*signature(endpoint.call).parameters} & {"floor", "caller", "project"}
+        self._in_thread = service.ask if endpoint.needs_store else service.run
+        self._takes = {*signature(endpoint.call).parameters} & {"service", "caller", "project"}
         signed = endpoint.parameters.get("by")
         self._is_signed = signed is not None and signed.place == "body"
 
@@ -61,7 +61,7 @@ class Answerer:
         arguments |= self._own(caller, project, arguments)
         asked = page_asked_for(common)
         try:
-            body, tag = await self._beside(self._answer, arguments, asked)
+            body, tag = await self._in_thread(self._answer, arguments, asked)
         except UnknownProject as error:
             if caller.project is None:
                 raise
@@ -95,8 +95,8 @@ class Answerer:
         own: dict[str, Any] = {}
         if "project" in self._takes:
             own["project"] = project
-        if "floor" in self._takes:
-            own["floor"] = self._floor
+        if "service" in self._takes:
+            own["service"] = self._floor
         if "caller" in self._takes:
             own["caller"] = caller
         if self._is_signed and arguments.get("by") is None and caller.name is not None:
@@ -105,12 +105,12 @@ class Answerer:
             own["conditions"] = dict(each.split("=", 1) for each in given)
         return own
 
-    def _answer(self, arguments: Mapping[str, Any], asked: AskedPage) -> tuple[bytes, str]:
+    def _answer(self, arguments: Mapping[str, Any], asked: RequestedPage) -> tuple[bytes, str]:
         """Make the call on a thread beside the event loop; return the answer and its tag."""
         with redis_explained(self._floor.settings):
             return _encoded(self._document(arguments, asked), self._endpoint.volatile)
 
-    def _document(self, arguments: Mapping[str, Any], asked: AskedPage) -> Mapping[str, Any]:
+    def _document(self, arguments: Mapping[str, Any], asked: RequestedPage) -> Mapping[str, Any]:
         endpoint = self._endpoint
         if endpoint.paging is not None:
             found, cursor = page_of(endpoint, endpoint.call, arguments, asked)

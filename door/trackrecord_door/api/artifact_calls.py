@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from trackrecord.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from trackrecord_door.floor import Floor
+    from trackrecord_door.query_service import QueryService
 
 
 def read_artifact(
-    floor: Floor,
+    service: QueryService,
     *,
     artifact_id: str,
     lines: str | None = None,
@@ -24,7 +24,7 @@ def read_artifact(
     """Return a stored output, or a part of it, as much of it as fits a page.
 
     Args:
-        floor: has the settings.
+        service: has the settings.
         artifact_id: The artifact's id.
         lines: The first and the last line, counted from 1, as `1:100`.
         bytes: The first and the last byte, counted from 0, as `0:99`.
@@ -47,8 +47,8 @@ def read_artifact(
         )
     except ValueError as error:
         raise InvalidRequest(str(error)) from None
-    whole = open_artifacts(floor.settings, project).get(artifact_id)
-    page = page_of(artifact_id, whole, wanted, floor.settings.artifacts.page_bytes)
+    whole = open_artifacts(service.settings, project).get(artifact_id)
+    page = page_of(artifact_id, whole, wanted, service.settings.artifacts.page_bytes)
     following = page.following
     return page_document(page, whole) | {
         "following": None
@@ -58,7 +58,7 @@ def read_artifact(
 
 
 def store_artifact(
-    floor: Floor,
+    service: QueryService,
     *,
     content: str,
     encoding: Literal["utf-8", "base64"] = "utf-8",
@@ -69,7 +69,7 @@ def store_artifact(
     """Store an output whole; the answer has the summary that can take its place in a prompt.
 
     Args:
-        floor: has the settings.
+        service: has the settings.
         content: The output.
         encoding: How the content is written: "utf-8" or "base64".
         task_id: The task that the output came up in.
@@ -84,5 +84,5 @@ def store_artifact(
     except (NotBase64, ValueError):
         message = "content is not base64"
         raise InvalidRequest(message) from None
-    stored = store_output(floor.settings, project, data, task_id=task_id, tool=tool)
+    stored = store_output(service.settings, project, data, task_id=task_id, tool=tool)
     return stored_document(stored, task_id, tool)

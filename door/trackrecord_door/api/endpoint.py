@@ -84,7 +84,7 @@ class Endpoint:
     def parameters(self) -> Mapping[str, Parameter]:
         """The parameters by name, without the project, which every endpoint has."""
         found = parameters_of(self.call, self.path, self.method)
-        left_out = self.leaves_out | {"floor", "project", "caller"}
+        left_out = self.leaves_out | {"service", "project", "caller"}
         if self.paging is not None:
             left_out |= {"after", "limit"}
         return {name: each for name, each in found.items() if name not in left_out}

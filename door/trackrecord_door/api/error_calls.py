@@ -13,17 +13,17 @@ from trackrecord.resources.checks import Moment, moment_of
 if TYPE_CHECKING:
     from trackrecord.inflight.errors import TaskError
     from trackrecord.inflight.store import InFlightStore
-    from trackrecord_door.floor import Floor
+    from trackrecord_door.query_service import QueryService
 
 
-def _tasks(floor: Floor, project: str) -> InFlightStore:
+def _tasks(service: QueryService, project: str) -> InFlightStore:
     from trackrecord.inflight.store import InFlightStore
 
-    return InFlightStore(floor.client, floor.settings.keys, project, floor.settings.errors)
+    return InFlightStore(service.client, service.settings.keys, project, service.settings.errors)
 
 
 def record_error(
-    floor: Floor,
+    service: QueryService,
     *,
     task_id: str,
     message: str,
@@ -36,7 +36,7 @@ def record_error(
     """Record an error that an attempt at a task met, for the next attempt.
 
     Args:
-        floor: has Redis.
+        service: has Redis.
         task_id: The task.
         message: What happened.
         type: What kind of error it is; derived from the message when not given.
@@ -56,12 +56,12 @@ def record_error(
         tool_name=tool_name,
         context=context,
     )
-    _tasks(floor, project).write(report)
+    _tasks(service, project).write(report)
     return {"id": report.id, "task_id": report.task_id, "type": report.type}
 
 
 def list_errors(
-    floor: Floor,
+    service: QueryService,
     *,
     task_id: str | None = None,
     unresolved: bool = False,
@@ -72,7 +72,7 @@ def list_errors(
     """Return the kept errors of tasks in flight, those that happened last first.
 
     Args:
-        floor: has Redis.
+        service: has Redis.
         task_id: Only errors of this task.
         unresolved: Only errors that nobody has dealt with.
         category: Only errors of this type.
@@ -82,7 +82,7 @@ def list_errors(
     from trackrecord.inflight.listing import ErrorFilter
 
     wanted = ErrorFilter(task_id, category, unresolved)
-    return _tasks(floor, project).find(wanted, at=moment_of(at))
+    return _tasks(service, project).find(wanted, at=moment_of(at))
 
 
 def error_document(error: TaskError) -> dict[str, Any]:
@@ -92,23 +92,23 @@ def error_document(error: TaskError) -> dict[str, Any]:
     return error_document(error)
 
 
-def resolve_error(floor: Floor, *, error_id: str, project: str) -> Mapping[str, Any]:
+def resolve_error(service: QueryService, *, error_id: str, project: str) -> Mapping[str, Any]:
     """Mark an error as dealt with; resolving it again changes nothing.
 
     Args:
-        floor: has Redis.
+        service: has Redis.
         error_id: The error's id, or the beginning of it.
         project: The task's project.
     """
     from trackrecord.queries.in_flight import whole_error_id
 
-    whole = whole_error_id(floor.client, floor.settings.keys, project, error_id)
-    _tasks(floor, project).resolve(whole)
+    whole = whole_error_id(service.client, service.settings.keys, project, error_id)
+    _tasks(service, project).resolve(whole)
     return {"id": whole, "resolved": True}
 
 
 def error_context(
-    floor: Floor,
+    service: QueryService,
     *,
     task_id: str,
     include_resolved: bool = False,
@@ -119,7 +119,7 @@ def error_context(
     """Return the text on earlier attempts for the prompt of a retry; "" without any.
 
     Args:
-        floor: has Redis.
+        service: has Redis.
         task_id: The task.
         include_resolved: Whether errors that have been dealt with are listed, too.
         lang: The language of the text, "en" or "zh".
@@ -128,8 +128,8 @@ def error_context(
     """
     from trackrecord.inflight.retry_text import retry_text
 
-    task = _tasks(floor, project).read(task_id, at=moment_of(at))
-    rules = floor.settings.errors
+    task = _tasks(service, project).read(task_id, at=moment_of(at))
+    rules = service.settings.errors
     errors = task.errors if include_resolved else task.unresolved
     return {
         "task_id": task_id,
@@ -140,16 +140,16 @@ def error_context(
 
 
 def error_stats(
-    floor: Floor, *, task_id: str, at: Moment | None = None, project: str
+    service: QueryService, *, task_id: str, at: Moment | None = None, project: str
 ) -> Mapping[str, Any]:
     """Return the counts of a task's errors.
 
     Args:
-        floor: has Redis.
+        service: has Redis.
         task_id: The task.
         at: A past moment to answer for.
         project: The task's project.
     """
-    stats = asdict(_tasks(floor, project).read(task_id, at=moment_of(at)).stats)
+    stats = asdict(_tasks(service, project).read(task_id, at=moment_of(at)).stats)
     stats.pop("problem")
     return stats

@@ -13,8 +13,8 @@ from trackrecord.errors import ServerUnavailable
 from ..answers import JSON, RequestRefused, media_type
 from ..bodies import Bodies, content_encoding, decompressed
 from ..callers import Caller, Permission, caller_of, check_permitted
-from ..floor import Floor
 from ..problems import problem
+from ..query_service import QueryService
 from .reading import checked_project_of
 
 TYPES: Final = (JSON, "application/jsonl", "application/x-ndjson", "application/json-lines")
@@ -25,7 +25,7 @@ _MOST_OUTCOMES: Final = 10_000
 _fields: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class Taken(NamedTuple):
+class IntakeAnswer(NamedTuple):
     """The result of posting outcomes.
 
     Attributes:
@@ -39,16 +39,16 @@ class Taken(NamedTuple):
     bad_count: int
 
 
-class OutcomesTaken:
+class OutcomeIntake:
     """Takes the outcomes that are posted.
 
     Args:
-        floor: has Redis and the spool.
+        service: has Redis and the spool.
         bodies: reads what was posted.
     """
 
-    def __init__(self, floor: Floor, bodies: Bodies) -> None:
-        self._floor = floor
+    def __init__(self, service: QueryService, bodies: Bodies) -> None:
+        self._floor = service
         self._bodies = bodies
 
     async def __call__(self, request: Request) -> Response:
@@ -74,11 +74,11 @@ class OutcomesTaken:
         document = {**taken._asdict(), "taken": len(taken.outcome_ids)}
         return Response(msgspec.json.encode(document), _ACCEPTED, media_type=JSON)
 
-    def _take(self, body: bytes, project: str | None, caller: Caller) -> Taken:
+    def _take(self, body: bytes, project: str | None, caller: Caller) -> IntakeAnswer:
         from trackrecord_producers.importers.jsonl import read_outcomes
-        from trackrecord_producers.publishing.given_outcomes import (
+        from trackrecord_producers.publishing.checked_outcomes import (
             BadLine,
-            GivenOutcome,
+            CheckedOutcome,
             given_outcomes,
         )
 
@@ -86,7 +86,7 @@ class OutcomesTaken:
         most = settings.max_body_bytes
         records = read_outcomes(BytesIO(body), max_bytes=most)
         given = given_outcomes(records, project=project or settings.project, max_bytes=most)
-        good: list[GivenOutcome] = []
+        good: list[CheckedOutcome] = []
         bad: list[dict[str, str]] = []
         count = 0
         for each in islice(given, _MOST_OUTCOMES + 1):
@@ -103,7 +103,7 @@ class OutcomesTaken:
             message = f"there are more than {_MOST_OUTCOMES} outcomes; send smaller batches"
             raise RequestRefused(413, message)
         self._deliver([_signed(each.body, caller) for each in good])
-        return Taken([each.outcome_id for each in good], bad, count)
+        return IntakeAnswer([each.outcome_id for each in good], bad, count)
 
     def _deliver(self, bodies: list[bytes]) -> None:
         """Bring outcomes to Redis, or to the spool while it is away.
@@ -159,7 +159,7 @@ def _check_parameters(request: Request) -> None:
         raise RequestRefused(400, message)
 
 
-def _nothing_taken(taken: Taken) -> Response:
+def _nothing_taken(taken: IntakeAnswer) -> Response:
     if not taken.bad_count:
         return problem(_UNPROCESSABLE, "the body holds no outcome")
     first = taken.bad[0]

@@ -31,7 +31,7 @@ class _Place(NamedTuple):
     position: int
 
 
-class AskedPage(NamedTuple):
+class RequestedPage(NamedTuple):
     """The requested page of a list.
 
     Attributes:
@@ -45,7 +45,7 @@ class AskedPage(NamedTuple):
     sort: str | None = None
 
 
-def page_asked_for(given: Mapping[str, str]) -> AskedPage:
+def page_asked_for(given: Mapping[str, str]) -> RequestedPage:
     """Return the requested page.
 
     Raises:
@@ -53,7 +53,7 @@ def page_asked_for(given: Mapping[str, str]) -> AskedPage:
     """
     from trackrecord.resources.checks import limit_of
 
-    asked = AskedPage(after=given.get("after"), sort=given.get("sort"))
+    asked = RequestedPage(after=given.get("after"), sort=given.get("sort"))
     if (limit := given.get("limit")) is not None:
         is_number = limit.isascii() and limit.isdecimal() and len(limit) <= 9
         asked = asked._replace(
@@ -66,7 +66,7 @@ def page_of(
     endpoint: Endpoint,
     call: Callable[..., Sequence[Any]],
     arguments: Mapping[str, Any],
-    asked: AskedPage,
+    asked: RequestedPage,
 ) -> tuple[Sequence[Any], str | None]:
     """Return the entries of a page, and the cursor of the next one; None if it is the last.
 
@@ -113,8 +113,8 @@ def _start(found: Sequence[Any], id_of: Callable[[Any], str], place: _Place) -> 
     return max(0, place.position - 1) if position is None else position
 
 
-def _question(endpoint: Endpoint, arguments: Mapping[str, Any], asked: AskedPage) -> str:
+def _question(endpoint: Endpoint, arguments: Mapping[str, Any], asked: RequestedPage) -> str:
     """Return a text that is the same for each page of one list, and for no other list."""
-    given = sorted((name, repr(value)) for name, value in arguments.items() if name != "floor")
+    given = sorted((name, repr(value)) for name, value in arguments.items() if name != "service")
     said = msgspec.json.encode((endpoint.path, given, asked.sort))
     return blake2b(said, digest_size=8).hexdigest()

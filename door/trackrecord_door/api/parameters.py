@@ -68,7 +68,7 @@ _KNOWN: Final[Mapping[str, Any]] = {
     "by": Annotated[str, Meta(min_length=1, max_length=128)],
     "reason": Annotated[str, Meta(min_length=1, max_length=1000)],
 }
-_NEVER_GIVEN: Final = ("return", "floor", "caller", "project")
+_NEVER_GIVEN: Final = ("return", "service", "caller", "project")
 # In a query string, which has texts alone.
 _KNOWN_IN_QUERY: Final[Mapping[str, Any]] = {
     "conditions": Annotated[list[Condition], Meta(max_length=64)],

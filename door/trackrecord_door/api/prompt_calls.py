@@ -14,11 +14,11 @@ from trackrecord.resources.checks import Moment, moment_of
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.context_answer import Context
     from trackrecord.prompt.answers.rankings_answer import Rankings
-    from trackrecord_door.floor import Floor
+    from trackrecord_door.query_service import QueryService
 
 
 def show_rankings(
-    floor: Floor,
+    service: QueryService,
     *,
     task: str | None = None,
     budget: int | None = None,
@@ -35,7 +35,7 @@ def show_rankings(
     The answer comes from the cache in Redis; with `at` it is computed from the record.
 
     Args:
-        floor: has the store.
+        service: has the store.
         task: The text of the task at hand: what has to do with it is handed out.
         budget: Tokens that the prompt text may take; the setting's, 400, when not given.
         limit: How many entries of each section at most.
@@ -61,29 +61,29 @@ def show_rankings(
         "conditions": conditions,
     }
     if moment is not None:
-        return rankings_document(_rankings_at(floor, asked, moment), moment)
+        return rankings_document(_rankings_at(service, asked, moment), moment)
     answer = rankings(**asked)
     if answer.age_s is None:
-        _check_project(floor, project)
+        _check_project(service, project)
     return rankings_document(answer)
 
 
-def _rankings_at(floor: Floor, asked: dict[str, Any], moment: float) -> Rankings:
+def _rankings_at(service: QueryService, asked: dict[str, Any], moment: float) -> Rankings:
     from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.queries.past_rankings import answer_at
     from trackrecord.store.database.engine import reading
 
-    settings = floor.settings
+    settings = service.settings
     question = asked_for(usual_question(settings.project, settings.context), **asked)
-    with reading(floor.engine) as connection:
+    with reading(service.engine) as connection:
         return answer_at(connection, settings, question, moment)
 
 
-def _check_project(floor: Floor, project: str) -> None:
+def _check_project(service: QueryService, project: str) -> None:
     from trackrecord.queries.project_rows import project_row
     from trackrecord.store.database.engine import reading
 
-    with reading(floor.engine) as connection:
+    with reading(service.engine) as connection:
         project_row(connection, project)
 
 

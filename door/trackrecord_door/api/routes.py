@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trackrecord.errors import TrackrecordError
 from trackrecord_door.bodies import Bodies
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 from ..answers import JSON, RequestRefused
 from ..callers import Permission, caller_of, check_permitted
@@ -33,16 +33,16 @@ _RETRY_AFTER: Final = {"Retry-After": "5"}
 Answer = Callable[[Request], Awaitable[Response]]
 
 
-def routes(floor: Floor, bodies: Bodies) -> list[BaseRoute]:
+def routes(service: QueryService, bodies: Bodies) -> list[BaseRoute]:
     """Return the routes.
 
     Args:
-        floor: where questions are asked.
+        service: where questions are asked.
         bodies: reads what is posted.
     """
     return [
-        Route(_OUTCOMES, _Later(_reporting, floor, bodies)),
-        Mount(API, _Later(_asking, floor, bodies)),
+        Route(_OUTCOMES, _Later(_reporting, service, bodies)),
+        Mount(API, _Later(_asking, service, bodies)),
     ]
 
 
@@ -51,15 +51,18 @@ class _Later:
 
     Args:
         build: builds it.
-        floor: where questions are asked.
+        service: where questions are asked.
         bodies: reads what is posted.
     """
 
     def __init__(
-        self, build: Callable[[Floor, Bodies], ASGIApp], floor: Floor, bodies: Bodies
+        self,
+        build: Callable[[QueryService, Bodies], ASGIApp],
+        service: QueryService,
+        bodies: Bodies,
     ) -> None:
         self._build = build
-        self._floor = floor
+        self._floor = service
         self._bodies = bodies
         self._app: ASGIApp | None = None
 
@@ -93,26 +96,26 @@ class _Path:
         await response(scope, receive, send)
 
 
-def _reporting(floor: Floor, bodies: Bodies) -> ASGIApp:
+def _reporting(service: QueryService, bodies: Bodies) -> ASGIApp:
     """Build what takes outcomes: without the table of endpoints, which imports all of the store."""
-    from .outcomes import OutcomesTaken
+    from .outcomes import OutcomeIntake
 
-    return _application([Route(_OUTCOMES, _Path({"POST": OutcomesTaken(floor, bodies)}))])
+    return _application([Route(_OUTCOMES, _Path({"POST": OutcomeIntake(service, bodies)}))])
 
 
-def _asking(floor: Floor, bodies: Bodies) -> ASGIApp:
+def _asking(service: QueryService, bodies: Bodies) -> ASGIApp:
     """Build what answers questions and takes decisions."""
     from .answering import Answerer
     from .endpoint_table import ENDPOINTS
 
     async def openapi(request: Request) -> Response:
         check_permitted(request, Permission.READ, caller_of(request).project)
-        return Response(await floor.run(_openapi), media_type=JSON)
+        return Response(await service.run(_openapi), media_type=JSON)
 
     answers: dict[str, dict[str, Answer]] = defaultdict(dict)
     answers["/openapi.json"]["GET"] = openapi
     for each in ENDPOINTS:
-        answers[each.path][each.method] = Answerer(each, floor, bodies)
+        answers[each.path][each.method] = Answerer(each, service, bodies)
     return _application(
         [Route(path, _Path(answers[path])) for path in sorted(answers, key=_last_if_open)]
     )

@@ -9,11 +9,11 @@ from trackrecord.resources.checks import Moment, moment_of
 
 if TYPE_CHECKING:
     from trackrecord_door.callers import Caller
-    from trackrecord_door.floor import Floor
+    from trackrecord_door.query_service import QueryService
 
 
 def read_status(
-    floor: Floor, caller: Caller, *, at: Moment | None = None, project: str | None = None
+    service: QueryService, caller: Caller, *, at: Moment | None = None, project: str | None = None
 ) -> Mapping[str, Any]:
     """Return whether the loop is alive, and how much it has learnt.
 
@@ -21,7 +21,7 @@ def read_status(
     where the servers are nor of the dead letters of others.
 
     Args:
-        floor: has the store and Redis.
+        service: has the store and Redis.
         caller: whoever asks.
         at: A past moment that the counts of the store are answered for.
         project: Whose counts.
@@ -33,14 +33,14 @@ def read_status(
 
     letters = None
     if caller.project is not None:
-        letters = count_letters(floor.client, floor.settings.keys, caller.project)
-    with reading(floor.engine) as connection:
+        letters = count_letters(service.client, service.settings.keys, caller.project)
+    with reading(service.engine) as connection:
         found = status.read_status(
-            floor.client,
+            service.client,
             connection,
-            floor.settings,
+            service.settings,
             project=project,
-            spooled=spool_size(floor.settings).outcomes,
+            spooled=spool_size(service.settings).outcomes,
             at=moment_of(at),
             dead_letters=letters,
         )

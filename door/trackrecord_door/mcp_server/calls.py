@@ -32,7 +32,7 @@ _ID_CHARS: Final = 32
 _MADE_ID: Final = re.compile(r"[0-9a-f-]{8,64}")
 
 
-class Said(NamedTuple):
+class ToolAnswer(NamedTuple):
     """The answer of a tool.
 
     Attributes:
@@ -44,7 +44,9 @@ class Said(NamedTuple):
     document: Struct
 
 
-def recall(project: str, arguments: RecallArguments, source: str | None, _reporter: str) -> Said:
+def recall(
+    project: str, arguments: RecallArguments, source: str | None, _reporter: str
+) -> ToolAnswer:
     """Return what is known that has to do with a task.
 
     Raises:
@@ -71,12 +73,12 @@ def recall(project: str, arguments: RecallArguments, source: str | None, _report
     )
     lines = [answer.prompt or _nothing(answer), problem and f"These may be out of date: {problem}."]
     lines.append(task_id and f"The task_id for report_outcome is {task_id}.")
-    return Said("\n\n".join(filter(None, lines)), document)
+    return ToolAnswer("\n\n".join(filter(None, lines)), document)
 
 
 def remember(
     project: str, arguments: RememberArguments, source: str | None, _reporter: str
-) -> Said:
+) -> ToolAnswer:
     """Store a memory.
 
     Raises:
@@ -96,12 +98,12 @@ def remember(
         f"Remembered in the project {_named(project)}, as {memory_id} if it was not known already"
     )
     document = Remembered(project=project, memory_id=memory_id, problem=problem)
-    return Said(_sentence(said, problem), document)
+    return ToolAnswer(_sentence(said, problem), document)
 
 
 def report_outcome(
     project: str, arguments: OutcomeArguments, source: str | None, reporter: str
-) -> Said:
+) -> ToolAnswer:
     """Publish an outcome.
 
     Raises:
@@ -137,7 +139,9 @@ def report_outcome(
     document = Reported(
         project=project, outcome_id=outcome_id, task_id=arguments.task_id, problem=problem
     )
-    return Said(_sentence(f"Reported as {how} in the project {_named(project)}", problem), document)
+    return ToolAnswer(
+        _sentence(f"Reported as {how} in the project {_named(project)}", problem), document
+    )
 
 
 def in_one_line(error: TrackrecordError) -> str:

@@ -5,20 +5,23 @@ from typing import Final
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
+from .mcp_scope import McpScope
 from .sdk_server import create_server
-from .seat import Seat
 
 _LARGEST_BODY: Final = 1024 * 1024
 
 
-async def serve(seat: Seat, scope: Scope, receive: Receive, send: Send) -> None:
+async def serve(agent_scope: McpScope, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer a request, as JSON and not as a stream: every answer is one message.
 
     `Access` has checked the host, the origin and the token, by the settings of this server; the
     SDK's own check knows nothing of them, and stays off.
     """
     manager = StreamableHTTPSessionManager(
-        create_server(seat), json_response=True, stateless=True, max_request_body_size=_LARGEST_BODY
+        create_server(agent_scope),
+        json_response=True,
+        stateless=True,
+        max_request_body_size=_LARGEST_BODY,
     )
     async with manager.run():
         await manager.handle_request(scope, receive, send)

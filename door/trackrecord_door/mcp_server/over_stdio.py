@@ -15,8 +15,8 @@ from typing import Final, cast
 import anyio
 from mcp.server.stdio import stdio_server
 
+from .mcp_scope import McpScope
 from .sdk_server import create_server
-from .seat import Seat
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LONGEST_LINE: Final = 1024 * 1024
@@ -25,13 +25,13 @@ _READ_BYTES: Final = 64 * 1024
 _TOO_LONG: Final = "too long"
 
 
-def serve(seat: Seat) -> None:
+def serve(agent_scope: McpScope) -> None:
     """Serve until stdin ends or a signal comes."""
-    anyio.run(_serve, seat)
+    anyio.run(_serve, agent_scope)
 
 
-async def _serve(seat: Seat) -> None:
-    server = create_server(seat)
+async def _serve(agent_scope: McpScope) -> None:
+    server = create_server(agent_scope)
     async with anyio.create_task_group() as tasks:
         with _ended_by_signals(tasks.cancel_scope), _own_stdin() as descriptor:
             # The SDK reads stdin on a thread that nothing but a further line can end.

@@ -21,34 +21,34 @@ from trackrecord.project_names import checked_project
 
 from ..answers import RequestRefused
 from ..callers import Permission, caller_of, check_permitted
-from ..floor import Floor
-from .seat import READING, Seat, chosen_tools
+from ..query_service import QueryService
+from .mcp_scope import READING, McpScope, chosen_tools
 
-Serve = Callable[[Seat, Scope, Receive, Send], Awaitable[None]]
+Serve = Callable[[McpScope, Scope, Receive, Send], Awaitable[None]]
 
 _BAD_REQUEST = 400
 
 
-def routes(floor: Floor) -> list[BaseRoute]:
+def routes(service: QueryService) -> list[BaseRoute]:
     """Return the routes."""
     # A client may ask to listen (GET) or to end its session (DELETE): it is told that there is
     # nothing to listen to, and no session.
-    return [Route("/mcp", _Mcp(floor), methods=["POST"])]
+    return [Route("/mcp", _Mcp(service), methods=["POST"])]
 
 
 class _Mcp:
-    def __init__(self, floor: Floor) -> None:
-        self._usual_project = floor.settings.project
+    def __init__(self, service: QueryService) -> None:
+        self._usual_project = service.settings.project
         self._serve: Serve | None = None
         self._importing = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        seat = self._seat(Request(scope))
+        agent_scope = self._agent_scope(Request(scope))
         serve = self._serve or await self._imported()
-        await serve(seat, scope, receive, send)
+        await serve(agent_scope, scope, receive, send)
 
-    def _seat(self, request: Request) -> Seat:
+    def _agent_scope(self, request: Request) -> McpScope:
         """Return the project and the task of the request.
 
         Raises:
@@ -63,7 +63,7 @@ class _Mcp:
         check_permitted(request, Permission.READ, project)
         if caller.permission < Permission.WRITE:
             tools = tuple(name for name in tools if name in READING)
-        return Seat(lambda: project, tools, caller.name or LOCAL)
+        return McpScope(lambda: project, tools, caller.name or LOCAL)
 
     async def _imported(self) -> Serve:
         """Import the SDK with the first request, on a thread: hooks are answered meanwhile."""

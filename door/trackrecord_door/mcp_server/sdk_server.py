@@ -16,9 +16,9 @@ import trackrecord
 from trackrecord.errors import InvalidRequest, TrackrecordError
 
 from .arguments import read_arguments, schema_of
-from .calls import Said, in_one_line
+from .calls import ToolAnswer, in_one_line
 from .instructions import instructions_for
-from .seat import Seat
+from .mcp_scope import McpScope
 from .tools import Tool, tools_of
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -32,9 +32,9 @@ _THREADS: Final = anyio.CapacityLimiter(16)
 logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
-def create_server(seat: Seat) -> Server[Any]:
+def create_server(agent_scope: McpScope) -> Server[Any]:
     """Return a server for one seat."""
-    offered, listed = _offered(seat.tools)
+    offered, listed = _offered(agent_scope.tools)
 
     async def list_tools(
         _context: Context, _page: types.PaginatedRequestParams | None
@@ -46,7 +46,7 @@ def create_server(seat: Seat) -> Server[Any]:
     ) -> types.CallToolResult:
         # A call that was begun is finished, also when the client is gone meanwhile.
         return await anyio.to_thread.run_sync(
-            partial(_answer, offered, seat, asked, _client_name(context)), limiter=_THREADS
+            partial(_answer, offered, agent_scope, asked, _client_name(context)), limiter=_THREADS
         )
 
     return Server(
@@ -79,10 +79,13 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _answer(
-    offered: Mapping[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
+    offered: Mapping[str, Tool],
+    agent_scope: McpScope,
+    asked: types.CallToolRequestParams,
+    source: str | None,
 ) -> types.CallToolResult:
     try:
-        said = _called(offered, seat, asked, source)
+        said = _called(offered, agent_scope, asked, source)
     except TrackrecordError as error:
         return _failed(in_one_line(error))
     except Exception as error:
@@ -93,18 +96,21 @@ def _answer(
 
 
 def _called(
-    offered: Mapping[str, Tool], seat: Seat, asked: types.CallToolRequestParams, source: str | None
-) -> Said:
+    offered: Mapping[str, Tool],
+    agent_scope: McpScope,
+    asked: types.CallToolRequestParams,
+    source: str | None,
+) -> ToolAnswer:
     tool = offered.get(asked.name)
     if tool is None:
         name = ascii(asked.name)[:_LONGEST_NAME]
         message = f"there is no tool {name} here; the tools are {', '.join(offered)}"
         raise InvalidRequest(message)
     arguments = read_arguments(asked.arguments, tool.arguments)
-    return tool.call(seat.project(), arguments, source, seat.reporter)
+    return tool.call(agent_scope.project(), arguments, source, agent_scope.reporter)
 
 
-def _as_json(said: Said) -> dict[str, Any]:
+def _as_json(said: ToolAnswer) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(said.document)
     return document
 

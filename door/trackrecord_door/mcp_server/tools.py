@@ -16,8 +16,8 @@ from .arguments import (
     Reported,
     ReportedRecallArguments,
 )
-from .calls import Said
-from .seat import RECALL, REMEMBER, REPORT_OUTCOME
+from .calls import ToolAnswer
+from .mcp_scope import RECALL, REMEMBER, REPORT_OUTCOME
 
 # Loaded whole by clients that otherwise load the names of tools alone: it is wanted at once.
 _LOADED: Final = {"anthropic/alwaysLoad": True}
@@ -44,7 +44,7 @@ class Tool:
     arguments: type[Struct]
     answer: type[Struct]
     hints: Mapping[str, bool]
-    call: Callable[[str, Any, str | None, str], Said]
+    call: Callable[[str, Any, str | None, str], ToolAnswer]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -22,9 +22,9 @@ from trackrecord.queries.metrics import (
     project_figures,
 )
 from trackrecord.store.database.engine import reading
-from trackrecord_capture.history.captured import CapturedCounts, CountedSinks
+from trackrecord_capture.history.capture_counts import CapturedCounts, CountedSinks
 from trackrecord_capture.otlp.trace_status import TracesStatus, read_status, traces_file
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 from trackrecord_producers.delivery.drops import OUTCOME_ADVICE
 from trackrecord_producers.publishing.publish import dropped
 from trackrecord_producers.spool.files import SpoolSize, spool_size
@@ -37,7 +37,7 @@ _PATIENCE_S: Final = 2.5
 
 
 @dataclass(frozen=True)
-class OfFleet:
+class FleetScrape:
     """The figures that a caller of one project does not see.
 
     Attributes:
@@ -73,7 +73,7 @@ class Figures:
     up: dict[str, bool]
     projects: list[ProjectFigures]
     cached: list[InCache]
-    whole: OfFleet | None
+    whole: FleetScrape | None
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ class Gathering:
     """Gathers the figures of each scrape.
 
     Args:
-        floor: the store and Redis.
+        service: the store and Redis.
         captured: counts what this front door captures.
         requests: counts what it answers.
     """
 
-    def __init__(self, floor: Floor, captured: CountedSinks, requests: Requests) -> None:
-        self._floor = floor
+    def __init__(self, service: QueryService, captured: CountedSinks, requests: Requests) -> None:
+        self._floor = service
         self._captured = captured
         self._requests = requests
         self._database = Bounded("database", _PATIENCE_S)
@@ -118,7 +118,7 @@ class Gathering:
             cached=of_redis.cached if of_redis else [],
             whole=None
             if only is not None
-            else OfFleet(
+            else FleetScrape(
                 fleet=of_redis.fleet if of_redis else None,
                 workers_rss=of_redis.workers_rss if of_redis else None,
                 spool=spool,

@@ -16,11 +16,11 @@ from trackrecord.fleet_counts import Durations, FleetCounts
 from trackrecord.learning.text.inert import visible
 from trackrecord.queries.flow import Flow
 from trackrecord.queries.metrics import FleetFigures, InCache, ProjectFigures
-from trackrecord_capture.history.captured import CapturedCounts
+from trackrecord_capture.history.capture_counts import CapturedCounts
 from trackrecord_capture.otlp.trace_status import TracesStatus
 from trackrecord_producers.spool.files import SpoolSize
 
-from .gathering import Figures, OfFleet
+from .gathering import Figures, FleetScrape
 from .requests import Answered
 
 
@@ -102,7 +102,7 @@ def _of_cache(cached: list[InCache]) -> Iterator[Metric]:
     )
 
 
-def _of_whole(whole: OfFleet) -> Iterator[Metric]:
+def _of_whole(whole: FleetScrape) -> Iterator[Metric]:
     if whole.fleet is not None:
         yield from _of_flow(whole.fleet.flow)
         yield from _of_counts(whole.fleet.counts)

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from trackrecord_capture.history.captured import CountedSinks
+from trackrecord_capture.history.capture_counts import CountedSinks
 from trackrecord_door.callers import Permission, caller_of, check_permitted
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 from .requests import Requests
 
@@ -24,23 +24,23 @@ _PATH: Final = "/metrics"
 _ODD_VERSION: Final = re.compile(r"version\s*=\s*(?!(?:0\.0\.[14]|1\.0\.0)\s*(?:[;,]|$))")
 
 
-def routes(floor: Floor, captured: CountedSinks, requests: Requests) -> list[BaseRoute]:
+def routes(service: QueryService, captured: CountedSinks, requests: Requests) -> list[BaseRoute]:
     """Return the routes.
 
     Args:
-        floor: the store and Redis.
+        service: the store and Redis.
         captured: counts what this front door captures.
         requests: counts what it answers.
     """
-    metrics = _Metrics(floor, captured, requests)
+    metrics = _Metrics(service, captured, requests)
     return [Route(_PATH, metrics.answer, methods=["GET"])]
 
 
 class _Metrics:
     """Answers scrapes. What that needs is imported with the first one."""
 
-    def __init__(self, floor: Floor, captured: CountedSinks, requests: Requests) -> None:
-        self._floor = floor
+    def __init__(self, service: QueryService, captured: CountedSinks, requests: Requests) -> None:
+        self._floor = service
         self._captured = captured
         self._requests = requests
         self._thread = ThreadPoolExecutor(1, "metrics-text")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageView:
     """The content of a page.
 
     Attributes:
@@ -23,7 +23,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Deed:
+class ConfirmedAction:
     """An action to carry out after it was confirmed.
 
     Attributes:

@@ -13,14 +13,14 @@ from trackrecord.errors import TrackrecordError, UnknownProject
 from trackrecord_door.answers import RequestRefused
 from trackrecord_door.bodies import Bodies
 from trackrecord_door.callers import caller_of, check_permitted
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 from .forms import MOST_BYTES, Form, check_same_origin, form_of
 from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
-    from .answering import Deed
-    from .asked import PageRequest
+    from .answering import ConfirmedAction
+    from .page_request import PageRequest
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 _CONFLICT: Final = 409
@@ -30,11 +30,11 @@ class Pages:
     """Answers requests for pages.
 
     Args:
-        floor: where the answers come from.
+        service: where the answers come from.
     """
 
-    def __init__(self, floor: Floor) -> None:
-        self._floor = floor
+    def __init__(self, service: QueryService) -> None:
+        self._floor = service
         self._bodies = Bodies(MOST_BYTES)
 
     def routes(self) -> list[BaseRoute]:
@@ -77,12 +77,12 @@ def error_answer(request: Request, error: RequestRefused | TrackrecordError) -> 
     return render_error(request, error)
 
 
-def _show(floor: Floor, request: Request, view: View) -> Response:
-    from .asked import asked_of
+def _show(service: QueryService, request: Request, view: View) -> Response:
+    from .page_request import read_page_request
     from .rendering import render, render_nothing_yet
     from .views import view_named
 
-    asked = asked_of(request, floor)
+    asked = read_page_request(request, service)
     check_permitted(request, view.permission, asked.project)
     try:
         return render(request, asked, view_named(view.function)(asked))
@@ -92,18 +92,18 @@ def _show(floor: Floor, request: Request, view: View) -> Response:
         return render_nothing_yet(request, asked)
 
 
-def _act(floor: Floor, request: Request, action: Action, form: Form) -> Response:
-    from .asked import asked_of
+def _act(service: QueryService, request: Request, action: Action, form: Form) -> Response:
+    from .page_request import read_page_request
     from .views import action_named
 
-    asked = asked_of(request, floor)
+    asked = read_page_request(request, service)
     check_permitted(request, action.permission, None if action.of_all_projects else asked.project)
     if asked.at is not None:
         raise RequestRefused(_CONFLICT, "the past cannot be changed; leave out `at`")
     return _ask_or_do(request, asked, action_named(action.function)(asked, form), form)
 
 
-def _ask_or_do(request: Request, asked: PageRequest, deed: Deed, form: Form) -> Response:
+def _ask_or_do(request: Request, asked: PageRequest, deed: ConfirmedAction, form: Form) -> Response:
     from trackrecord.resources.checks import decided_by
     from trackrecord_door.statuses import status_of
 

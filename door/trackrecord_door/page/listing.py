@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 from trackrecord.errors import InvalidCursor
 from trackrecord.resources.paging import Sorting
 
-from .asked import PageRequest
+from .page_request import PageRequest
 
 T = TypeVar("T")
 ROWS: Final = 50
@@ -76,12 +76,14 @@ def listed(
     return page_of(asked, found[start : start + rows], len(found), rows=rows)
 
 
-def page_of(asked: PageRequest, here: Sequence[T], total: int, *, rows: int = ROWS) -> Listing[T]:
+def page_of(
+    asked: PageRequest, entries: Sequence[T], total: int, *, rows: int = ROWS
+) -> Listing[T]:
     """Return the page of a list that the database sorts and cuts: it begins at `start_of`.
 
     Args:
         asked: the query.
-        here: what the page shows.
+        entries: what the page shows.
         total: how many there are on all pages.
         rows: how many a page has.
 
@@ -90,12 +92,12 @@ def page_of(asked: PageRequest, here: Sequence[T], total: int, *, rows: int = RO
     """
     start = start_of(asked)
     return Listing(
-        here,
+        entries,
         total,
         start + 1,
         asked.text("sort"),
-        asked.here(cursor=max(0, start - rows) or None) if start else None,
-        asked.here(cursor=start + rows) if start + rows < total else None,
+        asked.link_with(cursor=max(0, start - rows) or None) if start else None,
+        asked.link_with(cursor=start + rows) if start + rows < total else None,
     )
 
 

@@ -21,9 +21,9 @@ from trackrecord_door.callers import caller_of
 from trackrecord_door.statuses import status_of
 
 from . import formats, plots
-from .answering import Deed, Shown
-from .asked import PageRequest, visible_projects
+from .answering import ConfirmedAction, PageView
 from .forms import Form
+from .page_request import PageRequest, visible_projects
 from .static_files import link_of
 from .table import NAVIGATION
 from .theme import theme_of
@@ -64,7 +64,7 @@ def environment() -> Environment:
     return made
 
 
-def render(request: Request, asked: PageRequest | None, shown: Shown) -> Response:
+def render(request: Request, asked: PageRequest | None, shown: PageView) -> Response:
     """Return a page."""
     said = _said(request)
     template = environment().get_template(shown.template)
@@ -75,7 +75,7 @@ def render(request: Request, asked: PageRequest | None, shown: Shown) -> Respons
             "title": shown.title,
             "projects": _projects(asked),
             "theme": theme_of(request),
-            "here": _here(request) if request.method == "GET" else "/",
+            "here": _own_link(request) if request.method == "GET" else "/",
             "said": said,
         }
     )
@@ -87,7 +87,7 @@ def render(request: Request, asked: PageRequest | None, shown: Shown) -> Respons
 
 def render_nothing_yet(request: Request, asked: PageRequest) -> Response:
     """Return the page of a project of which nothing is on record yet."""
-    return render(request, asked, Shown("nothing_yet.html", "Nothing on record yet"))
+    return render(request, asked, PageView("nothing_yet.html", "Nothing on record yet"))
 
 
 def render_error(request: Request, error: RequestRefused | TrackrecordError) -> Response:
@@ -96,7 +96,7 @@ def render_error(request: Request, error: RequestRefused | TrackrecordError) -> 
     message = error.message if isinstance(error, RequestRefused) else str(error)
     values = {"message": message, "status": status}
     template = "signed_out.html" if status == HTTPStatus.UNAUTHORIZED else "error.html"
-    answer = render(request, None, Shown(template, HTTPStatus(status).phrase, values, status))
+    answer = render(request, None, PageView(template, HTTPStatus(status).phrase, values, status))
     if isinstance(error, RequestRefused):
         answer.headers.update(error.headers)
     return answer
@@ -105,7 +105,7 @@ def render_error(request: Request, error: RequestRefused | TrackrecordError) -> 
 def render_question(
     request: Request,
     asked: PageRequest,
-    deed: Deed,
+    deed: ConfirmedAction,
     form: Form,
     problem: str | None = None,
     status: int = 200,
@@ -114,7 +114,7 @@ def render_question(
     fields = {name: each for name, each in form.fields.items() if name not in _ANSWERS}
     values: dict[str, Any] = {
         "deed": deed,
-        "target": asked.here(),
+        "target": asked.link_with(),
         "fields": fields,
         "problem": problem,
         "reason": form.fields.get("reason", [""])[-1],
@@ -122,7 +122,7 @@ def render_question(
     }
     # The links of its frame lead to the page behind: a form's own path shows nothing.
     behind = replace(asked, path=unquote(urlsplit(deed.back).path))
-    return render(request, behind, Shown("question.html", f"{deed.button}?", values, status))
+    return render(request, behind, PageView("question.html", f"{deed.button}?", values, status))
 
 
 def redirect(link: str, said: str | None = None) -> Response:
@@ -151,6 +151,6 @@ def _projects(asked: PageRequest | None) -> list[str]:
         return [asked.project]
 
 
-def _here(request: Request) -> str:
+def _own_link(request: Request) -> str:
     path, query = quote(request.scope["path"], safe="/"), request.url.query
     return f"{path}?{query}" if query else path

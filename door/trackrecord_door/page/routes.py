@@ -2,13 +2,13 @@
 
 from starlette.routing import BaseRoute
 
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 from .handling import Pages
 from .static_files import static_route
 from .theme import theme_route
 
 
-def routes(floor: Floor) -> list[BaseRoute]:
+def routes(service: QueryService) -> list[BaseRoute]:
     """Return the routes."""
-    return [static_route(), theme_route(), *Pages(floor).routes()]
+    return [static_route(), theme_route(), *Pages(service).routes()]

@@ -13,7 +13,7 @@ from ..bodies.outcome_fields import AttemptFields
 from ..bodies.remarks import remark
 from ..bodies.safe_text import describe, describe_error
 from ..bodies.scalars import as_text
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.retry_count import RetryCounts, Task
 from ..publishing.publish import publish_fields
@@ -306,7 +306,7 @@ class Attempt:
 
 
 def _process_failures() -> RetryCounts:
-    diversion = diversion_here()
+    diversion = current_diversion()
     return _failed_before if diversion is None else diversion.failed_before
 
 

@@ -39,5 +39,5 @@ def count_in_attempt(task_id: str, error: object) -> bool:
     Returns:
         Whether such an attempt exists.
     """
-    here = current_attempt()
-    return here is not None and here.count_for(task_id, error)
+    current = current_attempt()
+    return current is not None and current.count_for(task_id, error)

@@ -31,7 +31,7 @@ from trackrecord.learning.text.language import Language, known_language
 
 from ..bodies.safe_text import describe, describe_error, where
 from ..bodies.scalars import as_text
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.notices import Notices
 from .current import count_in_attempt
@@ -156,7 +156,7 @@ def resolve_error(error_id: str, *, project: str | None = None) -> None:
         ServerUnavailable: Redis cannot be reached.
         SettingsError: a setting is wrong.
     """
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         diversion.resolve(project, error_id)
     else:
@@ -191,9 +191,9 @@ def list_errors(
     if limit is not None and limit < 1:
         reason = "the limit of a list is 1 or more"
         raise InvalidErrorReport(reason)
-    wanted_task = None if task_id is None else checked_task_id(as_text(task_id))
-    wanted = ErrorFilter(wanted_task, category, unresolved)
-    diversion = diversion_here()
+    requested_task = None if task_id is None else checked_task_id(as_text(task_id))
+    wanted = ErrorFilter(requested_task, category, unresolved)
+    diversion = current_diversion()
     if diversion is not None:
         return newest_errors(diversion.tasks(project), wanted)[:limit]
     return _reader().store(project).find(wanted)[:limit]
@@ -255,7 +255,7 @@ def known_of(task_id: object, project: object) -> KnownErrors:
     """Return the record of a task in flight, including unsent errors; never raises."""
     try:
         checked_id, owner = checked_task_id(as_text(task_id)), checked_project(as_text(project))
-        diversion = diversion_here()
+        diversion = current_diversion()
         if diversion is not None:
             return KnownErrors(diversion.task(owner, checked_id))
         reader = _reader()
@@ -276,19 +276,19 @@ def _reader() -> InFlightReader:
 
 def dropped_errors() -> dict[str, int]:
     """Return how many reports on tasks in flight this process lost, by reason."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     return _writer.drops.by_reason() if diversion is None else diversion.dropped_reports()
 
 
 def _write(project: str | None, report: ErrorReport | AttemptEnd, *, wait_s: float = 0.0) -> bool:
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         return diversion.report(project, report)
     return _writer.write(project, report, wait_s=wait_s)
 
 
 def _drop(reason: Literal["invalid", "internal_error"], detail: str) -> None:
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         diversion.drop_report(reason, detail)
     else:

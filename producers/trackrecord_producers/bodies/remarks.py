@@ -3,7 +3,7 @@
 import logging
 from contextlib import suppress
 
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 
 _log = logging.getLogger("trackrecord")
 # Names of fields may be made up at run time: neither memory nor the log may grow with them.
@@ -41,7 +41,7 @@ _of_this_process = Remarks()
 
 def remark(kind: str, message: str) -> None:
     """Log a remark, once for each kind; inside `captured()` keep it for the test."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is None:
         _of_this_process.say(kind, message)
     else:

@@ -61,4 +61,4 @@ class Diversion(Protocol):
 diversions: Final = Scoped[Diversion]("trackrecord_diversion")
 
 # The diversion that takes reports here; None if they go their usual way.
-diversion_here: Final = diversions.get
+current_diversion: Final = diversions.get

@@ -12,7 +12,7 @@ from trackrecord.prompt.reading import context as context_
 from trackrecord.prompt.reading.client import given_readers
 
 from ..attempts.errors_in_flight import known_of
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from .rankings_call import recorded
 
 _P = ParamSpec("_P")
@@ -34,7 +34,7 @@ def _knowing_errors(ask: Callable[_P, _A]) -> Callable[_P, _A]:
 
 
 def _own_task(project: str, task_id: str) -> OwnTask:
-    if given_readers.get() is not None and diversion_here() is None:
+    if given_readers.get() is not None and current_diversion() is None:
         # A test gave rankings, and captures no reports: there is no server to ask.
         return OwnTask()
     known = known_of(task_id, project)

@@ -19,7 +19,7 @@ from trackrecord.prompt.reading.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.waiting import WaitingItem
 from ..publishing.publish import accept, count_fault
@@ -29,7 +29,7 @@ _DAY_S: Final = 86_400
 _MOST_REMEMBERED: Final = 10_000
 
 
-class _HandedToday:
+class _RecalledToday:
     """The memories that this process has reported today; a forked child continues the set."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class _HandedToday:
         return found
 
 
-_handed_today: Final = _HandedToday()
+_recalled_today: Final = _RecalledToday()
 
 
 class _Answer(Protocol):
@@ -74,7 +74,7 @@ def recorded(ask: Callable[_P, _A]) -> Callable[_P, _A]:
         if answer.exposure is not None:
             publish_exposure(answer.exposure)
         if answer.memory_ids:
-            _report_handed(answer)
+            _report_recalls(answer)
         return answer
 
     return asked
@@ -87,7 +87,7 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
         Its id, or None if it was dropped; `dropped` counts why. Also None where a test's own
         rankings were read and nothing captures reports.
     """
-    if given_readers.get() is not None and diversion_here() is None:
+    if given_readers.get() is not None and current_diversion() is None:
         return None
     try:
         exposure_id = exposure.exposure_id or new_id()
@@ -99,16 +99,16 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
     return exposure_id if accept(WaitingItem(body, names_project=True, kind="exposure")) else None
 
 
-def _report_handed(answer: _Answer) -> None:
+def _report_recalls(answer: _Answer) -> None:
     """Report recalled memories, each once a day: never raises."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         # A test is told of all.
         names = list(answer.memory_ids)
     elif given_readers.get() is not None:
         return
     else:
-        names = _handed_today.new(answer.project, answer.memory_ids)
+        names = _recalled_today.new(answer.project, answer.memory_ids)
     if names and answer.exposure is None:  # an exposure has said it
         publish_recall(answer.project, names)
 

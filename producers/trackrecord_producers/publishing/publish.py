@@ -6,7 +6,7 @@ from trackrecord.errors import InvalidOutcome, SettingsError
 
 from ..bodies.body import build_body
 from ..bodies.outcome_fields import OutcomeFields
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from ..delivery.stats import Stats
 from ..delivery.stream_and_spool_format import spool_line
 from ..delivery.waiting import WaitingItem
@@ -37,7 +37,7 @@ def publish(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeField
     outcome: Any = fields
     outcome["task_id"] = task_id
     outcome["success"] = success
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         return diversion.publish(outcome)
     return _publisher.publish(outcome)
@@ -50,7 +50,7 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
         fields: fields of the wire format.
         adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock.
     """
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         return diversion.publish(fields)
     return _publisher.publish(fields, adopts_since=adopts_since)
@@ -58,13 +58,13 @@ def publish_fields(fields: dict[str, Any], *, adopts_since: float | None = None)
 
 def accept(item: WaitingItem) -> bool:
     """Publish an item that is encoded already; return False if it was dropped."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     return _publisher.accept(item) if diversion is None else diversion.accept(item)
 
 
 def count_fault(error: Exception) -> None:
     """Count an item as dropped that could not be encoded, and so was never accepted."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is None:
         _publisher.count_fault(error)
     else:
@@ -81,7 +81,7 @@ def flush(timeout: float = 2.0) -> bool:
         Whether all of it is with Redis or in the spool: False when the time was too short, and when
         anything was dropped since the last call that waited to the end; `dropped` says why.
     """
-    return diversion_here() is not None or _publisher.flush(timeout)
+    return current_diversion() is not None or _publisher.flush(timeout)
 
 
 def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]) -> str | None:
@@ -101,7 +101,7 @@ def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]
     outcome: Any = fields
     outcome["task_id"] = task_id
     outcome["success"] = success
-    diversion = diversion_here()
+    diversion = current_diversion()
     if diversion is not None:
         return diversion.publish(outcome)
     try:
@@ -142,5 +142,5 @@ def dropped() -> dict[str, int]:
 
 def stats() -> Stats:
     """Return the counts of publishing in this process, such as accepted and dropped."""
-    diversion = diversion_here()
+    diversion = current_diversion()
     return _publisher.stats() if diversion is None else diversion.stats()

@@ -5,16 +5,16 @@ import time
 import pytest
 
 from trackrecord.errors import UnknownProject
-from trackrecord_door.floor import Floor
-from trackrecord_door.page import effect_lately
-from trackrecord_door.page.effect_lately import EffectsLately
+from trackrecord_door.page import recent_effect
+from trackrecord_door.page.recent_effect import RecentEffects
+from trackrecord_door.query_service import QueryService
 
 
 @pytest.fixture
-def floor(shown_store):
-    floor = Floor(shown_store.settings)
-    yield floor
-    floor.close()
+def service(shown_store):
+    service = QueryService(shown_store.settings)
+    yield service
+    service.close()
 
 
 def until(found):
@@ -25,11 +25,11 @@ def until(found):
     return value
 
 
-def test_it_is_measured_once_until_something_changes(floor, shown_store, monkeypatch):
+def test_it_is_measured_once_until_something_changes(service, shown_store, monkeypatch):
     """What did not change is not measured again; what did is, but not with every look."""
     shown_store.teach("lately", [{"success": True, "task_id": "t1"}])
     shown_store.hand_out("lately", [("t1", ["x"], False)])
-    lately = EffectsLately(floor)
+    lately = RecentEffects(service)
     first = until(lambda: lately.of("lately"))
     assert first.effect.report.tasks == (1, 0)
     assert lately.of("lately") is first
@@ -39,7 +39,7 @@ def test_it_is_measured_once_until_something_changes(floor, shown_store, monkeyp
     again = lately.of("lately")  # a moment after the first
     assert again.effect is first.effect
     assert not again.is_current
-    monkeypatch.setattr(effect_lately, "_EVERY_S", 0.0)
+    monkeypatch.setattr(recent_effect, "_EVERY_S", 0.0)
     second = until(lambda: current(lately.of("lately")))
     assert second.effect.report.tasks == (2, 0)
     assert second.at > first.at
@@ -49,7 +49,7 @@ def current(found):
     return found if found.is_current else None
 
 
-def test_what_fails_is_said_and_tried_again(floor):
+def test_what_fails_is_said_and_tried_again(service):
     """To whoever looks next."""
     with pytest.raises(UnknownProject):
-        EffectsLately(floor).of("nobody's")
+        RecentEffects(service).of("nobody's")

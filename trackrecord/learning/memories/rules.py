@@ -142,7 +142,7 @@ def faded(rules: MemoryRules, confidence: float, clock: float, now: float) -> fl
     return decayed(confidence, now - clock, rules.half_life_days)
 
 
-def handed_out_clock(at: float) -> float:
+def recall_clock(at: float) -> float:
     """Return the start of a recalled memory's decay: the beginning of the day, in UTC.
 
     So handing it out counts once a day at most, and the latest day counts, in whatever order the

@@ -25,7 +25,7 @@ from .learnt_entries import LearntEntries, learnt_of
 
 if TYPE_CHECKING:
     # Who asks for rankings alone does without.
-    from .own_task import OfTask
+    from .own_task import TaskCandidate
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def compose(
     most: int | None,
     most_learnt: int | None = None,
     own: Sequence[Candidate] = (),
-    of_task: "Sequence[OfTask]" = (),
+    of_task: "Sequence[TaskCandidate]" = (),
     tokenizer: Tokenizer | None = None,
 ) -> Composition:
     """Rank learnt entries and the agent's own together, and write those that fit.
@@ -144,7 +144,7 @@ def compose(
 def _shared(
     ranking: Ranking,
     learnt: LearntEntries,
-    of_task: "Sequence[OfTask]",
+    of_task: "Sequence[TaskCandidate]",
     budget: int | None,
     most_learnt: int | None,
     language: Language,

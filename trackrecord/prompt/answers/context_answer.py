@@ -12,7 +12,7 @@ from trackrecord.wire.exposure import ExposureBody
 
 from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored
-from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
+from ..choosing.exposure import AS_THEY_ARE, ExposurePlan, exposure_of
 from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
 from ..choosing.meaning import ComparedBy, Meaning, compared_by
 from ..choosing.procedure_choice import ChosenBy
@@ -123,7 +123,7 @@ def context_from(
     own: OwnPart = NOTHING_OWN,
     *,
     now: float,
-    handing: Handing = AS_THEY_ARE,
+    exposure_plan: ExposurePlan = AS_THEY_ARE,
     meaning: Meaning | None = None,
 ) -> Context:
     """Rank learnt entries and the agent's own together, and write those that fit.
@@ -135,7 +135,7 @@ def context_from(
             first so many are ranked.
         own: what the agent brings, and what is on record of its task.
         now: seconds since the epoch.
-        handing: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
         meaning: how similar the task's embedding is to those of competence records.
     """
     document = known.document
@@ -157,10 +157,10 @@ def context_from(
     not_learnt = (*own.candidates, *(each.candidate for each in of_task))
     exposure = composed = None
     if document is not None:
-        inputs = PromptInputs(question, document, known.advice, rules, handing, meaning)
+        inputs = PromptInputs(question, document, known.advice, rules, exposure_plan, meaning)
         composed = composed_of(inputs)
-        exposure = exposure_of(handing, document, _learnt_names(composed, not_learnt))
-    if composed is None or handing.assignment.is_withheld:
+        exposure = exposure_of(exposure_plan, document, _learnt_names(composed, not_learnt))
+    if composed is None or exposure_plan.assignment.is_withheld:
         composed = composed_of(None)
     selection, tell = composed.selection, _Teller(composed, not_learnt, question.language)
     return Context(
@@ -178,9 +178,9 @@ def context_from(
         age_s=None if document is None else max(0.0, now - document.computed_at),
         is_stale=document is not None and known.problem is not None,
         problem=question.with_(problem),
-        arm=handing.assignment.arm,
-        is_explored=handing.assignment.is_explored,
-        propensity=handing.assignment.propensity,
+        arm=exposure_plan.assignment.arm,
+        is_explored=exposure_plan.assignment.is_explored,
+        propensity=exposure_plan.assignment.propensity,
         exposure=exposure,
         confidence=composed.choice.confidence,
         needs_more=composed.choice.needs_more,

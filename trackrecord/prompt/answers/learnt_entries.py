@@ -16,9 +16,9 @@ from ..candidates.candidate import Candidate
 from ..candidates.rank import Scored, score_all
 from ..candidates.sections import FEEDS, SECTIONS, Feed, Section
 from ..candidates.text import write
-from ..choosing.exposure import Handing
+from ..choosing.exposure import ExposurePlan
 from ..choosing.inputs import PromptInputs
-from ..choosing.offer import Offer, Offered, best_first
+from ..choosing.offer import Offer, SectionOffers, best_first
 from ..documents.advice_document import LessonEntry
 from ..documents.labels import in_language
 from ..documents.rankings_document import (
@@ -70,7 +70,7 @@ class LearntEntries:
     by_field: Mapping[str, Sequence[Competing]] = field(default_factory=dict)
     left_out: int = 0
     known: PromptInputs | None = None
-    offered: Mapping[str, Offered] = field(default_factory=dict)
+    offered: Mapping[str, SectionOffers] = field(default_factory=dict)
 
     @property
     def entries(self) -> list[Scored]:
@@ -103,7 +103,7 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
         known: the documents and the question.
         most: how many of each kind compete; None for all.
     """
-    rules, handing, wanted = known.rules.context, known.handing, known.question.sections
+    rules, exposure_plan, wanted = known.rules.context, known.exposure_plan, known.question.sections
     offered = {feed.field: feed.offers(known) for feed in FEEDS if wanted.has(feed.field)}
     offers: dict[str, Sequence[Offer]] = {name: found.offers for name, found in offered.items()}
     if known.task and not (known.can_tell and any(offers.values())):
@@ -124,13 +124,15 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
         competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
         tried = offered[feed.field].tried
         if competing:
-            tried |= handing.tried(feed.field)
+            tried |= exposure_plan.tried(feed.field)
         if offered[feed.field].fits:
             competing = [
                 _with_conditions(each, offered[feed.field], known, rules) for each in competing
             ]
         by_field[feed.field] = [
-            _tried(each, feed, known, handing, rules) if each.offer.entry.id in tried else each
+            _tried(each, feed, known, exposure_plan, rules)
+            if each.offer.entry.id in tried
+            else each
             for each in competing
         ]
         beyond += len(found) - len(by_field[feed.field])
@@ -140,7 +142,7 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
 
 
 def _with_general(
-    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, Offered]
+    offers: Mapping[str, Sequence[Offer]], offered: Mapping[str, SectionOffers]
 ) -> dict[str, Sequence[Offer]]:
     candidates = [
         (offer.value, name, offer)
@@ -212,7 +214,7 @@ def is_withdrawn(known: PromptInputs, section: Section, entry_id: str) -> bool:
     return name_of(section, entry_id) in known.withdrawn
 
 
-def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]:
+def _by_conditions(offers: Sequence[Offer], offered: SectionOffers) -> Sequence[Offer]:
     """Return offers with those first whose conditions agree with the task's."""
     if not offered.fits:
         return offers
@@ -222,16 +224,20 @@ def _by_conditions(offers: Sequence[Offer], offered: Offered) -> Sequence[Offer]
 
 
 def _tried(
-    each: Competing, feed: Feed, known: PromptInputs, handing: Handing, rules: ContextRules
+    each: Competing,
+    feed: Feed,
+    known: PromptInputs,
+    exposure_plan: ExposurePlan,
+    rules: ContextRules,
 ) -> Competing:
     """Return an entry whose line mentions that it is being tried."""
     text = each.scored.candidate.text
-    line = handing.line(feed.field, each.offer.entry.id, text, known.language)
+    line = exposure_plan.line(feed.field, each.offer.entry.id, text, known.language)
     return _reworded(each, line, rules)
 
 
 def _with_conditions(
-    each: Competing, offered: Offered, known: PromptInputs, rules: ContextRules
+    each: Competing, offered: SectionOffers, known: PromptInputs, rules: ContextRules
 ) -> Competing:
     """Return an entry that was used under other conditions with a line that names them."""
     record = each.offer.entry
@@ -258,7 +264,7 @@ def _most(feed: Feed, most: int | None, known: PromptInputs) -> int | None:
 
 def _competing(
     offers: Sequence[Offer],
-    offered: Offered,
+    offered: SectionOffers,
     feed: Feed,
     known: PromptInputs,
     rules: ContextRules,
@@ -276,7 +282,7 @@ def _competing(
 
 
 def _scored_once(
-    offered: Offered, feed: Feed, known: PromptInputs, rules: ContextRules
+    offered: SectionOffers, feed: Feed, known: PromptInputs, rules: ContextRules
 ) -> dict[str, Scored]:
     """Return all of a feed's entries as candidates: made once for a document, not for a prompt."""
     document = known.advice if feed.is_of_advice else known.document

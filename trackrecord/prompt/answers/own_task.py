@@ -22,7 +22,7 @@ from ..question.section_filter import SectionFilter
 from ..question.section_names import ERRORS, EVIDENCE
 
 if TYPE_CHECKING:
-    from trackrecord.artifacts.kept_outputs import KeptOutput
+    from trackrecord.artifacts.output_records import OutputRecord
 
 # Of each, the newest: a prompt is no log.
 MOST_ERRORS: Final = 10
@@ -51,7 +51,7 @@ _OF_ERRORS: Final = Share(ERRORS, 0.25)
 _OF_EVIDENCE: Final = Share(EVIDENCE, 0.2)
 
 
-class OfTask(NamedTuple):
+class TaskCandidate(NamedTuple):
     """A candidate that a task's own record brings.
 
     Attributes:
@@ -76,7 +76,7 @@ class OwnTask:
 
     in_flight: TaskInFlight = field(default_factory=TaskInFlight)
     rules: ErrorRules = field(default_factory=ErrorRules)
-    outputs: Sequence[KeptOutput] = ()
+    outputs: Sequence[OutputRecord] = ()
     problem: str | None = None
 
 
@@ -102,7 +102,7 @@ NOTHING_OWN: Final = OwnPart()
 
 def candidates_of(
     task: OwnTask, own: Iterable[Candidate], wanted: SectionFilter, language: Language
-) -> tuple[OfTask, ...]:
+) -> tuple[TaskCandidate, ...]:
     """Return a task's unresolved errors and its newest stored outputs as candidates.
 
     Equal errors are one candidate. Each weighs as much as a failure that the agent hands in, each
@@ -116,7 +116,7 @@ def candidates_of(
         language: of the text.
     """
     texts = [each.text for each in own]
-    found: list[OfTask] = []
+    found: list[TaskCandidate] = []
     if wanted.has(ERRORS) and not _is_told(HEADINGS.values(), texts):
         found += _errors(task, language)
     if wanted.has(EVIDENCE):
@@ -128,14 +128,14 @@ def _is_told(beginnings: Iterable[str], texts: Sequence[str]) -> bool:
     return any(beginning in text for beginning in beginnings for text in texts)
 
 
-def _errors(task: OwnTask, language: Language) -> Iterator[OfTask]:
+def _errors(task: OwnTask, language: Language) -> Iterator[TaskCandidate]:
     if task.in_flight.strikes >= task.rules.strikes:
         # Before the errors themselves: they are what the next patch would be made for.
         line = strikes_line(task.in_flight.strikes, language)
-        yield OfTask(_error("strikes", line, MOST_ERRORS + 1), _OF_ERRORS)
+        yield TaskCandidate(_error("strikes", line, MOST_ERRORS + 1), _OF_ERRORS)
     lines = error_lines(task.in_flight.unresolved, task.rules, language)
     for place, (error_id, line) in enumerate(lines[-MOST_ERRORS:], start=1):
-        yield OfTask(_error(error_id, redacted(line), place), _OF_ERRORS)
+        yield TaskCandidate(_error(error_id, redacted(line), place), _OF_ERRORS)
 
 
 def _error(name: str, line: str, priority: int) -> Candidate:
@@ -150,7 +150,7 @@ def _error(name: str, line: str, priority: int) -> Candidate:
     )
 
 
-def _outputs(task: OwnTask, texts: Sequence[str], language: Language) -> Iterator[OfTask]:
+def _outputs(task: OwnTask, texts: Sequence[str], language: Language) -> Iterator[TaskCandidate]:
     by_id = {output.id: output for output in reversed(task.outputs) if output.summary}
     newest = sorted(by_id.values(), key=lambda each: -each.stored_at)[:MOST_OUTPUTS]
     for place, output in enumerate(newest):
@@ -165,4 +165,4 @@ def _outputs(task: OwnTask, texts: Sequence[str], language: Language) -> Iterato
             priority=-place,
             has_evidence=True,
         )
-        yield OfTask(candidate, _OF_EVIDENCE)
+        yield TaskCandidate(candidate, _OF_EVIDENCE)

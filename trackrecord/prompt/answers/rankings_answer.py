@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from trackrecord.learning.advice.assignment import Arm
 from trackrecord.wire.exposure import ExposureBody
 
-from ..choosing.exposure import AS_THEY_ARE, Handing, exposure_of
+from ..choosing.exposure import AS_THEY_ARE, ExposurePlan, exposure_of
 from ..choosing.inputs import USUAL_RULES, PromptInputs, PromptRules
 from ..choosing.meaning import ComparedBy, Meaning, compared_by
 from ..choosing.procedure_choice import ChosenBy
@@ -125,7 +125,7 @@ def answer_from(
     rules: PromptRules = USUAL_RULES,
     *,
     now: float,
-    handing: Handing = AS_THEY_ARE,
+    exposure_plan: ExposurePlan = AS_THEY_ARE,
     meaning: Meaning | None = None,
     made: Compositions | None = None,
 ) -> Rankings:
@@ -136,17 +136,19 @@ def answer_from(
         known: the project's documents; without rankings the answer is empty.
         rules: what is chosen by.
         now: seconds since the epoch.
-        handing: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
         meaning: how similar the task's embedding is to those of competence records.
         made: what was composed of these documents before.
     """
     document, problem = known.document, question.with_(known.problem)
     if document is None:
         return Rankings.empty(question.project, problem=problem)
-    found = _composed(PromptInputs(question, document, known.advice, rules, handing, meaning), made)
+    found = _composed(
+        PromptInputs(question, document, known.advice, rules, exposure_plan, meaning), made
+    )
     composed, explanation = found
     selection, learnt = composed.selection, composed.learnt
-    assignment = handing.assignment
+    assignment = exposure_plan.assignment
     answer = Rankings(
         project=question.project,
         # Also for a task that is withheld advice: both arms are to be judged alike.
@@ -158,7 +160,9 @@ def answer_from(
         is_explored=assignment.is_explored,
         propensity=assignment.propensity,
         exposure=exposure_of(
-            handing, document, composed.taken_names if handing.task_id is not None else ()
+            exposure_plan,
+            document,
+            composed.taken_names if exposure_plan.task_id is not None else (),
         ),
     )
     if assignment.is_withheld:
@@ -184,7 +188,7 @@ def _composed(known: PromptInputs, made: Compositions | None) -> tuple[Compositi
     most = _most(question, rules)
     key = rules, most, question.budget, question.language, question.sections, question.source
     # Without a task all follows from the documents, which seldom change between two prompts.
-    is_usual = not (question.task or known.handing.draws or question.conditions is not None)
+    is_usual = not (question.task or known.exposure_plan.draws or question.conditions is not None)
     seen = made if is_usual else None
     found = None if seen is None else seen.get(key)
     if found is None:

@@ -11,7 +11,7 @@ from trackrecord.learning.text.language import Language
 from ..candidates.candidate import Candidate
 from ..candidates.sections import FEEDS, SECTIONS, Feed
 from ..choosing.inputs import PromptInputs
-from ..choosing.offer import Offered
+from ..choosing.offer import SectionOffers
 from ..documents.advice_document import LessonEntry
 from .compose import Composition
 from .learnt_entries import (
@@ -194,7 +194,7 @@ def _pool_of(known: PromptInputs, feed: Feed) -> Sequence[Any]:
 def _other(
     composed: Composition,
     feed: Feed,
-    offered: Offered | None,
+    offered: SectionOffers | None,
     entry: Any,  # noqa: ANN401 - of any feed
     *,
     is_related: bool,

@@ -27,7 +27,7 @@ from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.text.language import Language
 
 from ..choosing.inputs import PromptInputs
-from ..choosing.offer import Offered
+from ..choosing.offer import SectionOffers
 from ..choosing.pattern_entries import patterns_for, warnings_for
 from ..choosing.section_entries import (
     competences_for,
@@ -77,7 +77,7 @@ class Feed:
     field: str
     weight: str
     share: float
-    offers: Callable[[PromptInputs], Offered]
+    offers: Callable[[PromptInputs], SectionOffers]
     is_of_advice: bool = False
     at_most: int | None = None
 

@@ -33,7 +33,7 @@ _LEAST_MASS: Final = 1e-3
 
 
 @dataclass(frozen=True)
-class Handing:
+class ExposurePlan:
     """The arm, draws and withdrawn entries of one task.
 
     Attributes:
@@ -60,12 +60,12 @@ class Handing:
         return line + (TRIED if is_little_known else TRIED_ANYWAY)[language]
 
 
-AS_THEY_ARE: Final = Handing()
+AS_THEY_ARE: Final = ExposurePlan()
 
 
-def handing_of(
+def exposure_plan_of(
     question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
-) -> Handing:
+) -> ExposurePlan:
     """Return the arm, draws and withdrawn entries of one task.
 
     Args:
@@ -88,34 +88,34 @@ def handing_of(
     )
     withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return Handing(question.project, question.task_id, assignment, withdrawn=withdrawn)
+        return ExposurePlan(question.project, question.task_id, assignment, withdrawn=withdrawn)
     draws = {
         name: Draw(prospects, means, assignment.seed, assignment.sharpness)
         for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
     }
-    return Handing(question.project, question.task_id, assignment, draws, withdrawn)
+    return ExposurePlan(question.project, question.task_id, assignment, draws, withdrawn)
 
 
 def exposure_of(
-    handing: Handing, document: RankingsDocument, entries: Iterable[str]
+    exposure_plan: ExposurePlan, document: RankingsDocument, entries: Iterable[str]
 ) -> ExposureBody | None:
     """Return the record of a task's exposure; None without a task id.
 
     Args:
-        handing: how the entries were handed out.
+        exposure_plan: how the entries were handed out.
         document: the project's rankings.
         entries: the ids of those that the task got, or would have got, best first.
     """
-    if handing.task_id is None:
+    if exposure_plan.task_id is None:
         return None
     fitting = [name for name in entries if 1 <= len(name) <= _LONGEST_ID]
     return ExposureBody(
-        project=handing.project,
-        task_id=handing.task_id,
+        project=exposure_plan.project,
+        task_id=exposure_plan.task_id,
         at=time.time(),
-        withheld=handing.assignment.is_withheld,
-        holdout=handing.assignment.holdout,
-        propensity=handing.assignment.propensity,
+        withheld=exposure_plan.assignment.is_withheld,
+        holdout=exposure_plan.assignment.holdout,
+        propensity=exposure_plan.assignment.propensity,
         revision=document.revision,
         entries=tuple(fitting[:MAX_ENTRIES]),
     )

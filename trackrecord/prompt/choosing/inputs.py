@@ -21,7 +21,7 @@ from ..documents.advice_document import AdviceDocument, PatternEntry, ProcedureE
 from ..documents.rankings_document import RankedCompetence, RankingsDocument, made_once
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
-from .exposure import AS_THEY_ARE, Handing
+from .exposure import AS_THEY_ARE, ExposurePlan
 from .meaning import Meaning
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PromptInputs:
         document: the project's rankings.
         advice: what is counted from its runs; None when nothing was counted yet.
         rules: what the prompt is made by.
-        handing: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
         meaning: how similar the task's embedding is to those of competence records; None where it
             is compared by words.
         memo: what one section has found out and another needs.
@@ -72,7 +72,7 @@ class PromptInputs:
     document: RankingsDocument
     advice: AdviceDocument | None
     rules: PromptRules = USUAL_RULES
-    handing: Handing = AS_THEY_ARE
+    exposure_plan: ExposurePlan = AS_THEY_ARE
     meaning: Meaning | None = None
     memo: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -150,7 +150,7 @@ class PromptInputs:
     def draws(self) -> Mapping[str, Draw]:
         """Return the draws of entries, by field: a text without patterns tries none."""
         wanted = self.question.sections
-        return {name: draw for name, draw in self.handing.draws.items() if wanted.has(name)}
+        return {name: draw for name, draw in self.exposure_plan.draws.items() if wanted.has(name)}
 
     @property
     def draw(self) -> Draw | None:

@@ -33,7 +33,7 @@ class Offer(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True)
-class Offered:
+class SectionOffers:
     """The entries of a section, with their relevance.
 
     Attributes:

@@ -21,7 +21,7 @@ from trackrecord.learning.text.language import Language
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
 from .inputs import LEAST_RELEVANCE, PromptInputs
-from .offer import FEW, Offer, Offered, best_first, with_offers
+from .offer import FEW, Offer, SectionOffers, best_first, with_offers
 
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
@@ -74,19 +74,19 @@ class _Patterns:
         return self.recommended if name == "recommended" else self.held_back
 
 
-def warnings_for(known: PromptInputs) -> Offered:
+def warnings_for(known: PromptInputs) -> SectionOffers:
     """Offer warnings by the kinds of task that their patterns were seen in."""
     made = _made_once(known, "anti_patterns")
     tried = {f"anti-{each.entry.id}" for each in _trials(known)}
     refuted = made.refuted | tried
     everything = _without(made.recommended.everything, tried)
     if not known.task or known.advice is None:
-        return Offered(everything, pool=made.entries, refuted=refuted)
+        return SectionOffers(everything, pool=made.entries, refuted=refuted)
     related = _without(_related(known, made.recommended), tried)
-    return Offered(related, everything[:FEW], made.entries, refuted)
+    return SectionOffers(related, everything[:FEW], made.entries, refuted)
 
 
-def patterns_for(known: PromptInputs) -> Offered:
+def patterns_for(known: PromptInputs) -> SectionOffers:
     """Offer patterns by the kinds of task that they were seen in."""
     made, trials = _made_once(known, "patterns"), _trials(known)
     tried = frozenset(each.entry.id for each in trials)
@@ -97,10 +97,10 @@ def patterns_for(known: PromptInputs) -> Offered:
     elif known.can_tell:
         related = _related(known, made.recommended)
     if not known.task or known.advice is None:
-        return Offered(related, (), made.entries, refuted, tried, made.beside)
+        return SectionOffers(related, (), made.entries, refuted, tried, made.beside)
     if known.can_tell:
-        return Offered(related, everything[:FEW], made.entries, refuted, tried, made.beside)
-    return Offered((), related[:FEW], made.entries, refuted, tried, made.beside)
+        return SectionOffers(related, everything[:FEW], made.entries, refuted, tried, made.beside)
+    return SectionOffers((), related[:FEW], made.entries, refuted, tried, made.beside)
 
 
 def _trials(known: PromptInputs) -> Sequence[Offer]:

@@ -11,7 +11,7 @@ from trackrecord.learning.competences.signatures import signature_of
 from trackrecord.learning.numbers.tolerance import ratio_below
 
 from .inputs import PromptInputs
-from .offer import Offered
+from .offer import SectionOffers
 from .section_entries import competences_for
 
 ChosenBy = Literal["votes", "records"]
@@ -33,7 +33,7 @@ class ProcedureChoice:
     by: ChosenBy | None = None
 
 
-def choice_of(known: PromptInputs, competences: Offered | None = None) -> ProcedureChoice:
+def choice_of(known: PromptInputs, competences: SectionOffers | None = None) -> ProcedureChoice:
     """Return how sure the choice of a procedure for a task is.
 
     The successes of similar tasks decide as far as there are any, as in `competences select`; where

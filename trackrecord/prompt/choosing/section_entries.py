@@ -14,7 +14,7 @@ from ..documents.advice_document import AdviceDocument, LessonEntry
 from ..documents.rankings_document import RankedCompetence, RankedFailure
 from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, PromptInputs
 from .meaning import Meaning
-from .offer import FEW, Offer, Offered, best_first, offers_of
+from .offer import FEW, Offer, SectionOffers, best_first, offers_of
 from .relevance import (
     competences_by_meaning,
     fitting_competences,
@@ -49,20 +49,20 @@ class _Held(Generic[_Entry]):
     words: list[tuple[_Entry, frozenset[str]]]
 
 
-def lessons_for(known: PromptInputs) -> Offered:
+def lessons_for(known: PromptInputs) -> SectionOffers:
     """Offer lessons that the task's own words name, then those whose tools it probably uses."""
     if _LESSONS not in known.memo:
         known.memo[_LESSONS] = _lessons_for(known)
-    found: Offered = known.memo[_LESSONS]
+    found: SectionOffers = known.memo[_LESSONS]
     return found
 
 
-def _lessons_for(known: PromptInputs) -> Offered:
+def _lessons_for(known: PromptInputs) -> SectionOffers:
     if known.advice is None:
-        return Offered()
+        return SectionOffers()
     pool = known.advice.lessons
     if not known.task:
-        return Offered(known.once("lesson offers", _living)["all"], pool=pool)
+        return SectionOffers(known.once("lesson offers", _living)["all"], pool=pool)
     # Imported with the first task: it takes an agent's memory.
     from .lesson_words import lessons_named
 
@@ -87,7 +87,7 @@ def _lessons_for(known: PromptInputs) -> Offered:
     if not known.can_tell:
         # Where nothing at all tells, a few about what most of the project's runs use stand in.
         likely = [] if found else likely[:FEW]
-    return Offered(best_first([*found, *likely]), pool=pool)
+    return SectionOffers(best_first([*found, *likely]), pool=pool)
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
@@ -106,22 +106,22 @@ def _by_tools(advice: AdviceDocument) -> dict[tuple[str, ...], list[LessonEntry]
     return found
 
 
-def failing_for(known: PromptInputs) -> Offered:
+def failing_for(known: PromptInputs) -> SectionOffers:
     """Offer procedures that never succeeded, by how probable their tools are for the task."""
     pool = known.document.failing
     if known.advice is None:
-        return Offered(offers_of(pool), pool=pool)
+        return SectionOffers(offers_of(pool), pool=pool)
     held: _Held[RankedFailure] = known.once_for_both("failing", _held_failures)
     refuted, kept = held.refuted, held.kept
     if not known.task:
-        return Offered(offers_of(kept), pool=pool, refuted=refuted)
+        return SectionOffers(offers_of(kept), pool=pool, refuted=refuted)
     found = []
     tools = known.expectation.tools
     for each, its_tools in held.words:
         relevance = min((tools.get(tool, 0.0) for tool in its_tools), default=0.0)
         if relevance >= LEAST_PROBABLE:
             found.append(Offer(each, relevance, relevance * each.score, "tools"))
-    return Offered(best_first(found), _general(known, kept), pool, refuted)
+    return SectionOffers(best_first(found), _general(known, kept), pool, refuted)
 
 
 def _held_failures(known: PromptInputs) -> "_Held[RankedFailure]":
@@ -153,14 +153,14 @@ def _told_by_lessons(known: PromptInputs) -> frozenset[frozenset[str]]:
     )
 
 
-def procedures_for(known: PromptInputs) -> Offered:
+def procedures_for(known: PromptInputs) -> SectionOffers:
     """Offer the procedures that similar successes used."""
     if known.advice is None:
-        return Offered()
+        return SectionOffers()
     # What is said only of runs is imported only where there are any: it takes an agent's memory.
     from .recommended import recommended_procedures
 
-    return Offered(
+    return SectionOffers(
         [
             Offer(each, relevance, each.score, basis)
             for each, relevance, basis in recommended_procedures(known)
@@ -168,7 +168,7 @@ def procedures_for(known: PromptInputs) -> Offered:
     )
 
 
-def competences_for(known: PromptInputs) -> Offered:
+def competences_for(known: PromptInputs) -> SectionOffers:
     """Offer records by how well their triggers fit the task."""
     pool = known.document.competences
     held: _Held[RankedCompetence] = known.once_for_both(
@@ -185,7 +185,7 @@ def competences_for(known: PromptInputs) -> Offered:
             msgspec.structs.replace(each, value=each.relevance * _drawn_score(each.entry, draw))
             for each in offers
         )
-    return Offered(offers, pool=pool, refuted=refuted, fits=fits)
+    return SectionOffers(offers, pool=pool, refuted=refuted, fits=fits)
 
 
 def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
@@ -241,24 +241,24 @@ def _holds(known: PromptInputs, record: RankedCompetence) -> bool:
     return entry.is_recipe and is_better
 
 
-def memories_for(known: PromptInputs) -> Offered:
+def memories_for(known: PromptInputs) -> SectionOffers:
     """Offer memories that share words with the task."""
     pool = known.document.memories
     if not known.task:
-        return Offered(offers_of(pool), pool=pool)
+        return SectionOffers(offers_of(pool), pool=pool)
     found = fitting_memories(pool, known.task, known.rules.memories)
-    return Offered([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
+    return SectionOffers([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 
 
-def similar_tasks_for(known: PromptInputs) -> Offered:
+def similar_tasks_for(known: PromptInputs) -> SectionOffers:
     """Offer similar past tasks of which it is known what made the difference."""
     if not known.task or known.advice is None:
-        return Offered()
+        return SectionOffers()
     from .similar_tasks import past_tasks_for
 
     told = [offer.entry.lines.get("en", "") for offer in lessons_for(known).offers]
     found = past_tasks_for(known, told)
-    return Offered([Offer(each, each.score, each.score, "text") for each in found])
+    return SectionOffers([Offer(each, each.score, each.score, "text") for each in found])
 
 
 def _general(known: PromptInputs, entries: Sequence[Any]) -> list[Offer]:

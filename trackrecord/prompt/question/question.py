@@ -107,7 +107,7 @@ def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> Prompt
     budget = given.get("budget", "default")
     if budget == "default":
         budget = usual.budget
-    wanted_budget = _bound("budget", budget, usual.budget, problems)
+    requested_budget = _bound("budget", budget, usual.budget, problems)
     limit = _bound("limit", given.get("limit"), None, problems)
     sections = asked_sections(given.get("include"), given.get("exclude"), problems, usual.sections)
     task_id = _text("task_id", given.get("task_id"), "nothing is recorded", problems)
@@ -120,7 +120,7 @@ def asked_for(usual: PromptQuestion, **given: Unpack[PromptArguments]) -> Prompt
     return PromptQuestion(
         project or usual.project,
         task,
-        wanted_budget,
+        requested_budget,
         limit,
         known_language(given.get("lang")),
         sections,

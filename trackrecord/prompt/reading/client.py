@@ -27,7 +27,7 @@ from trackrecord.redis_client import agent_client
 from trackrecord.scoped import Scoped
 
 from ..answers.rankings_answer import Compositions, Rankings, answer_from
-from ..choosing.exposure import Handing, handing_of
+from ..choosing.exposure import ExposurePlan, exposure_plan_of
 from ..choosing.inputs import PromptRules
 from ..choosing.meaning import Meaning
 from ..documents.advice_document import decode_advice
@@ -98,14 +98,14 @@ class RankingsReader:
             found,
             self.rules,
             now=time.time(),
-            handing=self.handing(question, found),
+            exposure_plan=self.exposure_plan(question, found),
             meaning=self.meaning(question, found),
             made=found.made,
         )
 
-    def handing(self, question: PromptQuestion, found: Cached) -> Handing:
-        """Return a task's arm, draws and withdrawn entries; see `handing_of`."""
-        return handing_of(
+    def exposure_plan(self, question: PromptQuestion, found: Cached) -> ExposurePlan:
+        """Return a task's arm, draws and withdrawn entries; see `exposure_plan_of`."""
+        return exposure_plan_of(
             question, found, holdout=self.settings.holdout, explore=self.settings.explore
         )
 

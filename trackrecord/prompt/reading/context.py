@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from trackrecord.agent_settings import AgentSettings
-from trackrecord.artifacts.kept_outputs import KeptOutputs
+from trackrecord.artifacts.output_records import OutputRecords
 from trackrecord.errors import SettingsError
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
@@ -111,10 +111,10 @@ def context(
         explore=explore,
         conditions=conditions,
     )
-    handing, meaning, own_task = AS_THEY_ARE, None, UNKNOWN
+    exposure_plan, meaning, own_task = AS_THEY_ARE, None, UNKNOWN
     if reader is not None and question.names_project:
         found = reader.cached(question.project)
-        handing = reader.handing(question, found)
+        exposure_plan = reader.exposure_plan(question, found)
         meaning = reader.meaning(question, found)
         if question.task_id:
             own_task = _own_task(reader, question, is_redis_away=found.is_redis_away)
@@ -124,7 +124,7 @@ def context(
         rules,
         OwnPart(own, own_task, tokenizer),
         now=time.time(),
-        handing=handing,
+        exposure_plan=exposure_plan,
         meaning=meaning,
     )
 
@@ -144,7 +144,7 @@ def _own_task(reader: RankingsReader, question: PromptQuestion, *, is_redis_away
 
 def _with_outputs(task: OwnTask, settings: AgentSettings, project: str, task_id: str) -> OwnTask:
     try:
-        kept = KeptOutputs(settings.home, project, retention_s=settings.artifacts.retention_s)
+        kept = OutputRecords(settings.home, project, retention_s=settings.artifacts.retention_s)
         outputs = kept.of_task(task_id, MOST_OUTPUTS)
     except Exception as error:  # noqa: BLE001 - nothing may reach the agent
         reason = getattr(error, "strerror", None) or type(error).__name__

@@ -29,7 +29,7 @@ _CONFIDENCE = 0.8
 
 
 @dataclass
-class GivenRankings(RankingsReader):
+class FixedRankings(RankingsReader):
     """Answers from a fixed document, without a server.
 
     Attributes:
@@ -85,7 +85,7 @@ def rankings_of(
         ),
     )
     # Built without reading the environment: a test must not depend on it.
-    reader = GivenRankings(Settings.model_construct(), given=given, only=project)
+    reader = FixedRankings(Settings.model_construct(), given=given, only=project)
     with given_readers.within(reader):
         yield
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from ..memories.read import CHUNK
-from ..outcomes.standing import outcome_stood
+from ..outcomes.as_of import outcome_current_as_of
 from ..outcomes.tables import outcomes
 from .tables import exposures
 
@@ -34,7 +34,7 @@ def runs_named(
     """Return those of some ids that are of outcomes on record, with their runs."""
     table = outcomes.c
     query = select(table.outcome_id, table.task_id, table.ended_at, table.success).where(
-        table.project_id == project_id, outcome_stood(at)
+        table.project_id == project_id, outcome_current_as_of(at)
     )
     found: dict[str, CausingRun] = {}
     wanted = sorted(names)

@@ -12,7 +12,7 @@ from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.wire.exposure import ExposureBody
 
 from ..database.bulk_insert import insert_rows
-from ..memories.handed_out import HandedMemory
+from ..memories.memory_recalls import PromptRecall
 from .tables import exposures
 
 _COLUMNS = tuple(column for column in exposures.c if column.name != "id")
@@ -141,9 +141,9 @@ def _exposure(row: Row[Any]) -> Exposure:
     )
 
 
-def handed_to_tasks(
+def memory_exposures_of_tasks(
     connection: Connection, project_id: int, memory_ids: Collection[str]
-) -> list[HandedMemory]:
+) -> list[PromptRecall]:
     """Return when tasks were given memories, by all exposures that withheld nothing."""
     made = exposures.c
     query = select(made.exposure_id, made.at, made.received_at, made.entries).where(
@@ -153,7 +153,7 @@ def handed_to_tasks(
     if not names:
         return []
     return [
-        HandedMemory(names[entry], row.at, row.received_at, row.exposure_id)
+        PromptRecall(names[entry], row.at, row.received_at, row.exposure_id)
         for row in connection.execute(query.execution_options(yield_per=_READ_AT_ONCE))
         for entry in _entries.decode(row.entries)
         if entry in names

@@ -10,8 +10,8 @@ from trackrecord.wire.run_digest import run_of, source_and_patterns
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
+from ..outcomes.as_of import current_as_of
 from ..outcomes.replaced import Replaced
-from ..outcomes.standing import stood
 from .tables import runs
 
 _COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
@@ -88,7 +88,7 @@ def patterns_of_source(
     """
     query = (
         select(runs.c.digest)
-        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
@@ -119,7 +119,7 @@ def _newest(
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(limit)
     )
-    query = query.where(stood(runs.c.replaced_at, at))
+    query = query.where(current_as_of(runs.c.replaced_at, at))
     if at is not None:
         query = query.where(runs.c.received_at <= at)
     found = [

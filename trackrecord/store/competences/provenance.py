@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, or_, select
 from trackrecord.learning.competences.record import DERIVED_FROM, Competence
 from trackrecord.learning.competences.record import competence_id as id_of
 
-from ..outcomes.standing import stood
+from ..outcomes.as_of import current_as_of
 from ..outcomes.tables import outcomes
 from .read import credited_record, with_credit
 from .tables import competence_credits, competences, digest_of, episodes, signatures
@@ -44,7 +44,7 @@ def read_provenance(
     where = [
         or_(false(), *(_of_origin(project_id, *each) for each in origins)),
         episodes.c.success,
-        stood(episodes.c.retracted_at, at),
+        current_as_of(episodes.c.retracted_at, at),
     ]
     if at is not None:
         where.append(episodes.c.read_at <= at)
@@ -88,7 +88,7 @@ def newest_rows(
             query = select(episodes.c.outcome).where(
                 _of_origin(project_id, signature, until),
                 episodes.c.success == success,
-                stood(episodes.c.retracted_at, at),
+                current_as_of(episodes.c.retracted_at, at),
             )
             if at is not None:
                 query = query.where(episodes.c.read_at <= at)

@@ -11,7 +11,7 @@ from trackrecord.learning.competences.tally import EpisodeTally
 from ..database.engine import dialect_of
 from ..database.row_locks import for_update
 from ..database.upsert import Columns, Upsert, later
-from ..outcomes.standing import stood
+from ..outcomes.as_of import current_as_of
 from .retractions import use_again
 from .signature_counts import add_facts, drop_empty_facts
 from .tables import competences, digest_of, episodes, signature_facts, signatures
@@ -153,7 +153,7 @@ def failing_signatures(
             .where(
                 episodes.c.project_id == project_id,
                 episodes.c.read_at <= at,
-                stood(episodes.c.retracted_at, at),
+                current_as_of(episodes.c.retracted_at, at),
             )
             .group_by(episodes.c.signature_id)
             .having(func.max(case((episodes.c.success, 1), else_=0)) == 0)

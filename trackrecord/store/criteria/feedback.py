@@ -20,7 +20,7 @@ from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.engine import dialect_of
-from ..outcomes.standing import outcome_stood
+from ..outcomes.as_of import outcome_current_as_of
 from ..outcomes.tables import feedback, outcomes
 from .tables import criteria, criterion_feedback
 
@@ -186,7 +186,7 @@ def _listed(connection: Connection, project_id: int, criterion: str, page: _Page
         .where(
             criteria.c.project_id == project_id,
             criteria.c.name == criterion,
-            outcome_stood(page.at),
+            outcome_current_as_of(page.at),
         )
     )
     return _read(connection, page.of(query, _SEEN.received_at, outcomes.c.outcome_id))
@@ -220,7 +220,7 @@ def _listed_of_task(
             outcomes.c.project_id == project_id,
             outcomes.c.task_id == task_id,
             outcomes.c.names_criteria,
-            outcome_stood(page.at),
+            outcome_current_as_of(page.at),
         )
     )
     return _read(connection, page.of(query, outcomes.c.received_at, outcomes.c.outcome_id))
@@ -248,7 +248,7 @@ def _unlisted(
         outcomes.c.project_id == project_id,
         ~outcomes.c.names_criteria,
         outcomes.c.success.is_not(None),
-        outcome_stood(page.at),
+        outcome_current_as_of(page.at),
     )
     if where is not None:
         query = query.where(where)

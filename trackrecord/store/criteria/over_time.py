@@ -11,7 +11,7 @@ from ..outcomes.decay_basis import read_bases
 from ..outcomes.projects import first_received
 from ..outcomes.tables import feedback, outcomes
 from ..outcomes.verdicts_over_time import (
-    CountsThen,
+    PastCounts,
     VerdictRows,
     feedback_rows,
     verdicts_over_time,
@@ -43,7 +43,7 @@ def criteria_over_time(
         criteria.c.project_id == project_id, criteria.c.name.in_(names)
     )
     name_of = {row.id: row.name for row in connection.execute(query)}
-    parts: dict[str, list[list[CountsThen]]] = {name: [] for name in names}
+    parts: dict[str, list[list[PastCounts]]] = {name: [] for name in names}
     listed = verdicts_over_time(connection, _listed(list(name_of)), moments, half_life)
     for row, found in listed.items():
         parts[name_of[row]].append(found)
@@ -85,7 +85,7 @@ def first_feedback(
     return min((moment for moment in found if moment is not None), default=None)
 
 
-def _together(parts: Sequence[Sequence[CountsThen]]) -> list[VerdictCounts | None]:
+def _together(parts: Sequence[Sequence[PastCounts]]) -> list[VerdictCounts | None]:
     sums = (sum_of(each.counts for each in then) for then in zip(*parts, strict=True))
     return [counts if counts.reports else None for counts in sums]
 

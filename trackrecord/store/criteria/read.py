@@ -15,9 +15,9 @@ from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
+from ..outcomes.as_of import current_as_of, outcome_current_as_of
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
-from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import criteria, criterion_feedback
 
@@ -110,7 +110,7 @@ def _listed(
         .where(
             criteria.c.project_id == project_id,
             seen.received_at <= at,
-            stood(seen.replaced_at, at),
+            current_as_of(seen.replaced_at, at),
         )
         .group_by(criteria.c.name)
     )
@@ -130,7 +130,7 @@ def _own_verdicts(
         seen.received_at <= at,
         ~seen.names_criteria,
         seen.success.is_not(None),
-        outcome_stood(at),
+        outcome_current_as_of(at),
     )
     row = connection.execute(query).one()
     return _evidence(row) if row.total else None

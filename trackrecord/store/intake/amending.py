@@ -28,8 +28,8 @@ from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.record import record
 from ..patterns.transitions import Transition
+from .apply_outcomes import BatchIntake
 from .current import Current, Key, bodies_of, current_of, hold_current, note_replaced
-from .taking_in import TakingIn
 
 # Of one speaker, and of all that do not own the outcome. Far more than are ever used, and far fewer
 # than would fill the store; the owner's room is its own, so that no one else can fill it.
@@ -70,7 +70,7 @@ class _Step:
     moment: float
 
 
-def amend(taking_in: TakingIn, given: Sequence[ScoredOutcome]) -> Amended:
+def amend(taking_in: BatchIntake, given: Sequence[ScoredOutcome]) -> Amended:
     """Join entries with the records of their outcomes.
 
     Args:
@@ -196,7 +196,7 @@ class _Sorting:
 
 
 def _that_tell(
-    taking_in: TakingIn, given: Iterable[ScoredOutcome]
+    taking_in: BatchIntake, given: Iterable[ScoredOutcome]
 ) -> dict[Key, list[ScoredOutcome]]:
     """Return the entries, by outcome, that are not just the record again, each body once."""
     by_key: defaultdict[Key, dict[bytes, ScoredOutcome]] = defaultdict(dict)
@@ -248,7 +248,7 @@ def _has_room(joined: Joined, speaker: str) -> bool:
 
 
 def _take(
-    taking_in: TakingIn,
+    taking_in: BatchIntake,
     scorer: OutcomeScorer,
     current: dict[Key, Current],
     steps: dict[Key, list[_Step]],

@@ -15,13 +15,12 @@ from trackrecord.rules_bundle import Rules
 from trackrecord.wire.subject import Subject
 
 from ..advice.effect_decisions import MEASURED
-from ..advice.exposures import handed_to_tasks
+from ..advice.exposures import memory_exposures_of_tasks
 from ..advice.tables import effect_decisions, exposures
 from ..competences.tables import episodes
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
 from ..memories.feedback import cause_of
-from ..memories.handed_out import note_handed_out
 from ..memories.history import (
     drop_source,
     forget_memories,
@@ -29,6 +28,7 @@ from ..memories.history import (
     judged_by,
     write_history,
 )
+from ..memories.memory_recalls import record_recalls
 from ..memories.similar import lock_memories, mark_new
 from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
@@ -117,8 +117,8 @@ def forget_outcomes(
         write_history(connection, row, without, rules.memories)
     # Another task may have been handed them on the same day: until now that had changed nothing.
     names = frozenset(row.memory_id for row in left)
-    handed = handed_to_tasks(connection, project_id, names) if found.exposures else []
-    note_handed_out(connection, project_id, handed, rules=rules.memories)
+    handed = memory_exposures_of_tasks(connection, project_id, names) if found.exposures else []
+    record_recalls(connection, project_id, handed, rules=rules.memories)
     return Forgotten(signatures)
 
 

@@ -17,12 +17,12 @@ from ..outcomes.record import record
 from ..outcomes.tables import projects
 from ..patterns.transitions import Transition
 from .amending import NOTHING_AMENDED, Amended, amend
+from .apply_outcomes import BatchIntake
 from .rebase import bases_for_writing
-from .taking_in import TakingIn
 
 
 @dataclass(frozen=True)
-class Learnt:
+class BatchChanges:
     """The changes by one batch.
 
     Attributes:
@@ -50,7 +50,7 @@ def learn(
     rules: Rules,
     *,
     now: float,
-) -> Learnt:
+) -> BatchChanges:
     """Record a batch and update every statistic from the outcomes that are really new.
 
     Args:
@@ -68,7 +68,7 @@ def learn(
     project_ids = _rows_of(connection, {project for project, _ in unique})
     bases = bases_for_writing(connection, project_ids.values(), rules.half_lives, now)
     recorded = record(connection, project_ids, unique.values())
-    taking_in = TakingIn(connection, project_ids, bases, rules, now)
+    taking_in = BatchIntake(connection, project_ids, bases, rules, now)
     transitions = taking_in.add(recorded)
     amended = NOTHING_AMENDED
     if len(recorded) < len(batch):
@@ -78,7 +78,7 @@ def learn(
         len(batch) - len(recorded) - amended.amended - len(amended.refused)
         - sum(entry is not None for _, entry in amended.apart)
     )  # fmt: skip
-    learnt = Learnt(
+    learnt = BatchChanges(
         recorded=len(recorded),
         amended=amended.amended,
         duplicates=duplicates,
@@ -91,13 +91,13 @@ def learn(
 
 
 def _with_apart(
-    connection: Connection, learnt: Learnt, amended: Amended, rules: Rules, now: float
-) -> Learnt:
+    connection: Connection, learnt: BatchChanges, amended: Amended, rules: Rules, now: float
+) -> BatchChanges:
     """Learn entries that are outcomes of their own; return all changes of the batch."""
     came_as = {id(outcome): entry for outcome, entry in amended.apart}
     more = learn(connection, [outcome for outcome, _ in amended.apart], rules, now=now)
     refused = [entry for each in more.refused if (entry := came_as[id(each)]) is not None]
-    return Learnt(
+    return BatchChanges(
         recorded=learnt.recorded + more.recorded,
         amended=learnt.amended + more.amended,
         duplicates=learnt.duplicates + more.duplicates,

@@ -18,12 +18,12 @@ from ..competences.episodes import wait_for
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
+from ..outcomes.as_of import outcome_current_as_of
 from ..outcomes.commits import note_commits
 from ..outcomes.days import recount_days
 from ..outcomes.decay_basis import replace_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
-from ..outcomes.standing import outcome_stood
 from ..outcomes.tables import outcomes, projects
 from ..patterns.speakers import clear_speakers
 from ..patterns.sums import Deltas, write_deltas
@@ -273,7 +273,7 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
 
 
 def _recount(connection: Connection, project_id: int, now: float) -> None:
-    own = and_(outcomes.c.project_id == project_id, outcome_stood(None))
+    own = and_(outcomes.c.project_id == project_id, outcome_current_as_of(None))
     total = select(func.count()).where(own).scalar_subquery()
     successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
     without = select(func.count()).where(own, outcomes.c.success.is_(None)).scalar_subquery()

@@ -11,7 +11,7 @@ from trackrecord.learning.numbers.decay import DAY
 from ..database.engine import dialect_of
 from .read import StoredMemory, complete
 from .tables import memories
-from .write import MemoryFilter, wanted_memories
+from .write import MemoryFilter, matching_memories
 
 _Columns = Any  # those of the query: of memories, or of their last change by then
 _Value = Callable[[_Columns, MemoryRules], ColumnElement[Any]]
@@ -65,7 +65,7 @@ def browse_memories(
         limit: how many to return at most.
         at: a past moment to answer for.
     """
-    found = wanted_memories(project_id, wanted, at)
+    found = matching_memories(project_id, wanted, at)
     stands = found.selected_columns
     value = SORTED_BY[key](stands, rules)
     if key in ("id", "name"):

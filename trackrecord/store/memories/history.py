@@ -22,7 +22,7 @@ from trackrecord.learning.memories.rules import (
 
 from ..outcomes.waiting_feedback import wait_for
 from .amended_credit import JUDGES
-from .handed_out import HANDED_OUT
+from .memory_recalls import HANDED_OUT
 from .read import CHUNK
 from .similar import similar_memories
 from .tables import memories, memory_changes, memory_sources

@@ -17,7 +17,7 @@ from ..database.bulk_insert import insert_rows
 from ..database.engine import reading, writing
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
-from ..outcomes.standing import outcome_stood
+from ..outcomes.as_of import outcome_current_as_of
 from ..outcomes.tables import outcomes
 from .read import CHUNK
 from .tables import past_tasks
@@ -178,5 +178,5 @@ def _with_outcomes(at: float | None) -> Select[Any]:
         outcomes.c.raw_score,
         outcomes.c.ended_at,
     ).join(outcomes, outcomes.c.id == past_tasks.c.outcome)
-    query = query.where(outcome_stood(at))
+    query = query.where(outcome_current_as_of(at))
     return query if at is None else query.where(outcomes.c.received_at <= at)

@@ -308,22 +308,22 @@ def list_memories(
 
     With `after`, the time and the row of one of them, only those that follow it.
     """
-    query = wanted_memories(project_id, wanted, at)
+    query = matching_memories(project_id, wanted, at)
     if after is not None:
         query = query.where(tuple_(memories.c.created_at, memories.c.id) < tuple(after))
     query = query.order_by(memories.c.created_at.desc(), memories.c.id.desc()).limit(limit)
     return complete(connection, _rows(connection, query), at=at)
 
 
-def count_wanted(
+def count_matching(
     connection: Connection, project_id: int, wanted: MemoryFilter, *, at: float | None = None
 ) -> int:
     """Return how many memories `list_memories` would return without a limit."""
-    query = wanted_memories(project_id, wanted, at).subquery()
+    query = matching_memories(project_id, wanted, at).subquery()
     return connection.execute(select(func.count()).select_from(query)).scalar_one()
 
 
-def wanted_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
+def matching_memories(project_id: int, wanted: MemoryFilter, at: float | None) -> Select[Any]:
     """Return the query for memories that match a filter, as of a moment, in no order."""
     query = as_of(at).where(memories.c.project_id == project_id)
     stands = memories.c if at is None else memory_changes.c

@@ -28,7 +28,7 @@ from trackrecord.learning.numbers.decay import DAY
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.upsert import Upsert
-from .standing import outcome_stood
+from .as_of import outcome_current_as_of
 from .tables import outcome_days, outcomes
 
 _COLUMNS: Final = ("project_id", "day", "outcomes", "successes", "without_verdict")
@@ -128,7 +128,7 @@ def read_days(
 
 def _counted(project_id: int, at: float | None) -> Select[Any]:
     """The query that counts the days of a project, in the order of the columns."""
-    own = and_(outcomes.c.project_id == project_id, outcome_stood(at))
+    own = and_(outcomes.c.project_id == project_id, outcome_current_as_of(at))
     if at is not None:
         own = and_(own, outcomes.c.received_at <= at)
     day = cast(func.floor(outcomes.c.ended_at / DAY), BigInteger)

@@ -6,7 +6,7 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, and_, case, fun
 
 from trackrecord.learning.competences.selection import success_rate
 
-from .standing import outcome_stood
+from .as_of import outcome_current_as_of
 from .tables import outcomes, projects
 
 
@@ -128,7 +128,7 @@ def count_outcomes(
             query = query.where(projects.c.id == project_id)
         total, successes, without, last = connection.execute(query).one()
         return ProjectCounts(int(total), int(successes), int(without), last)
-    received = and_(outcomes.c.received_at <= at, outcome_stood(at))
+    received = and_(outcomes.c.received_at <= at, outcome_current_as_of(at))
     where = received if project_id is None else and_(outcomes.c.project_id == project_id, received)
     total, last = connection.execute(
         select(func.count(), func.max(outcomes.c.received_at)).where(where)

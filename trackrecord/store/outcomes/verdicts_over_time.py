@@ -75,7 +75,7 @@ def feedback_rows(project_id: int, subject: Subject, names: Sequence[str]) -> Ve
 
 
 @dataclass(frozen=True)
-class CountsThen:
+class PastCounts:
     """Verdicts as of a moment.
 
     Attributes:
@@ -89,7 +89,7 @@ class CountsThen:
 
 def verdicts_over_time(
     connection: Connection, rows: VerdictRows, moments: Sequence[float], half_life_days: float
-) -> dict[Any, list[CountsThen]]:
+) -> dict[Any, list[PastCounts]]:
     """Return what verdicts come to at each moment, by name; names without any are left out.
 
     Args:
@@ -151,12 +151,12 @@ def _end(rows: VerdictRows, spans: CTE, count: int) -> ColumnElement[Any]:
 
 def _over_time(
     groups: Sequence[Row[Any]], moments: Sequence[float], half_life_days: float
-) -> Iterator[CountsThen]:
+) -> Iterator[PastCounts]:
     first = min(row.number for row in groups)
     for number, moment in enumerate(moments):
-        stood = [row for row in groups if row.number <= number < row.gone]
-        aged = [_aged(row, moment - moments[row.number], half_life_days) for row in stood]
-        yield CountsThen(sum_of(aged), first <= number)
+        current_as_of = [row for row in groups if row.number <= number < row.gone]
+        aged = [_aged(row, moment - moments[row.number], half_life_days) for row in current_as_of]
+        yield PastCounts(sum_of(aged), first <= number)
 
 
 def _aged(row: Row[Any], seconds: float, half_life_days: float) -> VerdictCounts:

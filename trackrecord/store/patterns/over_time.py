@@ -8,7 +8,7 @@ from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.verdicts_over_time import (
-    CountsThen,
+    PastCounts,
     VerdictRows,
     feedback_rows,
     verdicts_over_time,
@@ -38,7 +38,7 @@ def patterns_over_time(
     seen = verdicts_over_time(connection, _observed(list(slug_of)), moments, half_life)
     rows = feedback_rows(project_id, "pattern", list(slug_of.values()))
     told = verdicts_over_time(connection, rows, moments, half_life)
-    nothing = [CountsThen(VerdictCounts(), had_come=False)] * len(moments)
+    nothing = [PastCounts(VerdictCounts(), had_come=False)] * len(moments)
     return {
         slug_of[row]: [*map(_together, found, told.get(slug_of[row], nothing))]
         for row, found in seen.items()
@@ -55,7 +55,7 @@ def first_observed(connection: Connection, project_id: int, slug: str) -> float 
     return connection.execute(query).scalar()
 
 
-def _together(seen: CountsThen, told: CountsThen) -> VerdictCounts | None:
+def _together(seen: PastCounts, told: PastCounts) -> VerdictCounts | None:
     # Feedback on a pattern counts from when an outcome names it.
     counts = sum_of((seen.counts, told.counts)) if seen.had_come else seen.counts
     return counts if counts.reports else None

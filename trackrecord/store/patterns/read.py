@@ -15,9 +15,9 @@ from trackrecord.learning.patterns.standing import PatternFacts, Standing, stand
 from trackrecord.rules_bundle import Rules
 
 from ..database.decay_in_sql import weight_at
+from ..outcomes.as_of import current_as_of
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.feedback_sums import FeedbackSums, feedback_by_then
-from ..outcomes.standing import stood
 from ..outcomes.tables import outcomes, projects
 from .decide import decisions_in_force
 from .speakers import past_speakers, read_speakers
@@ -304,7 +304,7 @@ def _observed(
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
             func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),
         )
-        .where(seen.received_at <= at, stood(seen.replaced_at, at))
+        .where(seen.received_at <= at, current_as_of(seen.replaced_at, at))
         .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
         .group_by(seen.pattern_id)
         .subquery()
@@ -353,7 +353,7 @@ def read_examples(
         .where(
             patterns.c.project_id == project_id,
             patterns.c.slug == slug,
-            stood(observations.c.replaced_at, at),
+            current_as_of(observations.c.replaced_at, at),
         )
         # By receipt, which is the order of the key: a million observations need no sort.
         .order_by(observations.c.received_at.desc(), observations.c.outcome.desc())

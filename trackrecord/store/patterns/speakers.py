@@ -30,7 +30,7 @@ from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
 from ..database.upsert import Columns, Upsert
-from ..outcomes.standing import stood
+from ..outcomes.as_of import current_as_of
 from ..outcomes.tables import feedback
 from .tables import observations, pattern_speakers, patterns
 
@@ -270,7 +270,7 @@ def _had_spoken(
         .where(
             seen.pattern_id.in_(select(patterns.c.id).where(own)),
             seen.received_at <= at,
-            stood(seen.replaced_at, at),
+            current_as_of(seen.replaced_at, at),
         )
         .distinct()
         .limit(2)
@@ -305,7 +305,7 @@ def _observed(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Selec
             func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
         )
-        .where(seen.received_at <= at, stood(seen.replaced_at, at))
+        .where(seen.received_at <= at, current_as_of(seen.replaced_at, at))
         .where(seen.pattern_id.in_(select(patterns.c.id).where(where)))
         .group_by(seen.pattern_id, seen.speaker, seen.is_claim)
     )  # fmt: skip

@@ -68,7 +68,7 @@ class ReceivedEntry(msgspec.Struct, frozen=True, gc=False):
         return RefusedEntry(self.entry_id, self.fields, reason, counted_as)
 
 
-class OfProject(Protocol):
+class ProjectReport(Protocol):
     """A report that names its project."""
 
     @property
@@ -77,7 +77,7 @@ class OfProject(Protocol):
 
 
 Report = TypeVar("Report")
-NamedReport = TypeVar("NamedReport", bound=OfProject)
+NamedReport = TypeVar("NamedReport", bound=ProjectReport)
 
 
 class DecodedEntry(msgspec.Struct, Generic[Report], frozen=True, gc=False):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from trackrecord.learning.advice import entry_ids
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.memories.handed_out import HandedMemory
+from trackrecord.store.memories.memory_recalls import PromptRecall
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 
 from .entries import (
@@ -18,7 +18,7 @@ from .entries import (
     without_forgotten,
     writing_entries,
 )
-from .recall_entries import handed_out_at, note_recalls
+from .recall_entries import note_recalls, recalled_at
 
 
 def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> ExposureBody:
@@ -43,16 +43,16 @@ def _id_of(decoded: DecodedEntry[ExposureBody]) -> str:
     return decoded.report.exposure_id or decoded.entry.default_id
 
 
-def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[HandedMemory]:
+def _memories(decoded: Sequence[DecodedEntry[ExposureBody]]) -> Iterator[PromptRecall]:
     for each in decoded:
         exposure, received_at = each.report, each.entry.received_at
         if exposure.withheld:  # the task was handed nothing
             continue
-        moment = handed_out_at(exposure.at, received_at)
+        moment = recalled_at(exposure.at, received_at)
         for entry in exposure.entries:
             if entry.startswith(entry_ids.MEMORY):
                 name = entry.removeprefix(entry_ids.MEMORY)
-                yield HandedMemory(name, moment, received_at, _id_of(each))
+                yield PromptRecall(name, moment, received_at, _id_of(each))
 
 
 EXPOSURE = EntryKind("exposure", _decode, _take_in)

@@ -8,7 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
-from trackrecord.store.intake.intake import Learnt, learn
+from trackrecord.store.intake.intake import BatchChanges, learn
 from trackrecord.wire.outcome import decode_reported
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
@@ -81,7 +81,7 @@ def _learn(
 
 
 def _without_room(
-    decoded: Sequence[DecodedEntry[ScoredOutcome]], learnt: Learnt
+    decoded: Sequence[DecodedEntry[ScoredOutcome]], learnt: BatchChanges
 ) -> list[RefusedEntry]:
     """Return the entries that the store had no room for."""
     if not learnt.refused:

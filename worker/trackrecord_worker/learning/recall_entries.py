@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from trackrecord.store.memories.handed_out import HandedMemory, note_handed_out
+from trackrecord.store.memories.memory_recalls import PromptRecall, record_recalls
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.recall import RecallBody, decode_recall
 
@@ -17,7 +17,7 @@ from .entries import (
 )
 
 
-def note_recalls(project: str, handed: Iterable[HandedMemory], context: IntakeContext) -> None:
+def note_recalls(project: str, handed: Iterable[PromptRecall], context: IntakeContext) -> None:
     """Recall memories of a project, in one transaction.
 
     A memory is recalled once a day at most, so an entry that comes again changes nothing. Unknown
@@ -32,10 +32,10 @@ def note_recalls(project: str, handed: Iterable[HandedMemory], context: IntakeCo
     with writing_entries(context.engine, "recalls") as connection:
         project_id = project_id_of(connection, project)
         if project_id is not None:
-            note_handed_out(connection, project_id, memories, rules=context.settings.memories)
+            record_recalls(connection, project_id, memories, rules=context.settings.memories)
 
 
-def handed_out_at(at: float | None, received_at: float) -> float:
+def recalled_at(at: float | None, received_at: float) -> float:
     """Return the time of a recall; the time of receipt if the sender's clock is ahead."""
     return received_at if at is None else min(at, received_at)
 
@@ -47,7 +47,7 @@ def _decode(body: bytes, _entry: ReceivedEntry, context: IntakeContext) -> Recal
 def _take_in(decoded: Sequence[DecodedEntry[RecallBody]], context: IntakeContext) -> IntakeResult:
     for project, group in by_project(decoded):
         handed = [
-            HandedMemory(name, handed_out_at(recall.at, received_at), received_at)
+            PromptRecall(name, recalled_at(recall.at, received_at), received_at)
             for recall, received_at in ((each.report, each.entry.received_at) for each in group)
             for name in recall.memories
         ]

@@ -25,7 +25,7 @@ _LOOK_EVERY_S: Final = 0.02
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
-class NotTaken(Exception):
+class MessageRefused(Exception):
     """Raised when a receiver refuses one message, and might take another one."""
 
 
@@ -36,7 +36,7 @@ class Channel(Protocol):
         """Send one message.
 
         Raises:
-            NotTaken: the receiver refuses this message.
+            MessageRefused: the receiver refuses this message.
             EndpointAway: the receiver cannot be reached, or takes no message now.
         """
 
@@ -79,7 +79,7 @@ class Webhook:
             return
         message = f"the webhook answers with status {status}"
         if 400 <= status < 500 and status not in _AGAIN_LATER:
-            raise NotTaken(message)
+            raise MessageRefused(message)
         raise EndpointAway(message)
 
 
@@ -126,7 +126,7 @@ class CommandChannel:
             message = f"the command did not end within {self._timeout_s:g} s and was killed"
             raise EndpointAway(message)
         if process.returncode:
-            raise NotTaken(_failure(process.returncode, complaint))
+            raise MessageRefused(_failure(process.returncode, complaint))
 
 
 def _ends(process: subprocess.Popen[bytes], timeout_s: float) -> bool:

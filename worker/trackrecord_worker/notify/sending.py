@@ -13,7 +13,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord.errors import EndpointAway
 from trackrecord.times import iso
 
-from .channels import Channel, NotTaken, channel_of
+from .channels import Channel, MessageRefused, channel_of
 from .message import type_of
 from .outbox import Outbox, WaitingNews
 
@@ -95,7 +95,7 @@ class Sender:
     def _send(self, waiting: WaitingNews) -> bool:
         try:
             self._channel.tell(f"msg_{waiting.entry_id}", waiting.body)
-        except NotTaken as error:
+        except MessageRefused as error:
             before, _ = self._refused.pop(waiting.entry_id, (0.0, 0.0))
             if not self._gives_up(waiting, str(error), "it is tried again later"):
                 pause_s = _longer(before)

@@ -15,7 +15,7 @@ from typing import IO, Self, TextIO
 import redis
 import structlog
 
-from trackrecord.consumers import consumers_here
+from trackrecord.consumers import consumers_of_host
 from trackrecord.errors import KeepsEnding, ServerUnavailable
 from trackrecord.folders import free_share
 from trackrecord.python_command import module_arguments, python_command
@@ -212,7 +212,7 @@ class Daemon:
         with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
             return any(
                 _leads(worker, consumer.pid)
-                for consumer in consumers_here(client, self.settings.keys)
+                for consumer in consumers_of_host(client, self.settings.keys)
             )
         return False
 

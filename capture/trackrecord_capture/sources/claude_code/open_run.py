@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ...agent_run import AgentRun, RunCall, Seen, Sign, run_outcome_id
+from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ..moments import seconds_of
 from ..raw_json import text_of
 from .calls import OpenCall
@@ -44,8 +44,8 @@ class OpenRun:
         self.instruction = ""
         self.session = ""
         self._answers: dict[str, tuple[int, int]] = {}
-        self._signs: list[Sign] = []
-        self._api_failure: Sign | None = None
+        self._signs: list[Signal] = []
+        self._api_failure: Signal | None = None
         self._facts: dict[str, str] = {}
         self._started_at: float | None = None
         self._ended_at: float | None = None
@@ -79,7 +79,7 @@ class OpenRun:
         at = self.touch(record)
         message = message_of(record)
         if record.is_true("is_api_error_message"):
-            self._api_failure = Sign(kind=Seen.API_FAILED, says=_words(message), at=at)
+            self._api_failure = Signal(kind=SignalKind.API_FAILED, says=_words(message), at=at)
             self._has_ended = True
             return []
         if message.model == _SYNTHETIC:
@@ -87,7 +87,7 @@ class OpenRun:
         self._has_worked, self._has_ended = True, message.stop_reason not in (None, "tool_use")
         self._api_failure = None
         if message.stop_reason == "refusal":
-            self._api_failure = Sign(kind=Seen.API_FAILED, says="refused", at=at)
+            self._api_failure = Signal(kind=SignalKind.API_FAILED, says="refused", at=at)
         self._count(message)
         return [
             self._call(block, at, text_of(record.cwd))
@@ -123,7 +123,7 @@ class OpenRun:
             if self._is_refusal(record, block):
                 call.refuse(at)
                 place = list(self.calls).index(call.id) if call.id in self.calls else None
-                self._signs.append(Sign(kind=Seen.REJECTED, at=at, call=place))
+                self._signs.append(Signal(kind=SignalKind.REJECTED, at=at, call=place))
             else:
                 call.end(block, record.tool_use_result, at)
 
@@ -137,24 +137,28 @@ class OpenRun:
         at = self.touch(record)
         last = self._signs[-1] if self._signs else None
         call = None
-        if last is not None and last.kind is Seen.REJECTED and last.call == len(self.calls) - 1:
+        if (
+            last is not None
+            and last.kind is SignalKind.REJECTED
+            and last.call == len(self.calls) - 1
+        ):
             call = self._signs.pop().call
-        self._signs.append(Sign(kind=Seen.INTERRUPTED, at=at, call=call))
+        self._signs.append(Signal(kind=SignalKind.INTERRUPTED, at=at, call=call))
         self._has_ended = True
 
     def give_up(self, reason: str, record: TranscriptRecord) -> None:
         """Note that the agent ended the run, because it may not do any more."""
-        self.sign(Seen.CRASHED, reason, self.touch(record))
+        self.sign(SignalKind.CRASHED, reason, self.touch(record))
         self._has_ended = True
 
-    def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
+    def sign(self, kind: SignalKind, says: str = "", at: float | None = None) -> None:
         """Note a piece of evidence."""
-        self._signs.append(Sign(kind=kind, says=says, at=at))
+        self._signs.append(Signal(kind=kind, says=says, at=at))
 
     def follow(self, prompt: str, at: float | None) -> None:
         """Note the next prompt."""
         self.is_followed = True
-        self.sign(Seen.FOLLOWED_BY, prompt[:_LONGEST_SAYS], at)
+        self.sign(SignalKind.FOLLOWED_BY, prompt[:_LONGEST_SAYS], at)
 
     def finished(self, session: str, name: str = "") -> AgentRun:
         """Return the run as far as it is known."""

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from ...agent_run import AgentRun, Seen
+from ...agent_run import AgentRun, SignalKind
 from ...shell.git import Commits
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
@@ -127,7 +127,7 @@ class _Reader:
                 run.interrupt(record)
         elif takes_back(said):
             if run is not None:
-                run.sign(Seen.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
+                run.sign(SignalKind.UNDONE, "taken back", seconds_of(text_of(record.timestamp)))
         elif self._is_prompt(record, blocks, said, run):
             self._begin(record, start, said)
         elif run is not None:

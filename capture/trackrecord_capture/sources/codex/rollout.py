@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from ...agent_run import Seen, run_outcome_id
+from ...agent_run import SignalKind, run_outcome_id
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
@@ -67,7 +67,7 @@ class _Reader:
     def _ready(self, position: int) -> Iterator[ReadRun]:
         """Yield the turn before this one, as soon as this one has a prompt."""
         if self._held is not None and self._turn is not None and self._turn.prompt:
-            self._held.sign(Seen.FOLLOWED_BY, self._turn.prompt)
+            self._held.sign(SignalKind.FOLLOWED_BY, self._turn.prompt)
             yield self._read(self._held, position)
             self._held = None
 
@@ -176,7 +176,7 @@ class _Reader:
         """The person took back the newest changes, which a turn before this one may have made."""
         undone = turn if turn.has_calls or self._held is None else self._held
         if value_of(payload.success) is not False:
-            undone.sign(Seen.UNDONE, text_of(payload.message), at)
+            undone.sign(SignalKind.UNDONE, text_of(payload.message), at)
 
     def _ended_command(self, turn: Turn, payload: Payload, at: float | None) -> None:
         fields = ("command", "cwd", "source", "status", "exit_code", "duration",

@@ -129,7 +129,7 @@ def _parent_run(path: Path, parent: str, thread_id: str) -> str:
     if not re.fullmatch(r"[0-9A-Za-z_-]{1,128}", parent):
         return ""
     wanted, turn = thread_id.encode(), b""
-    for rollout in _rollouts_beside(path, parent):
+    for rollout in _rollouts_of_folder(path, parent):
         try:
             for line in read_lines(rollout):
                 text = line.text or b""
@@ -143,7 +143,7 @@ def _parent_run(path: Path, parent: str, thread_id: str) -> str:
     return ""
 
 
-def _rollouts_beside(path: Path, thread: str) -> list[Path]:
+def _rollouts_of_folder(path: Path, thread: str) -> list[Path]:
     top = next((each for each in path.parents if each.name == "sessions"), path.parent)
     return sorted(top.rglob(f"rollout-*-{thread}.jsonl"))
 

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import AgentRun, RunCall, Seen, Sign
+from ...agent_run import AgentRun, RunCall, Signal, SignalKind
 from ...shell.git import commits_and_reverts
 from ..excerpts import LONGEST_COMMAND, excerpt
 from ..patches import patched_files
@@ -57,7 +57,7 @@ class Turn:
         self._calls: dict[str, DraftCall] = {}
         self._script: DraftCall | None = None
         self._is_interrupted = False
-        self._signs: list[Sign] = []
+        self._signs: list[Signal] = []
         self._tokens_before: dict[str, Any] | None = None
         self._tokens: dict[str, Any] = {}
 
@@ -82,24 +82,24 @@ class Turn:
         """Take the person's words; further words in the same turn do not replace the first."""
         self.prompt = self.prompt or excerpt(words, _LONGEST_PROMPT)
 
-    def sign(self, kind: Seen, says: str = "", at: float | None = None) -> None:
+    def sign(self, kind: SignalKind, says: str = "", at: float | None = None) -> None:
         """Add a sign of how it went."""
-        self._signs.append(Sign(kind=kind, says=excerpt(says, _LONGEST_PROMPT), at=at))
+        self._signs.append(Signal(kind=kind, says=excerpt(says, _LONGEST_PROMPT), at=at))
 
     def abort(self, reason: str, at: float | None) -> None:
         """End the turn before its time."""
         self.is_over = True
         if reason == "interrupted":
             self._is_interrupted = True
-            self.sign(Seen.INTERRUPTED, at=at)
+            self.sign(SignalKind.INTERRUPTED, at=at)
         elif reason == "budget_limited":
-            self.sign(Seen.CRASHED, "the turn's budget was used up", at)
+            self.sign(SignalKind.CRASHED, "the turn's budget was used up", at)
 
     def err(self, message: object, info: object, at: float | None) -> None:
         """Take an error that ended the turn; some versions report it twice."""
         kind = next(iter(info), "") if isinstance(info, dict) else str(info or "")
         says = message if isinstance(message, str) else ""
-        seen = Seen.CRASHED if kind in _OWN_ERRORS else Seen.API_FAILED
+        seen = SignalKind.CRASHED if kind in _OWN_ERRORS else SignalKind.API_FAILED
         is_told = any(sign.kind is seen and sign.says == says for sign in self._signs)
         if kind not in _NO_ERRORS and not is_told:
             self.sign(seen, says, at)
@@ -157,7 +157,7 @@ class Turn:
         output = read_output(value_of(payload.output))
         call.answer(output)
         if output.is_refused:
-            self.sign(Seen.REJECTED, excerpt(output.text, 1024), at)
+            self.sign(SignalKind.REJECTED, excerpt(output.text, 1024), at)
         if call.tool == "write_stdin" and isinstance(call.arguments, dict):
             self._continued(str(call.arguments.get("session_id", "")), call)
 
@@ -228,7 +228,7 @@ class Turn:
     def _judge(self, call: DraftCall, status: object, at: float | None) -> None:
         if status == "declined":
             if not call.is_refused:
-                self.sign(Seen.REJECTED, call.command or call.tool, at)
+                self.sign(SignalKind.REJECTED, call.command or call.tool, at)
             call.is_refused = True
         elif call.failed is None and status in ("failed", "completed"):
             call.failed = status == "failed"

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ...agent_run import AgentRun, RunCall, Seen, Sign
+from ...agent_run import AgentRun, RunCall, Signal, SignalKind
 from ...shell.git import commits_and_reverts
 from ..excerpts import excerpt
 from ..moments import seconds_of_millis
@@ -205,22 +205,22 @@ def _is_over(told: Sequence[SessionMessage]) -> bool:
     return is_error or (_is_complete(last) and text_of(last.finish) not in _GOES_ON)
 
 
-def _signs(told: Sequence[SessionMessage], calls: Sequence[RunCall]) -> Iterator[Sign]:
+def _signs(told: Sequence[SessionMessage], calls: Sequence[RunCall]) -> Iterator[Signal]:
     for place, call in enumerate(calls):
         if is_refused(call):
-            yield Sign(kind=Seen.REJECTED, says=call.error, at=call.started_at, call=place)
+            yield Signal(kind=SignalKind.REJECTED, says=call.error, at=call.started_at, call=place)
     for message in told:
         error = object_of(message.error)
         if error:
             at = seconds_of_millis(object_of(message.time).get("completed"))
-            yield Sign(kind=_kind(error), says=_said(error), at=at)
+            yield Signal(kind=_kind(error), says=_said(error), at=at)
 
 
-def _kind(error: dict[str, Any]) -> Seen:
+def _kind(error: dict[str, Any]) -> SignalKind:
     name = error.get("name")
     if name == "MessageAbortedError":
-        return Seen.INTERRUPTED
-    return Seen.CRASHED if name in _OWN_ERRORS else Seen.API_FAILED
+        return SignalKind.INTERRUPTED
+    return SignalKind.CRASHED if name in _OWN_ERRORS else SignalKind.API_FAILED
 
 
 def _said(error: dict[str, Any]) -> str:
@@ -229,13 +229,15 @@ def _said(error: dict[str, Any]) -> str:
     return excerpt(message) if isinstance(message, str) else str(error.get("name", ""))[:128]
 
 
-def _afterwards(exchange: Exchange) -> Iterator[Sign]:
+def _afterwards(exchange: Exchange) -> Iterator[Signal]:
     if exchange.was_stopped:
-        yield Sign(kind=Seen.INTERRUPTED)
+        yield Signal(kind=SignalKind.INTERRUPTED)
     if exchange.is_undone:
-        yield Sign(kind=Seen.UNDONE)
+        yield Signal(kind=SignalKind.UNDONE)
     if exchange.next_words:
-        yield Sign(kind=Seen.FOLLOWED_BY, says=excerpt(exchange.next_words, _LONGEST_PROMPT))
+        yield Signal(
+            kind=SignalKind.FOLLOWED_BY, says=excerpt(exchange.next_words, _LONGEST_PROMPT)
+        )
 
 
 def _folder(told: Sequence[SessionMessage]) -> str:

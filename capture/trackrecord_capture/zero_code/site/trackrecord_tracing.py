@@ -97,8 +97,8 @@ _OPTIONS = {"OpenAIAgentsInstrumentor": {"exclusive_processor": False}}
 class _Watch:
     """The state of the program so far."""
 
-    def __init__(self, here):
-        self.here = here
+    def __init__(self, site):
+        self.site = site
         self.endpoint = os.environ.get("TRACKRECORD_RUN_ENDPOINT", "")
         self.token = os.environ.get("TRACKRECORD_RUN_TOKEN", "")
         self.project = os.environ.get("TRACKRECORD_RUN_PROJECT", "")
@@ -109,9 +109,9 @@ class _Watch:
         self.provider = None
 
 
-def watch(here):
-    """Wait for the import of a framework; `here` is the folder that PYTHONPATH has for this."""
-    state = _Watch(here)
+def watch(site):
+    """Wait for the import of a framework; `site` is the folder that PYTHONPATH has for this."""
+    state = _Watch(site)
     if state.endpoint:
         sys.meta_path.insert(0, _Finder(state))
         if state.is_program:
@@ -207,7 +207,7 @@ def _imported(name, module, state):
 def _leave_children_alone(state):
     """Remove our folder from the environment: child processes of the agent are not the agent."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    kept = [path for path in paths if path and path != state.here]
+    kept = [path for path in paths if path and path != state.site]
     if kept:
         os.environ["PYTHONPATH"] = os.pathsep.join(kept)
     else:
@@ -262,7 +262,7 @@ def _is_at_it(instrumentor, provider):
 def _make_provider(state):
     """Return the tracer provider for the frameworks, which takes OpenTelemetry to be made."""
     spec = importlib.util.spec_from_file_location(
-        "_trackrecord_spans", os.path.join(state.here, "trackrecord_spans.py")
+        "_trackrecord_spans", os.path.join(state.site, "trackrecord_spans.py")
     )
     spans = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(spans)

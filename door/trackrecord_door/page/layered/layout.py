@@ -8,7 +8,7 @@ from typing import Final
 from .graph import Box, BoxPlace, Drawing, Link, Point, Route
 from .layers import layers_of
 from .places import place
-from .rows import Stand, ordered
+from .rows import RowMember, ordered
 
 _MARGIN: Final = 8.0
 _BETWEEN_ROWS: Final = 15.0
@@ -24,10 +24,10 @@ class _Passage:
     """A link's way through the rows, from the upper box to the lower one."""
 
     link: Link
-    upper: Stand
-    lower: Stand
-    stands: list[Stand]
-    label: Stand
+    upper: RowMember
+    lower: RowMember
+    stands: list[RowMember]
+    label: RowMember
 
 
 def layout(boxes: Sequence[Box], links: Sequence[Link]) -> Drawing:
@@ -48,7 +48,7 @@ def layout(boxes: Sequence[Box], links: Sequence[Link]) -> Drawing:
     )
     stands = {box.name: _stand(box, 2 * layers[box.name], loops.get(box.name)) for box in boxes}
     passages = [_passage(link, stands) for link in others]
-    rows: list[list[Stand]] = [[] for _ in range(2 * max(layers.values()) + 1)]
+    rows: list[list[RowMember]] = [[] for _ in range(2 * max(layers.values()) + 1)]
     for stand in (*stands.values(), *(each for one in passages for each in one.stands)):
         rows[stand.row].append(stand)
     rows = ordered(rows)
@@ -67,15 +67,16 @@ def layout(boxes: Sequence[Box], links: Sequence[Link]) -> Drawing:
     )
 
 
-def _stand(box: Box, row: int, loop: Link | None) -> Stand:
+def _stand(box: Box, row: int, loop: Link | None) -> RowMember:
     beside = 0.0 if loop is None else LOOP + loop.label_width
-    return Stand(row, box.width / 2, box.width / 2 + beside)
+    return RowMember(row, box.width / 2, box.width / 2 + beside)
 
 
-def _passage(link: Link, stands: dict[str, Stand]) -> _Passage:
+def _passage(link: Link, stands: dict[str, RowMember]) -> _Passage:
     upper, lower = sorted((stands[link.origin], stands[link.target]), key=lambda each: each.row)
     passed = [
-        Stand(row, _PASSAGE, _PASSAGE, pull=_STRAIGHT) for row in range(upper.row + 1, lower.row)
+        RowMember(row, _PASSAGE, _PASSAGE, pull=_STRAIGHT)
+        for row in range(upper.row + 1, lower.row)
     ]
     # A row of labels lies below each layer: the one next to where the link begins.
     begins_above = upper is stands[link.origin]
@@ -91,7 +92,9 @@ def _passage(link: Link, stands: dict[str, Stand]) -> _Passage:
 _Tops = list[tuple[float, float]]
 
 
-def _tops(rows: Sequence[Sequence[Stand]], boxes: Sequence[Box], stands: dict[str, Stand]) -> _Tops:
+def _tops(
+    rows: Sequence[Sequence[RowMember]], boxes: Sequence[Box], stands: dict[str, RowMember]
+) -> _Tops:
     heights = [LABEL_HEIGHT if number % 2 else 0.0 for number in range(len(rows))]
     for box in boxes:
         row = stands[box.name].row
@@ -104,7 +107,7 @@ def _tops(rows: Sequence[Sequence[Stand]], boxes: Sequence[Box], stands: dict[st
     return tops
 
 
-def _place(box: Box, stand: Stand, tops: _Tops) -> BoxPlace:
+def _place(box: Box, stand: RowMember, tops: _Tops) -> BoxPlace:
     return BoxPlace(box.name, stand.x + _MARGIN, sum(tops[stand.row]) / 2, box.width, box.height)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from .rows import Stand
+from .rows import RowMember
 
 GAP: Final = 18.0
 _ROUNDS: Final = 6
 
 
-def place(rows: Sequence[Sequence[Stand]]) -> None:
+def place(rows: Sequence[Sequence[RowMember]]) -> None:
     """Set the x of everything in the rows: nothing overlaps, the leftmost begins at 0."""
     for row in rows:
         _settle(row, [0.0] * len(row))
@@ -28,7 +28,7 @@ def place(rows: Sequence[Sequence[Stand]]) -> None:
             stand.x -= left
 
 
-def _wanted(stand: Stand, others: Sequence[Stand]) -> float:
+def _wanted(stand: RowMember, others: Sequence[RowMember]) -> float:
     """Return the mean position of the linked boxes; straight passages count most."""
     if not others:
         return stand.x
@@ -36,7 +36,7 @@ def _wanted(stand: Stand, others: Sequence[Stand]) -> float:
     return sum(pull * other.x for pull, other in zip(pulls, others, strict=True)) / sum(pulls)
 
 
-def _settle(row: Sequence[Stand], wanted: Sequence[float]) -> None:
+def _settle(row: Sequence[RowMember], wanted: Sequence[float]) -> None:
     """Put a row's members as near as possible to where they want to be, in their order.
 
     With the room to the left subtracted that is an isotonic regression: neighbours that would

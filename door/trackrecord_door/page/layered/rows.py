@@ -9,7 +9,7 @@ _SWEEPS: Final = 8
 
 
 @dataclass
-class Stand:
+class RowMember:
     """Something that takes room in a row: a box, or the passage of a link.
 
     Attributes:
@@ -26,14 +26,14 @@ class Stand:
     row: int
     left: float
     right: float
-    above: list["Stand"] = field(default_factory=list, repr=False)
-    below: list["Stand"] = field(default_factory=list, repr=False)
+    above: list["RowMember"] = field(default_factory=list, repr=False)
+    below: list["RowMember"] = field(default_factory=list, repr=False)
     position: int = 0
     x: float = 0.0
     pull: float = 1.0
 
 
-def ordered(rows: Sequence[list[Stand]]) -> list[list[Stand]]:
+def ordered(rows: Sequence[list[RowMember]]) -> list[list[RowMember]]:
     """Return the rows, each in an order in which few links cross; the same for the same rows."""
     best = [list(row) for row in rows]
     _number(best)
@@ -52,8 +52,8 @@ def ordered(rows: Sequence[list[Stand]]) -> list[list[Stand]]:
     return best
 
 
-def _sort(row: list[Stand], *, down: bool) -> None:
-    def barycentre(stand: Stand) -> float:
+def _sort(row: list[RowMember], *, down: bool) -> None:
+    def barycentre(stand: RowMember) -> float:
         others = stand.above if down else stand.below
         if not others:
             return float(stand.position)
@@ -64,13 +64,13 @@ def _sort(row: list[Stand], *, down: bool) -> None:
         stand.position = position
 
 
-def _number(rows: Sequence[list[Stand]]) -> None:
+def _number(rows: Sequence[list[RowMember]]) -> None:
     for row in rows:
         for position, stand in enumerate(row):
             stand.position = position
 
 
-def _crossings(rows: Sequence[list[Stand]]) -> int:
+def _crossings(rows: Sequence[list[RowMember]]) -> int:
     total = 0
     for row in rows:
         seen: list[int] = []

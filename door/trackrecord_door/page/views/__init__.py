@@ -6,12 +6,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
+from ..page_request import PageRequest
 
-ViewFunction = Callable[[PageRequest], Shown]
-ActionFunction = Callable[[PageRequest, Form], Deed]
+ViewFunction = Callable[[PageRequest], PageView]
+ActionFunction = Callable[[PageRequest, Form], ConfirmedAction]
 
 
 def view_named(name: str) -> ViewFunction:

@@ -8,15 +8,15 @@ from trackrecord.resources.criteria import CRITERIA, details_of, list_criteria
 from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
-from ..answering import Shown
-from ..asked import PageRequest
+from ..answering import PageView
 from ..listing import listed
+from ..page_request import PageRequest
 from .entries import RunBehind, points, why
 
 _FEEDBACK_SHOWN = 25
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the criteria of a project."""
     found = list_criteria(project=asked.project, at=asked.at)
     keys = CRITERIA.sorting("list").keys
@@ -24,10 +24,10 @@ def shown(asked: PageRequest) -> Shown:
         "listing": listed(asked, found, keys=keys, text=lambda each: each.name),
         "share_of": share_of,
     }
-    return Shown("criteria.html", "Criteria", values)
+    return PageView("criteria.html", "Criteria", values)
 
 
-def entry(asked: PageRequest) -> Shown:
+def entry(asked: PageRequest) -> PageView:
     """Show one criterion."""
     name = asked.named["criterion"]
     with read_project(asked.project, asked.at) as it:
@@ -47,10 +47,10 @@ def entry(asked: PageRequest) -> Shown:
             RunBehind(each.outcome_id, each.task_id, each.ended_at, each.verdict)
             for each in details.feedback
         ],
-        "after": details.cursor and asked.here(cursor=details.cursor),
-        "before": asked.here(cursor=None) if asked.text("cursor") else None,
+        "after": details.cursor and asked.link_with(cursor=details.cursor),
+        "before": asked.link_with(cursor=None) if asked.text("cursor") else None,
     }
-    return Shown("criterion.html", name, values)
+    return PageView("criterion.html", name, values)
 
 
 def share_of(evidence: CriterionEvidence) -> tuple[float | None, float | None, float | None]:

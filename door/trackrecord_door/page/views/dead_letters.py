@@ -11,17 +11,17 @@ from trackrecord.redis_keys import Keys
 from trackrecord.resources.dead_letter_groups import LetterGroup, grouped
 from trackrecord.resources.dead_letters import discard_letters, read_letters, replay_letters
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import listed
+from ..page_request import PageRequest
 
 _PATH: Final = "/dead-letters"
 _LONGEST_BODY: Final = 2000
 _Decide = Callable[[redis.Redis, Keys, Sequence[str] | None], int]
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the groups: those of all projects, or those of the only one that the caller may see."""
     groups, is_more = _groups(asked)
     values = {
@@ -31,10 +31,10 @@ def shown(asked: PageRequest) -> Shown:
         "until": max((each.letters[-1] for each in groups), key=_place, default=""),
         "longest": _LONGEST_BODY,
     }
-    return Shown("dead_letters.html", "Dead letters", values)
+    return PageView("dead_letters.html", "Dead letters", values)
 
 
-def replay(asked: PageRequest, form: Form) -> Deed:
+def replay(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Put letters back into the stream."""
     ids = _chosen(asked, form)
     letters = counted(len(ids), "dead letter")
@@ -45,7 +45,7 @@ def replay(asked: PageRequest, form: Form) -> Deed:
     return _deed(asked, replay_letters, ids, question, f"Replay {letters}", "put back")
 
 
-def discard(asked: PageRequest, form: Form) -> Deed:
+def discard(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Delete letters for good."""
     ids = _chosen(asked, form)
     letters = counted(len(ids), "dead letter")
@@ -63,18 +63,20 @@ def _deed(
     done: str,
     *,
     dangerous: bool = False,
-) -> Deed:
+) -> ConfirmedAction:
     def do(_by: str, _reason: str | None) -> str:
         with asked.redis() as client:
-            count = decide(client, asked.floor.settings.keys, ids)
+            count = decide(client, asked.service.settings.keys, ids)
         return f"{counted(count, 'dead letter')} {done}."
 
-    return Deed(question, button, do, asked.link(_PATH), reason="none", dangerous=dangerous)
+    return ConfirmedAction(
+        question, button, do, asked.link(_PATH), reason="none", dangerous=dangerous
+    )
 
 
 def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
     with asked.redis() as client:
-        keys, project = asked.floor.settings.keys, None if asked.sees_all else asked.project
+        keys, project = asked.service.settings.keys, None if asked.sees_all else asked.project
         return grouped(read_letters(client, keys, project=project, at=asked.at))
 
 

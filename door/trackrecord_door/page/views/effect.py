@@ -14,10 +14,10 @@ from trackrecord.learning.advice.effect.texts import (
 from trackrecord.queries.effect import measure_effect
 from trackrecord.queries.sorting import EFFECT_ENTRIES
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import listed
+from ..page_request import PageRequest
 
 _PATH: Final = "/effect"
 _WORDS: Final = SimpleNamespace(
@@ -25,11 +25,11 @@ _WORDS: Final = SimpleNamespace(
 )
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show whether advice helps."""
     with asked.reading() as connection:
         effect = measure_effect(
-            connection, asked.project, setting=asked.floor.settings.holdout, at=asked.at
+            connection, asked.project, setting=asked.service.settings.holdout, at=asked.at
         )
     decided = effect.decisions
     values = {
@@ -45,16 +45,16 @@ def shown(asked: PageRequest) -> Shown:
         ),
         "withdrawn": {name: decided.entries[name] for name in decided.withdrawn},
     }
-    return Shown("effect.html", "Effect", values)
+    return PageView("effect.html", "Effect", values)
 
 
-def hold_out(asked: PageRequest, form: Form) -> Deed:
+def hold_out(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Give some tasks no advice, or all tasks advice again."""
     share = form.number("percent") / 100
 
     def do(by: str, reason: str | None) -> str:
         decision = changes.hold_out(
-            asked.floor.engine, asked.floor.settings, asked.project, share, by=by, reason=reason
+            asked.service.engine, asked.service.settings, asked.project, share, by=by, reason=reason
         )
         return _sentence(changes.said_of(asked.project, decision))
 
@@ -64,18 +64,18 @@ def hold_out(asked: PageRequest, form: Form) -> Deed:
         if share
         else f"Give all tasks of project {asked.project!r} advice? Nothing new is measured then."
     )
-    return Deed(
+    return ConfirmedAction(
         question, "Withhold advice" if share else "Give all tasks advice", do, asked.link(_PATH)
     )
 
 
-def withdraw(asked: PageRequest, form: Form) -> Deed:
+def withdraw(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Take an entry out of all advice."""
     entry = form.text("entry")
 
     def do(by: str, reason: str | None) -> str:
         decision = changes.withdraw_entry(
-            asked.floor.engine, asked.floor.settings, asked.project, entry, by=by, reason=reason
+            asked.service.engine, asked.service.settings, asked.project, entry, by=by, reason=reason
         )
         return _sentence(changes.said_of(asked.project, decision))
 
@@ -83,16 +83,16 @@ def withdraw(asked: PageRequest, form: Form) -> Deed:
         f"Take {entry} out of all advice of project {asked.project!r}? It stays on record and can "
         "be restored."
     )
-    return Deed(question, "Withdraw it", do, asked.link(_PATH))
+    return ConfirmedAction(question, "Withdraw it", do, asked.link(_PATH))
 
 
-def restore(asked: PageRequest, form: Form) -> Deed:
+def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Put an entry into advice again."""
     entry = form.text("entry")
 
     def do(by: str, reason: str | None) -> str:
         decision = changes.restore_entry(
-            asked.floor.engine, asked.floor.settings, asked.project, entry, by=by, reason=reason
+            asked.service.engine, asked.service.settings, asked.project, entry, by=by, reason=reason
         )
         return _sentence(changes.said_of(asked.project, decision))
 
@@ -100,7 +100,7 @@ def restore(asked: PageRequest, form: Form) -> Deed:
         f"Hand {entry} out again in project {asked.project!r}? It will not be withdrawn by itself "
         "any more, whatever is measured."
     )
-    return Deed(question, "Restore it", do, asked.link(_PATH))
+    return ConfirmedAction(question, "Restore it", do, asked.link(_PATH))
 
 
 def _sentence(said: str) -> str:

@@ -11,7 +11,7 @@ from ..plots import Point
 
 
 @dataclass(frozen=True)
-class Happening:
+class HistoryEvent:
     """Something that happened to an entry.
 
     Attributes:

@@ -6,14 +6,14 @@ from trackrecord.resources.feedback import give_feedback
 from trackrecord.wire.feedback import Verdict
 from trackrecord_producers.delivery.ids import new_id
 
-from ..answering import Deed
-from ..asked import PageRequest
+from ..answering import ConfirmedAction
 from ..forms import Form
+from ..page_request import PageRequest
 
 _VERDICTS = ("helpful", "harmful")
 
 
-def give(asked: PageRequest, form: Form) -> Deed:
+def give(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Record that a pattern or a criterion helped, or hurt."""
     verdict: Verdict = choice_of("verdict", form.text("verdict"), _VERDICTS)  # type: ignore[assignment]
     pattern, criterion = form.optional("pattern"), form.optional("criterion")
@@ -33,4 +33,6 @@ def give(asked: PageRequest, form: Form) -> Deed:
         return f"{said}: {verdict}" if given.is_new else f"{said}: counted already"
 
     question = f"Say that {name} was {verdict}? It counts as the verdict of one more outcome would."
-    return Deed(question, f"It was {verdict}", do, asked.link_to(path, name), reason="none")
+    return ConfirmedAction(
+        question, f"It was {verdict}", do, asked.link_to(path, name), reason="none"
+    )

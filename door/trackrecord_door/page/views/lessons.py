@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from trackrecord.learning.advice.lessons.lesson import LessonKind, LessonState
-from trackrecord.queries.found_lessons import is_quickly_counted, lesson_strength_over_time
 from trackrecord.queries.rates_over_time import Rates
+from trackrecord.queries.sourced_lessons import is_quickly_counted, lesson_strength_over_time
 from trackrecord.resources.lessons import (
     LESSONS,
     LessonChange,
@@ -16,11 +16,11 @@ from trackrecord.resources.lessons import (
 )
 from trackrecord.resources.project_store import read_project
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import listed
-from .entries import Happening, RunBehind, points, sentences
+from ..page_request import PageRequest
+from .entries import HistoryEvent, RunBehind, points, sentences
 
 _PATH = "/lessons"
 _KINDS = [
@@ -34,7 +34,7 @@ _KINDS = [
 _DISMISSED = "dismissed"
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the lessons of a project."""
     state = asked.text("state")
     with read_project(asked.project, asked.at) as it:
@@ -61,10 +61,10 @@ def shown(asked: PageRequest) -> Shown:
             ("all", "all, also faded and dismissed"),
         ],
     }
-    return Shown("lessons.html", "Lessons", values)
+    return PageView("lessons.html", "Lessons", values)
 
 
-def entry(asked: PageRequest) -> Shown:
+def entry(asked: PageRequest) -> PageView:
     """Show one lesson."""
     with read_project(asked.project, asked.at) as it:
         lesson = details_of(it, asked.named["lesson"])
@@ -84,22 +84,22 @@ def entry(asked: PageRequest) -> Shown:
             for each in lesson.outcomes
         ],
     }
-    return Shown("lesson.html", lesson.text, values)
+    return PageView("lesson.html", lesson.text, values)
 
 
-def happening(decision: LessonChange) -> Happening:
+def happening(decision: LessonChange) -> HistoryEvent:
     """Return a decision about a lesson in words."""
     what = _DISMISSED if decision.action == "dismiss" else "restored"
-    return Happening(decision.at, what, decision.by, decision.reason or None)
+    return HistoryEvent(decision.at, what, decision.by, decision.reason or None)
 
 
-def dismiss(asked: PageRequest, form: Form) -> Deed:
+def dismiss(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Dismiss a lesson."""
     question = "Dismiss this lesson? No prompt shows it until it is restored: {}"
     return _decision(asked, form, dismiss_lesson, question, "Dismiss it")
 
 
-def restore(asked: PageRequest, form: Form) -> Deed:
+def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Take back the dismissal of a lesson."""
     question = "Show this lesson in prompts again? {}"
     return _decision(asked, form, restore_lesson, question, "Restore it")
@@ -111,10 +111,10 @@ def _decision(
     decide: Callable[..., LessonDecisionAnswer],
     question: str,
     button: str,
-) -> Deed:
+) -> ConfirmedAction:
     lesson_id, text = form.text("id"), form.optional("text") or ""
 
     def do(by: str, reason: str | None) -> str:
         return decide(lesson_id, by=by, reason=reason, project=asked.project).in_words
 
-    return Deed(question.format(text), button, do, asked.link_to(_PATH, lesson_id))
+    return ConfirmedAction(question.format(text), button, do, asked.link_to(_PATH, lesson_id))

@@ -16,11 +16,11 @@ from trackrecord.resources.memories import (
 )
 from trackrecord.resources.project_store import read_project
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import ROWS, page_of, start_of
-from .entries import Happening, RunBehind, points, why
+from ..page_request import PageRequest
+from .entries import HistoryEvent, RunBehind, points, why
 
 _PATH = "/memories"
 _PITFALL = "known pitfall"
@@ -28,7 +28,7 @@ _TYPES = [("memory", "memory"), ("anti-pattern", _PITFALL)]
 _MOST_CHANGES = 200
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the memories of a project."""
     sort, least = asked.text("sort"), asked.text("min_confidence")
     with read_project(asked.project, asked.at) as it:
@@ -47,10 +47,10 @@ def shown(asked: PageRequest) -> Shown:
         "types": _TYPES,
         "state_of": state_of,
     }
-    return Shown("memories.html", "Memories", values)
+    return PageView("memories.html", "Memories", values)
 
 
-def entry(asked: PageRequest) -> Shown:
+def entry(asked: PageRequest) -> PageView:
     """Show one memory."""
     with read_project(asked.project, asked.at) as it:
         connection, settings, project, at = it.connection, it.settings, it.project, it.at
@@ -67,7 +67,7 @@ def entry(asked: PageRequest) -> Shown:
         "history": [happening(change, causes) for change in reversed(changed)],
         "runs": runs_behind(changed, causes),
     }
-    return Shown("memory.html", memory.text, values)
+    return PageView("memory.html", memory.text, values)
 
 
 def state_of(memory: Memory) -> str:
@@ -77,15 +77,15 @@ def state_of(memory: Memory) -> str:
     return _PITFALL if memory.type.value == "anti-pattern" else "memory"
 
 
-def happening(change: MemoryChange, causes: Causes) -> Happening:
+def happening(change: MemoryChange, causes: Causes) -> HistoryEvent:
     """Return a change of a memory in words, with its cause."""
     cause = change.because_of or ""
     what = f"{change.action}, confidence {change.confidence:g}"
     if cause in causes.runs:
-        return Happening(change.at, what, run=cause)
+        return HistoryEvent(change.at, what, run=cause)
     if cause in causes.tasks:
-        return Happening(change.at, what, task=causes.tasks[cause])
-    return Happening(change.at, f"{what}, because of {cause}" if cause else what)
+        return HistoryEvent(change.at, what, task=causes.tasks[cause])
+    return HistoryEvent(change.at, f"{what}, because of {cause}" if cause else what)
 
 
 def runs_behind(changed: tuple[MemoryChange, ...], causes: Causes) -> list[RunBehind]:
@@ -100,9 +100,9 @@ def runs_behind(changed: tuple[MemoryChange, ...], causes: Causes) -> list[RunBe
     ]
 
 
-def add(asked: PageRequest, form: Form) -> Deed:
+def add(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Store a memory."""
-    text = form.text("text", most=asked.floor.settings.memories.max_text_chars)
+    text = form.text("text", most=asked.service.settings.memories.max_text_chars)
     source, force = form.optional("source", most=256), form.optional("force") is not None
 
     def do(_by: str, _reason: str | None) -> str:
@@ -115,10 +115,10 @@ def add(asked: PageRequest, form: Form) -> Deed:
         f"Remember this in project {asked.project!r}? Agents are handed it with tasks that it "
         f"fits: {text}"
     )
-    return Deed(question, "Remember it", do, asked.link(_PATH), reason="none")
+    return ConfirmedAction(question, "Remember it", do, asked.link(_PATH), reason="none")
 
 
-def confirm(asked: PageRequest, form: Form) -> Deed:
+def confirm(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Note that a memory was right."""
     memory_id = form.text("id")
 
@@ -126,10 +126,12 @@ def confirm(asked: PageRequest, form: Form) -> Deed:
         return _said(confirm_memory(memory_id, project=asked.project))
 
     question = "Confirm this memory? Its confidence rises."
-    return Deed(question, "Confirm it", do, asked.link_to(_PATH, memory_id), reason="none")
+    return ConfirmedAction(
+        question, "Confirm it", do, asked.link_to(_PATH, memory_id), reason="none"
+    )
 
 
-def reject(asked: PageRequest, form: Form) -> Deed:
+def reject(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Note that a memory was wrong."""
     memory_id = form.text("id")
 
@@ -140,10 +142,12 @@ def reject(asked: PageRequest, form: Form) -> Deed:
         "Reject this memory? Its confidence falls; one that is rejected often becomes a known "
         "pitfall."
     )
-    return Deed(question, "Reject it", do, asked.link_to(_PATH, memory_id), reason="none")
+    return ConfirmedAction(
+        question, "Reject it", do, asked.link_to(_PATH, memory_id), reason="none"
+    )
 
 
-def forget(asked: PageRequest, form: Form) -> Deed:
+def forget(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Erase a memory."""
     memory_id = form.text("id")
 
@@ -151,7 +155,7 @@ def forget(asked: PageRequest, form: Form) -> Deed:
         whole = forget_memory(memory_id, project=asked.project)
         return f"{whole}: forgotten"
 
-    return Deed(
+    return ConfirmedAction(
         f"Erase the memory {memory_id} and its history? This cannot be undone.",
         "Forget it",
         do,

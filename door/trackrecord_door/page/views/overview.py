@@ -17,10 +17,10 @@ from trackrecord.resources.checks import choice_of
 from trackrecord.resources.dead_letters import count_letters
 from trackrecord_producers.spool.files import spool_size
 
-from ..answering import Shown
-from ..asked import PageRequest
-from ..effect_lately import Lately, effects_lately
+from ..answering import PageView
+from ..page_request import PageRequest
 from ..plots import Point, Stack
+from ..recent_effect import RecentEffect, recent_effects
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
 _USUAL_RANGE: Final = "30"
@@ -45,7 +45,7 @@ _TONES: Final = {
 }
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the overview."""
     until = time.time() if asked.at is None else asked.at
     days = choice_of("days", asked.text("days") or _USUAL_RANGE, list(_RANGES))
@@ -70,7 +70,7 @@ def shown(asked: PageRequest) -> Shown:
         "effect": effect,
         "conclusion": [] if effect is None else conclusion(effect.effect.report),
     }
-    return Shown("overview.html", "Overview", values)
+    return PageView("overview.html", "Overview", values)
 
 
 def _alive(
@@ -87,7 +87,7 @@ def _alive(
 
 def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusReport:
     """Return the status; counts of dead letters and the spool depend on the caller's rights."""
-    settings, project = asked.floor.settings, asked.project
+    settings, project = asked.service.settings, asked.project
     return read_status(
         client,
         connection,
@@ -99,14 +99,14 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
     )
 
 
-def _effect(asked: PageRequest) -> Lately | None:
+def _effect(asked: PageRequest) -> RecentEffect | None:
     """Return the last measured effect; for a past moment, the effect as of then."""
     if asked.at is None:
-        return effects_lately(asked.floor).of(asked.project)
-    setting = asked.floor.settings.holdout
+        return recent_effects(asked.service).of(asked.project)
+    setting = asked.service.settings.holdout
     with asked.reading() as connection:
         found = measure_effect(connection, asked.project, setting=setting, at=asked.at)
-    return Lately(found, asked.at, 0)
+    return RecentEffect(found, asked.at, 0)
 
 
 def _news(
@@ -115,7 +115,7 @@ def _news(
     return changes_between(
         connection,
         client,
-        asked.floor.settings,
+        asked.service.settings,
         asked.project,
         since=until - DAY,
         until=until,

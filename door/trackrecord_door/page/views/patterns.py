@@ -22,11 +22,11 @@ from trackrecord.resources.patterns import (
 from trackrecord.resources.project_store import read_project
 from trackrecord_producers.delivery.ids import new_id
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import listed
-from .entries import Happening, RunBehind, points, why
+from ..page_request import PageRequest
+from .entries import HistoryEvent, RunBehind, points, why
 
 _PATH = "/patterns"
 _RUNS_SHOWN = 25
@@ -34,7 +34,7 @@ _STATES = ("proven", "established", "candidate", "deprecated")
 _KEPT_STATE = "anti-pattern"
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the patterns of a project."""
     state = asked.text("state")
     with read_project(asked.project, asked.at) as it:
@@ -52,10 +52,10 @@ def shown(asked: PageRequest) -> Shown:
         "states": [(each, each) for each in (*_STATES, _KEPT_STATE)],
         "share_of": share_of,
     }
-    return Shown("patterns.html", "Patterns", values)
+    return PageView("patterns.html", "Patterns", values)
 
 
-def entry(asked: PageRequest) -> Shown:
+def entry(asked: PageRequest) -> PageView:
     """Show one pattern."""
     with read_project(asked.project, asked.at) as it:
         connection, project, at = it.connection, it.project, it.at
@@ -75,7 +75,7 @@ def entry(asked: PageRequest) -> Shown:
             for each in details.examples
         ],
     }
-    return Shown("pattern.html", pattern.shown.content, values)
+    return PageView("pattern.html", pattern.shown.content, values)
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:
@@ -86,9 +86,9 @@ def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | No
     return evidence.succeeded / evidence.observations, *interval
 
 
-def happening(change: PatternChangeAnswer) -> Happening:
+def happening(change: PatternChangeAnswer) -> HistoryEvent:
     """Return a change of a pattern's state in words."""
-    return Happening(change.at, _in_words(change), change.by, change.reason or None)
+    return HistoryEvent(change.at, _in_words(change), change.by, change.reason or None)
 
 
 def _in_words(change: PatternChangeAnswer) -> str:
@@ -104,7 +104,7 @@ def _in_words(change: PatternChangeAnswer) -> str:
 _DONE = {"promote": "promoted", "deprecate": "deprecated", "reset": "reset"}
 
 
-def promote(asked: PageRequest, form: Form) -> Deed:
+def promote(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Make a pattern proven."""
     return _decision(
         asked,
@@ -115,7 +115,7 @@ def promote(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def deprecate(asked: PageRequest, form: Form) -> Deed:
+def deprecate(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Deprecate a pattern."""
     return _decision(
         asked,
@@ -126,7 +126,7 @@ def deprecate(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def reset(asked: PageRequest, form: Form) -> Deed:
+def reset(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Let the evidence decide about a pattern again."""
     return _decision(
         asked,
@@ -143,7 +143,7 @@ def _decision(
     decide: Callable[..., PatternDecision],
     question: str,
     button: str,
-) -> Deed:
+) -> ConfirmedAction:
     slug = _slug(asked, form)
 
     def do(by: str, reason: str | None) -> str:
@@ -152,7 +152,7 @@ def _decision(
             return f"{slug}: nothing was decided by hand, so there is nothing to reset"
         return f"{slug}: {decision.before} → {decision.after}"
 
-    return Deed(
+    return ConfirmedAction(
         question.format(slug),
         button,
         do,
@@ -161,7 +161,7 @@ def _decision(
     )
 
 
-def tag(asked: PageRequest, form: Form) -> Deed:
+def tag(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Add a tag to a pattern, or take one away."""
     slug = _slug(asked, form)
     added, removed = form.optional("add", most=200), form.optional("remove", most=200)
@@ -171,7 +171,7 @@ def tag(asked: PageRequest, form: Form) -> Deed:
         if added
         else (f"Take the tag {removed} from {slug}?", "Remove the tag")
     )
-    return Deed(question, button, change, asked.link_to(_PATH, slug), reason="none")
+    return ConfirmedAction(question, button, change, asked.link_to(_PATH, slug), reason="none")
 
 
 def _tag(

@@ -25,10 +25,10 @@ from trackrecord.resources.competences import (
 from trackrecord.resources.project_store import read_project
 from trackrecord.times import iso
 
-from ..answering import Deed, Shown
-from ..asked import PageRequest
+from ..answering import ConfirmedAction, PageView
 from ..forms import Form
 from ..listing import listed
+from ..page_request import PageRequest
 from ..plots import Point
 from ..procedure_graph import picture_of, step_name
 
@@ -43,7 +43,7 @@ _LONGEST_LIST: Final = 10_000
 _TWO_DAYS_S: Final = 2 * 86_400
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the competence records."""
     with read_project(asked.project, asked.at) as it:
         found = competences_of(it)
@@ -60,7 +60,7 @@ def shown(asked: PageRequest) -> Shown:
         "tools": sorted({tool for each in found for tool in each.record.required_tools}),
         "are_any": bool(found),
     }
-    return Shown("procedures.html", "Procedures", values)
+    return PageView("procedures.html", "Procedures", values)
 
 
 def _searched(record: CompetenceRecord) -> str:
@@ -69,7 +69,7 @@ def _searched(record: CompetenceRecord) -> str:
     return " ".join((record.id, said.skill_name, record.tools, *said.tags, *signals))
 
 
-def one(asked: PageRequest) -> Shown:
+def one(asked: PageRequest) -> PageView:
     """Show one record."""
     with read_project(asked.project, asked.at) as it:
         connection, project, at = it.connection, it.project, it.at
@@ -103,7 +103,7 @@ def one(asked: PageRequest) -> Shown:
         "can_revise": record.record.status.is_selectable,
         "named": lambda tool: step_name(tool, behind.flow),
     }
-    return Shown("procedure.html", _title(record), values)
+    return PageView("procedure.html", _title(record), values)
 
 
 def _title(record: CompetenceRecord) -> str:
@@ -128,7 +128,7 @@ def _labels(moments: Sequence[RecordMoment]) -> list[str]:
     return [(iso(each.at) or "")[days] for each in moments]
 
 
-def reinforce(asked: PageRequest, form: Form) -> Deed:
+def reinforce(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Raise a record's salience."""
     record_id = form.text("id")
     return _deed(
@@ -141,7 +141,7 @@ def reinforce(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def penalize(asked: PageRequest, form: Form) -> Deed:
+def penalize(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Lower a record's salience."""
     record_id, amount = form.text("id"), form.number("amount")
     return _deed(
@@ -153,7 +153,7 @@ def penalize(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def contest(asked: PageRequest, form: Form) -> Deed:
+def contest(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Mark a record as contested, by another one or by named evidence."""
     record_id = form.text("id")
     other, evidence = form.optional("other", most=128), form.optional("evidence")
@@ -176,7 +176,7 @@ def contest(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def retract(asked: PageRequest, form: Form) -> Deed:
+def retract(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Take a record out of selection."""
     record_id = form.text("id")
     return _deed(
@@ -190,7 +190,7 @@ def retract(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def supersede(asked: PageRequest, form: Form) -> Deed:
+def supersede(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Put another record in a record's place."""
     record_id, other = form.text("id"), form.text("other", most=128)
     return _deed(
@@ -203,7 +203,7 @@ def supersede(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def add(asked: PageRequest, form: Form) -> Deed:
+def add(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Store a procedure by hand."""
     given = {
         "tools": _lines(form.text("tools", most=_LONGEST_LIST)),
@@ -211,13 +211,13 @@ def add(asked: PageRequest, form: Form) -> Deed:
         "skill_name": form.optional("skill_name", most=256),
     }
     known = {name: value for name, value in given.items() if value is not None}
-    new = read_new_competence(known, asked.floor.settings.competence)
+    new = read_new_competence(known, asked.service.settings.competence)
 
     def do(by: str, reason: str | None) -> str:
         (record,) = add_procedures([new], by=by, reason=reason or "", project=asked.project)
         return f"{record.id} is {record.record.status} now: {record.tools}."
 
-    return Deed(
+    return ConfirmedAction(
         f"Store the procedure {' → '.join(given['tools'] or ())} by hand? Outcomes that name its "
         "record count for it, and so do those that use just these tools.",
         "Store it",
@@ -227,7 +227,7 @@ def add(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def fork(asked: PageRequest, form: Form) -> Deed:
+def fork(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Make a new record from a record."""
     record_id, tools = form.text("id"), _lines(form.optional("tools", most=_LONGEST_LIST))
     changes = ForkChanges(skill_name=form.optional("skill_name", most=256), tools=tools or None)
@@ -241,7 +241,7 @@ def fork(asked: PageRequest, form: Form) -> Deed:
     )
 
 
-def merge(asked: PageRequest, form: Form) -> Deed:
+def merge(asked: PageRequest, form: Form) -> ConfirmedAction:
     """Make one record of several."""
     record_id, others = form.text("id"), form.text("others").split()
     return _deed(
@@ -267,13 +267,13 @@ def _deed(
     change: Callable[[Reviser, Callable[[str], str]], Competence],
     *,
     dangerous: bool = False,
-) -> Deed:
+) -> ConfirmedAction:
     def do(by: str, reason: str | None) -> str:
         with revising(asked.project, by=by, reason=reason or "") as (reviser, whole):
             record = change(reviser, whole)
         return f"{record.id} is {record.status} now, with a salience of {record.salience:.2f}."
 
-    return Deed(
+    return ConfirmedAction(
         question,
         button,
         do,

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from trackrecord.errors import InvalidRequest
 from trackrecord.prompt.candidates.sections import FEEDS
 from trackrecord.prompt.question.question import LONGEST_TASK_ID, asked_for, usual_question
-from trackrecord.queries.handed_out import kind_of
 from trackrecord.queries.past_rankings import answer_at
 from trackrecord.queries.project_rows import project_row
+from trackrecord.queries.run_exposures import kind_of
 from trackrecord.resources.checks import optional_text_of
 
-from ..answering import Shown
-from ..asked import PageRequest
+from ..answering import PageView
+from ..page_request import PageRequest
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.rankings_answer import Rankings
@@ -73,9 +73,9 @@ class PromptLine:
     link: str | None
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show a preview of the prompt."""
-    settings = asked.floor.settings
+    settings = asked.service.settings
     task = optional_text_of("task", asked.query.get("task") or None)
     budget = _budget(asked, settings.context.learnt_tokens or MOST_BUDGET)
     answer = _answer(asked, task, budget)
@@ -89,11 +89,11 @@ def shown(asked: PageRequest) -> Shown:
         "lines_out": [_line(asked, each) for each in answer.why if not each.is_in],
         "headings": answer.tokens - sum(each.tokens or 0 for each in answer.why if each.is_in),
     }
-    return Shown("prompt.html", "What an agent would get", values)
+    return PageView("prompt.html", "What an agent would get", values)
 
 
 def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
-    settings = asked.floor.settings
+    settings = asked.service.settings
     conditions = _conditions(asked.query.get("conditions", ""))
     task = None if task is None else task[:_LONGEST_TASK]
     if asked.at is not None:
@@ -103,7 +103,7 @@ def _answer(asked: PageRequest, task: str | None, budget: int) -> Rankings:
         )
         with asked.reading() as connection:
             return answer_at(connection, settings, question, asked.at)
-    answer = asked.floor.reader.read(
+    answer = asked.service.reader.read(
         project=asked.project,
         task=task,
         budget=budget,

@@ -14,8 +14,8 @@ from trackrecord.resources.checks import optional_choice_of
 from trackrecord.resources.explanations import ExplanationAnswer, explain_run
 from trackrecord.resources.runs import HandedEntry, RunDetails, RunFilter, find_run, verdict_of
 
-from ..answering import Shown
-from ..asked import PageRequest
+from ..answering import PageView
+from ..page_request import PageRequest
 from ..time_line import Bar, time_line_of
 
 _ROWS: Final = 50
@@ -35,7 +35,7 @@ _PAGES: Final = {
 }
 
 
-def shown(asked: PageRequest) -> Shown:
+def shown(asked: PageRequest) -> PageView:
     """Show the runs, the newest first."""
     wanted = RunFilter(
         source=asked.text("source"),
@@ -60,10 +60,10 @@ def shown(asked: PageRequest) -> Shown:
         "is_filtered": wanted != RunFilter(),
         "cursor": cursor,
     }
-    return Shown("runs.html", "Runs", values, 200 if problem is None else 404)
+    return PageView("runs.html", "Runs", values, 200 if problem is None else 404)
 
 
-def one(asked: PageRequest) -> Shown:
+def one(asked: PageRequest) -> PageView:
     """Show one run."""
     with asked.reading() as connection:
         run = find_run(connection, asked.project, asked.named["id"], at=asked.at)
@@ -93,7 +93,7 @@ def one(asked: PageRequest) -> Shown:
         "errors": errors,
         "problem": problem,
     }
-    return Shown("run.html", f"Run {run.outcome_id}", values)
+    return PageView("run.html", f"Run {run.outcome_id}", values)
 
 
 def _verdict(success: bool | None) -> str:
@@ -182,7 +182,7 @@ def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str |
 
 def _errors(asked: PageRequest, task_id: str) -> tuple[list[TaskError], str | None]:
     """Return the errors of the task that are still in flight, or why they are not known."""
-    settings = asked.floor.settings
+    settings = asked.service.settings
     try:
         with asked.redis() as client:
             store = InFlightStore(client, settings.keys, asked.project, settings.errors)

@@ -38,7 +38,7 @@ class AfterFailures:
 
 def after_failures(history: History) -> dict[int, AfterFailures]:
     """Return by tool of the agent what followed its failures."""
-    stand_ins = _StandIns(history)
+    stand_ins = _Substitutes(history)
     found: defaultdict[int, AfterFailures] = defaultdict(AfterFailures)
     followed: defaultdict[int, set[int]] = defaultdict(set)
     for position, place, tool in history.failed_calls:
@@ -51,7 +51,7 @@ def after_failures(history: History) -> dict[int, AfterFailures]:
 
 
 def _follow(
-    history: History, position: int, place: int, after: AfterFailures, stand_ins: "_StandIns"
+    history: History, position: int, place: int, after: AfterFailures, stand_ins: "_Substitutes"
 ) -> None:
     calls, steps = history.calls[position], history.runs[position].steps
     tool = calls[place]
@@ -75,7 +75,7 @@ def _follow(
         after.gave_up.append(position)
 
 
-class _StandIns:
+class _Substitutes:
     """The tools that replace another one."""
 
     def __init__(self, history: History) -> None:

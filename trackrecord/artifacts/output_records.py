@@ -25,7 +25,7 @@ from .store import FOLDER, ArtifactEntry, ArtifactStore, entry_in
 
 
 @dataclass(frozen=True)
-class KeptOutput:
+class OutputRecord:
     """An output as one task and tool stored it; equal outputs of others share the artifact.
 
     Attributes:
@@ -49,7 +49,7 @@ class KeptOutput:
     summary: str = ""
 
 
-class KeptOutputs:
+class OutputRecords:
     """The stored outputs of one project.
 
     Args:
@@ -83,7 +83,7 @@ class KeptOutputs:
         with self._locked(fcntl.LOCK_SH), self._notes(note.task_id, make=True) as notes:
             write_note(notes, artifact_id, note, self._clock())
 
-    def all(self) -> list[KeptOutput]:
+    def all(self) -> list[OutputRecord]:
         """Return all stored outputs, newest first.
 
         An artifact that several tasks or tools stored is there once for each of them.
@@ -99,7 +99,7 @@ class KeptOutputs:
         ]
         return sorted(outputs, key=_newest_first)
 
-    def of_task(self, task_id: str, most: int | None = None) -> list[KeptOutput]:
+    def of_task(self, task_id: str, most: int | None = None) -> list[OutputRecord]:
         """Return the stored outputs of one task, newest first; nothing else is looked at.
 
         Args:
@@ -110,7 +110,7 @@ class KeptOutputs:
             OSError: a folder cannot be read.
         """
         task_id = usable_task(task_id)
-        outputs: list[KeptOutput] = []
+        outputs: list[OutputRecord] = []
         with (
             suppress(FileNotFoundError),
             self._notes(task_id, make=False) as notes,
@@ -156,12 +156,12 @@ class KeptOutputs:
             return notes_in(folder)
         return []
 
-    def _output(self, entry: ArtifactEntry, noted: Noted | None) -> KeptOutput:
+    def _output(self, entry: ArtifactEntry, noted: Noted | None) -> OutputRecord:
         until = entry.stored_at + self._retention_s
         if noted is None:
-            return KeptOutput(entry.id, entry.size, entry.stored_at, until)
+            return OutputRecord(entry.id, entry.size, entry.stored_at, until)
         note = noted.note
-        return KeptOutput(
+        return OutputRecord(
             entry.id, entry.size, noted.at, until, note.task_id, note.tool, note.kind, note.summary
         )
 
@@ -186,5 +186,5 @@ class KeptOutputs:
             yield folder
 
 
-def _newest_first(output: KeptOutput) -> tuple[float, str, str, str]:
+def _newest_first(output: OutputRecord) -> tuple[float, str, str, str]:
     return -output.stored_at, output.id, output.task_id, output.tool

@@ -14,7 +14,7 @@ READING: tuple[str, ...] = (RECALL,)
 
 
 @dataclass(frozen=True)
-class Seat:
+class McpScope:
     """The project and the task of one connection.
 
     Attributes:

@@ -5,7 +5,9 @@ from sqlalchemy import ColumnElement, or_
 from .tables import outcomes
 
 
-def stood(replaced_at: ColumnElement[float | None], at: float | None) -> ColumnElement[bool]:
+def current_as_of(
+    replaced_at: ColumnElement[float | None], at: float | None
+) -> ColumnElement[bool]:
     """Return whether a row had not been replaced yet, by a column that is NULL until then.
 
     Args:
@@ -17,7 +19,7 @@ def stood(replaced_at: ColumnElement[float | None], at: float | None) -> ColumnE
     return or_(replaced_at.is_(None), replaced_at > at)
 
 
-def outcome_stood(at: float | None) -> ColumnElement[bool]:
+def outcome_current_as_of(at: float | None) -> ColumnElement[bool]:
     """Return whether the record of an outcome had not been replaced yet.
 
     Args:

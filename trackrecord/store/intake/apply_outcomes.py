@@ -13,8 +13,8 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 from ..advice.runs import note_runs, replace_runs
 from ..competences.credit import credit_competences, credit_of, take_back_credits
 from ..competences.retractions import retract_episodes
+from ..criteria.subtract import settle_criteria, take_back_feedback
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
-from ..criteria.taking_back import settle_criteria, take_back_feedback
 from ..database.bulk_insert import insert_rows
 from ..memories.amended_credit import amend_credit
 from ..memories.credit import credit_memories
@@ -27,8 +27,8 @@ from ..outcomes.replaced import Replaced
 from ..outcomes.tables import projects, waiting_episodes
 from ..outcomes.waiting_feedback import is_any_waiting
 from ..patterns.feedback import count_feedback
+from ..patterns.subtract import settle_patterns, take_back_touches
 from ..patterns.sums import Deltas, PatternKey, PatternRow, write_deltas
-from ..patterns.taking_back import settle_patterns, take_back_touches
 from ..patterns.transitions import Transition, record_transitions
 
 # A row of the outcomes, and what it holds.
@@ -36,7 +36,7 @@ Recorded = tuple[int, ScoredOutcome]
 
 
 @dataclass(frozen=True)
-class TakingIn:
+class BatchIntake:
     """Take in the records of one batch.
 
     Attributes:

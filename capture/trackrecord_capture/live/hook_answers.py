@@ -17,7 +17,7 @@ from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
 from ..outcome import task_id_of
-from .told import Kind, SessionTold, ToldSessions
+from .session_marks import Kind, SessionMark, SessionMarks
 from .wording import attributed
 
 ProjectOf = Callable[[str], str]
@@ -57,7 +57,7 @@ class HookAnswers:
         self._rules = rules
         self._project_of = project_of
         self._publish = publish
-        self._told = ToldSessions(settings.home)
+        self._told = SessionMarks(settings.home)
         self._reader = RankingsReader(settings)
         self._lock = threading.Lock()
 
@@ -81,14 +81,14 @@ class HookAnswers:
         found = self._ask(agent, asked, kind, project, before)
         text = redacted(attributed(found.prompt, project))
         entries = () if found.exposure is None else found.exposure.entries
-        told = SessionTold(text, tuple(dict.fromkeys((*before.entries, *entries))))
+        told = SessionMark(text, tuple(dict.fromkeys((*before.entries, *entries))))
         self._told.keep(agent, asked.session_id, kind, told)
         if kind == "prompt" and found.exposure is not None:
             self._report(agent, asked, found.exposure, told)
         return text
 
     def _ask(
-        self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionTold
+        self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionMark
     ) -> Rankings:
         """Ask for the session: all its entries belong to one arm, drawn for the session."""
         question = replace(
@@ -109,7 +109,7 @@ class HookAnswers:
             return self._reader.answer(question)
 
     def _report(
-        self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionTold
+        self, agent: str, asked: HookQuestion, exposure: ExposureBody, told: SessionMark
     ) -> None:
         """Report the exposure of the session's first run, under the id that its task will have."""
         run = AgentRun(

@@ -16,7 +16,7 @@ from trackrecord.resources.checks import text_of
 from trackrecord.resources.redis_server import redis_explained
 from trackrecord.times import parse_moment
 from trackrecord_door.callers import Caller, caller_of
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 from .table import permission_of
 
@@ -34,7 +34,7 @@ class PageRequest:
     """The request for a page.
 
     Attributes:
-        floor: where the answer comes from.
+        service: where the answer comes from.
         caller: who asks.
         path: of the page.
         query: the parameters behind it; of those that are repeated, the last.
@@ -43,7 +43,7 @@ class PageRequest:
         at: the past moment that is shown, seconds since the epoch; None for now.
     """
 
-    floor: Floor
+    service: QueryService
     caller: Caller
     path: str
     query: Mapping[str, str]
@@ -90,7 +90,7 @@ class PageRequest:
         """Return a link to the page of one entry, by its id; see `link`."""
         return self.link(f"{path}/{quote(some_id, safe='')}", **query)
 
-    def here(self, **changes: object) -> str:
+    def link_with(self, **changes: object) -> str:
         """Return a link to this page, with some parameters changed; None removes one."""
         query = {name: value for name, value in self.query.items() if name not in _KEPT}
         return self.link(self.address, **{**query, **changes})
@@ -114,7 +114,7 @@ class PageRequest:
         """
         from trackrecord.store.database.engine import reading
 
-        with reading(self.floor.engine) as connection:
+        with reading(self.service.engine) as connection:
             yield connection
 
     @contextmanager
@@ -124,11 +124,11 @@ class PageRequest:
         Raises:
             ServerUnavailable: it cannot be reached, or goes away meanwhile.
         """
-        with redis_explained(self.floor.settings):
-            yield self.floor.client
+        with redis_explained(self.service.settings):
+            yield self.service.client
 
 
-def asked_of(request: Request, floor: Floor) -> PageRequest:
+def read_page_request(request: Request, service: QueryService) -> PageRequest:
     """Return the parsed request.
 
     Raises:
@@ -140,18 +140,18 @@ def asked_of(request: Request, floor: Floor) -> PageRequest:
     query = dict(request.query_params)
     at = query.get("at", "").strip()
     return PageRequest(
-        floor=floor,
+        service=service,
         caller=caller,
         # As it was decoded: Starlette's URL holds a question mark in an id as "%3F".
         path=request.scope["path"],
         query=query,
         named=request.path_params,
-        project=_project(query.get("project", ""), caller, floor),
+        project=_project(query.get("project", ""), caller, service),
         at=parse_moment(at) if at else None,
     )
 
 
-def _project(given: str, caller: Caller, floor: Floor) -> str:
+def _project(given: str, caller: Caller, service: QueryService) -> str:
     if given:
         try:
             return checked_project(given)
@@ -159,16 +159,16 @@ def _project(given: str, caller: Caller, floor: Floor) -> str:
             raise InvalidRequest(str(error)) from None
     if caller.project is not None:
         return caller.project
-    usual = floor.settings.project
-    known = _known_projects(floor)
+    usual = service.settings.project
+    known = _known_projects(service)
     return usual if usual in known or not known else known[0]
 
 
-def _known_projects(floor: Floor) -> list[str]:
+def _known_projects(service: QueryService) -> list[str]:
     from trackrecord.store.database.engine import reading
     from trackrecord.store.outcomes.projects import project_names
 
-    with reading(floor.engine) as connection:
+    with reading(service.engine) as connection:
         return project_names(connection)
 
 
@@ -178,4 +178,4 @@ def visible_projects(asked: PageRequest) -> list[str]:
     Raises:
         ServerUnavailable: the database cannot be reached.
     """
-    return _known_projects(asked.floor) if asked.sees_all else [asked.project]
+    return _known_projects(asked.service) if asked.sees_all else [asked.project]

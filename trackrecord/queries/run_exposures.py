@@ -20,7 +20,7 @@ _MOST_EXPOSURES: Final = 10
 _RECORD: Final = "skill-"
 
 
-def handed_to_run(
+def exposures_of_run(
     connection: Connection,
     project_id: int,
     task_id: str,

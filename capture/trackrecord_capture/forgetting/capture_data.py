@@ -18,13 +18,13 @@ from trackrecord.wire.subject import Subject
 
 from ..agents.runtime import TOLD, runtime_folder
 from ..history.state import FILE_NAME
-from ..live.told import SessionTold
+from ..live.session_marks import SessionMark
 from ..otlp.trace_status import traces_file
 from ..otlp.trace_store import TraceOutcome
 
 _BUSY_S: Final = 30.0
 _known = msgspec.msgpack.Decoder(TraceOutcome)
-_told = msgspec.json.Decoder(SessionTold)
+_told = msgspec.json.Decoder(SessionMark)
 
 
 class CapturedPlace:
@@ -76,7 +76,7 @@ class CapturedPlace:
                         [(each,) for each in traces],
                     )
         self._forget_commits()
-        self._forget_told()
+        self._forget_session_texts()
         if self._subject.what == "project":
             ProjectClaims(self._home).forget(self._subject.project)
 
@@ -94,7 +94,7 @@ class CapturedPlace:
                 else:
                     database.executemany(f"{delete} AND outcome_id = ?", ids)
 
-    def _forget_told(self) -> None:
+    def _forget_session_texts(self) -> None:
         """Delete the texts that sessions were given, but keep the marks that they were."""
         folder = runtime_folder(self._home) / TOLD
         if not folder.is_dir():
@@ -105,7 +105,7 @@ class CapturedPlace:
             except (OSError, msgspec.DecodeError):
                 continue
             if told.text:
-                path.write_bytes(msgspec.json.encode(SessionTold()))
+                path.write_bytes(msgspec.json.encode(SessionMark()))
 
 
 @contextmanager

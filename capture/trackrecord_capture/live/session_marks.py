@@ -20,7 +20,7 @@ _KEPT_S: Final = 30 * 86_400.0
 _MOST: Final = 5000
 
 
-class SessionTold(msgspec.Struct, frozen=True, omit_defaults=True):
+class SessionMark(msgspec.Struct, frozen=True, omit_defaults=True):
     """The texts that a session was given.
 
     Attributes:
@@ -32,7 +32,7 @@ class SessionTold(msgspec.Struct, frozen=True, omit_defaults=True):
     entries: tuple[str, ...] = ()
 
 
-class ToldSessions:
+class SessionMarks:
     """The marks of sessions in trackrecord's home; the hook looks at them, too.
 
     Args:
@@ -61,7 +61,7 @@ class ToldSessions:
             return False
         return True
 
-    def keep(self, agent: str, session: str, kind: Kind, told: SessionTold) -> None:
+    def keep(self, agent: str, session: str, kind: Kind, told: SessionMark) -> None:
         """Store the texts that a session was given.
 
         Raises:
@@ -69,13 +69,13 @@ class ToldSessions:
         """
         self._path(agent, session, kind).write_bytes(msgspec.json.encode(told))
 
-    def of(self, agent: str, session: str, kind: Kind) -> SessionTold:
+    def of(self, agent: str, session: str, kind: Kind) -> SessionMark:
         """Return the texts that a session was given."""
         try:
             data = self._path(agent, session, kind).read_bytes()
-            return msgspec.json.decode(data, type=SessionTold)
+            return msgspec.json.decode(data, type=SessionMark)
         except (OSError, msgspec.DecodeError):
-            return SessionTold()
+            return SessionMark()
 
     def forget_old(self) -> None:
         """Remove the marks of sessions that are long over."""

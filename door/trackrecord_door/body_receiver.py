@@ -16,7 +16,7 @@ from .intake import Intake
 _Result = TypeVar("_Result")
 
 
-class Posted:
+class BodyReceiver:
     """Has the bodies of requests taken.
 
     Args:

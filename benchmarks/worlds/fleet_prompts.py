@@ -15,7 +15,7 @@ from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 from trackrecord.prompt.answers.rankings_answer import Rankings, answer_from
-from trackrecord.prompt.choosing.exposure import handing_of
+from trackrecord.prompt.choosing.exposure import exposure_plan_of
 from trackrecord.prompt.documents.advice_document import AdviceDocument
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
@@ -72,8 +72,8 @@ def handed(
     """Return the entries that one task is given."""
     question = PromptQuestion(rankings.project, task, _BUDGET, task_id=task_id, explore=explore)
     known = ProjectDocuments(rankings, advice)
-    handing = handing_of(question, known, holdout=0.0, explore=explore)
-    return answer_from(question, known, now=0.0, handing=handing)
+    exposure_plan = exposure_plan_of(question, known, holdout=0.0, explore=explore)
+    return answer_from(question, known, now=0.0, exposure_plan=exposure_plan)
 
 
 def _documents(

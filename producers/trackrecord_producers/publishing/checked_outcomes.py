@@ -12,7 +12,7 @@ from ..importers.records import Imported, Rejected
 
 
 @dataclass(frozen=True)
-class GivenOutcome:
+class CheckedOutcome:
     """An outcome that is in order.
 
     Attributes:
@@ -43,7 +43,7 @@ class BadLine:
 
 def given_outcomes(
     records: Iterable[Imported | Rejected], *, project: str, max_bytes: int, file: str = ""
-) -> Iterator[GivenOutcome | BadLine]:
+) -> Iterator[CheckedOutcome | BadLine]:
     """Return each record as an outcome, or as a bad line.
 
     Args:
@@ -63,4 +63,4 @@ def given_outcomes(
         except InvalidOutcome as error:  # the project's name has made it too large
             yield BadLine(place, str(error))
         else:
-            yield GivenOutcome(fields["project"], outcome_id, body, place)
+            yield CheckedOutcome(fields["project"], outcome_id, body, place)

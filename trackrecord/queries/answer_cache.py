@@ -16,7 +16,7 @@ T = TypeVar("T")
 _KEPT_S: Final = 30.0
 
 
-class KeptAnswers(Generic[T]):
+class AnswerCache(Generic[T]):
     """The answers that were given last, each for one state of a project.
 
     Args:

@@ -12,16 +12,16 @@ from trackrecord.learning.advice.lessons.lesson import Lesson
 from trackrecord.store.advice.runs import read_noted_runs
 from trackrecord.store.outcomes.projects import count_outcomes, first_received
 
-from .kept import KeptAnswers
+from .answer_cache import AnswerCache
 from .project_rows import project_row
-from .rates_over_time import Rates, RateThen, evenly
+from .rates_over_time import PastRate, Rates, evenly
 
 _MOMENTS: Final = 12
 _FEW_OUTCOMES: Final = 500
 
 
 @dataclass(frozen=True)
-class FoundLesson:
+class SourcedLesson:
     """A lesson, and whose runs it was counted from.
 
     Attributes:
@@ -33,13 +33,13 @@ class FoundLesson:
     sources: tuple[str, ...]
 
 
-_kept: Final = KeptAnswers[tuple[FoundLesson, ...]](8)
+_kept: Final = AnswerCache[tuple[SourcedLesson, ...]](8)
 
 
 def found_lessons(
     connection: Connection, settings: DaemonSettings, project_id: int, *, at: float | None = None
-) -> tuple[FoundLesson, ...]:
-    """Return the lessons of a project, the strongest first; see `KeptAnswers`.
+) -> tuple[SourcedLesson, ...]:
+    """Return the lessons of a project, the strongest first; see `AnswerCache`.
 
     Args:
         connection: a reading transaction.
@@ -55,11 +55,11 @@ def found_lessons(
 
 def _find(
     connection: Connection, settings: DaemonSettings, project_id: int, at: float | None
-) -> tuple[FoundLesson, ...]:
+) -> tuple[SourcedLesson, ...]:
     runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
     sources = {run.outcome: run.source for run in runs}
     lessons = find_lessons(runs, settings.lessons, now=time.time() if at is None else at)
-    return tuple(FoundLesson(each, _sources(each, sources)) for each in lessons)
+    return tuple(SourcedLesson(each, _sources(each, sources)) for each in lessons)
 
 
 def lesson_strength_over_time(
@@ -89,7 +89,7 @@ def lesson_strength_over_time(
     since = first_received(connection, project_id)
     moments = evenly(until if since is None else since, until, _MOMENTS)
     return tuple(
-        RateThen(moment, _strength(_find(connection, settings, project_id, moment), lesson_id))
+        PastRate(moment, _strength(_find(connection, settings, project_id, moment), lesson_id))
         for moment in moments
     )
 
@@ -104,7 +104,7 @@ def is_quickly_counted(connection: Connection, project: str) -> bool:
     return counts.outcomes <= _FEW_OUTCOMES
 
 
-def _strength(found: tuple[FoundLesson, ...], lesson_id: str) -> float | None:
+def _strength(found: tuple[SourcedLesson, ...], lesson_id: str) -> float | None:
     return next((each.lesson.strength for each in found if each.lesson.id == lesson_id), None)
 
 

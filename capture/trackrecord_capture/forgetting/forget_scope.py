@@ -13,7 +13,7 @@ _OUTCOME: Final = "outcome"
 
 
 @dataclass(frozen=True)
-class WhatGoes:
+class ForgetScope:
     """The scope of forgetting, as far as it shows in a body.
 
     Attributes:
@@ -37,8 +37,8 @@ class WhatGoes:
             return self._may_be_in(body)
         if self.subject.concerns(told):
             return True
-        is_beside = kind != _OUTCOME and told.project == self.subject.project
-        return is_beside and not self.tasks.isdisjoint(told.tasks)
+        is_neighbour = kind != _OUTCOME and told.project == self.subject.project
+        return is_neighbour and not self.tasks.isdisjoint(told.tasks)
 
     def _may_be_in(self, body: bytes) -> bool:
         subject = self.subject

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from trackrecord.learning.memories.rules import MemoryRules, handed_out_clock
+from trackrecord.learning.memories.rules import MemoryRules, recall_clock
 
 from ..database.row_locks import for_update
 from .read import CHUNK, StateChange, memory_state, record_changes
@@ -18,7 +18,7 @@ HANDED_OUT: Final = "handed out"
 
 
 @dataclass(frozen=True)
-class HandedMemory:
+class PromptRecall:
     """A memory that was recalled.
 
     Attributes:
@@ -36,15 +36,15 @@ class HandedMemory:
     @property
     def clock(self) -> float:
         """From when the memory decays."""
-        return handed_out_clock(self.at)
+        return recall_clock(self.at)
 
 
-def note_handed_out(
-    connection: Connection, project_id: int, handed: Iterable[HandedMemory], *, rules: MemoryRules
+def record_recalls(
+    connection: Connection, project_id: int, handed: Iterable[PromptRecall], *, rules: MemoryRules
 ) -> None:
     """Restart the decay of recalled memories from that day on.
 
-    Neither the order nor repetitions make a difference, see `handed_out_clock`. Unknown memories
+    Neither the order nor repetitions make a difference, see `recall_clock`. Unknown memories
     are passed.
 
     Args:
@@ -61,9 +61,9 @@ def note_handed_out(
         )
 
 
-def _that_may_count(handed: Iterable[HandedMemory]) -> dict[str, list[HandedMemory]]:
+def _that_may_count(handed: Iterable[PromptRecall]) -> dict[str, list[PromptRecall]]:
     """Return the recalls of each memory, in the order of receipt, that are on a later day."""
-    found: defaultdict[str, list[HandedMemory]] = defaultdict(list)
+    found: defaultdict[str, list[PromptRecall]] = defaultdict(list)
     for each in sorted(handed, key=lambda each: (each.received_at, each.at)):
         own = found[each.memory_id]
         if not own or each.clock > own[-1].clock:
@@ -72,7 +72,7 @@ def _that_may_count(handed: Iterable[HandedMemory]) -> dict[str, list[HandedMemo
 
 
 def _note(
-    connection: Connection, project_id: int, waiting: list[list[HandedMemory]], rules: MemoryRules
+    connection: Connection, project_id: int, waiting: list[list[PromptRecall]], rules: MemoryRules
 ) -> None:
     """Note one day of each memory after the other: each is a change of its own."""
     while waiting:
@@ -82,7 +82,7 @@ def _note(
 
 
 def _recall(
-    connection: Connection, project_id: int, due: dict[str, HandedMemory], rules: MemoryRules
+    connection: Connection, project_id: int, due: dict[str, PromptRecall], rules: MemoryRules
 ) -> None:
     clock = func.coalesce(memories.c.last_recalled_at, memories.c.created_at)
     query = (

@@ -19,7 +19,7 @@ from trackrecord.queries.project_rows import project_row
 from trackrecord.store.advice.exposures import are_more_exposures
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import revision_of
-from trackrecord_door.floor import Floor
+from trackrecord_door.query_service import QueryService
 
 # How long a page waits for it.
 _PATIENCE_S: Final = 0.02
@@ -33,7 +33,7 @@ _MOST_PROJECTS: Final = 200
 
 
 @dataclass(frozen=True)
-class Lately:
+class RecentEffect:
     """The effect as it was measured.
 
     Attributes:
@@ -53,15 +53,15 @@ class _Kept:
     """The last measure of one project, and the one in progress."""
 
     def __init__(self) -> None:
-        self.known: Lately | None = None
-        self.running: Future[Lately] | None = None
+        self.known: RecentEffect | None = None
+        self.running: Future[RecentEffect] | None = None
         self._began = 0.0
 
     def is_due(self) -> bool:
         """Return whether it may be measured again."""
         return self.running is None and time.monotonic() - self._began >= _EVERY_S
 
-    def begin(self, running: Future[Lately]) -> None:
+    def begin(self, running: Future[RecentEffect]) -> None:
         """Note that it is being measured."""
         self.running, self._began = running, time.monotonic()
 
@@ -72,19 +72,19 @@ class _Kept:
             self.known = ended.result()
 
 
-class EffectsLately:
+class RecentEffects:
     """The effects of the projects of one front door.
 
     Args:
-        floor: where they are measured.
+        service: where they are measured.
     """
 
-    def __init__(self, floor: Floor) -> None:
-        self._floor = floor
+    def __init__(self, service: QueryService) -> None:
+        self._floor = service
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, project: str) -> Lately | None:
+    def of(self, project: str) -> RecentEffect | None:
         """Return the last measured effect; None during the first measurement.
 
         Raises:
@@ -119,14 +119,14 @@ class EffectsLately:
         return kept
 
 
-def _measured(floor: Floor, project: str) -> Lately:
-    with reading(floor.engine) as connection:
+def _measured(service: QueryService, project: str) -> RecentEffect:
+    with reading(service.engine) as connection:
         are_many = are_more_exposures(connection, project_row(connection, project), _FEW_TASKS)
     if are_many:
         time.sleep(_WHEN_SENT_S)
-    with reading(floor.engine) as connection:
-        effect = measure_effect(connection, project, setting=floor.settings.holdout)
-        return Lately(effect, time.time(), _revision(connection, project))
+    with reading(service.engine) as connection:
+        effect = measure_effect(connection, project, setting=service.settings.holdout)
+        return RecentEffect(effect, time.time(), _revision(connection, project))
 
 
 def _revision(connection: Connection, project: str) -> int:
@@ -134,9 +134,9 @@ def _revision(connection: Connection, project: str) -> int:
     return -1 if found is None else found[1]
 
 
-_of_floors: Final = WeakKeyDictionary[Floor, EffectsLately]()
+_of_floors: Final = WeakKeyDictionary[QueryService, RecentEffects]()
 
 
-def effects_lately(floor: Floor) -> EffectsLately:
+def recent_effects(service: QueryService) -> RecentEffects:
     """Return the effects of a front door."""
-    return _of_floors.setdefault(floor, EffectsLately(floor))
+    return _of_floors.setdefault(service, RecentEffects(service))

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Select, and_, false, func, or_, select, tuple
 from trackrecord.learning.advice.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
+from ..outcomes.as_of import current_as_of, outcome_current_as_of
 from ..outcomes.commits import outcomes_of_commit
-from ..outcomes.standing import outcome_stood, stood
 from ..outcomes.tables import outcomes
 from .tables import runs
 
@@ -18,7 +18,7 @@ _AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True)
-class FoundRun:
+class RunRecord:
     """One run.
 
     Attributes:
@@ -48,7 +48,7 @@ class RunOnRecord(NamedTuple):
     body: bytes
 
 
-class FoundRunPlace(NamedTuple):
+class RunRecordPlace(NamedTuple):
     """A run's place among those of its project: by when it ended, then by its outcome's row."""
 
     ended_at: float
@@ -59,10 +59,10 @@ def runs_before(
     connection: Connection,
     project_id: int,
     *,
-    before: FoundRunPlace | None = None,
+    before: RunRecordPlace | None = None,
     at: float | None = None,
     at_once: int = _AT_ONCE,
-) -> Iterator[FoundRun]:
+) -> Iterator[RunRecord]:
     """Yield the runs of a project, the newest first; they are read in portions.
 
     Args:
@@ -77,7 +77,7 @@ def runs_before(
             runs.c.ended_at, runs.c.outcome, runs.c.success, runs.c.digest, outcomes.c.outcome_id
         )
         .join(outcomes, outcomes.c.id == runs.c.outcome)
-        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
         .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
         .limit(at_once)
     )
@@ -89,12 +89,12 @@ def runs_before(
         yield from (_run(row, row.outcome_id) for row in rows)
         if len(rows) < at_once:
             return
-        before = FoundRunPlace(rows[-1].ended_at, rows[-1].outcome)
+        before = RunRecordPlace(rows[-1].ended_at, rows[-1].outcome)
 
 
 def runs_of_rows(
     connection: Connection, project_id: int, rows: Sequence[int], *, at: float | None = None
-) -> list[FoundRun]:
+) -> list[RunRecord]:
     """Return the runs of outcomes by their rows, the newest first.
 
     Args:
@@ -103,14 +103,14 @@ def runs_of_rows(
         rows: of the outcomes.
         at: a past moment: only what stood then.
     """
-    found: list[FoundRun] = []
+    found: list[RunRecord] = []
     for start in range(0, len(rows), _AT_ONCE):
         named = _named(connection, project_id, rows[start : start + _AT_ONCE])
         # By the beginning of their key: a database that has read few runs may choose another way.
         query = select(runs).where(
             runs.c.project_id == project_id,
             runs.c.ended_at.in_({ended_at for ended_at, _ in named}),
-            stood(runs.c.replaced_at, at),
+            current_as_of(runs.c.replaced_at, at),
         )
         if at is not None:
             query = query.where(runs.c.received_at <= at)
@@ -129,7 +129,7 @@ def reports_of_runs(
     *,
     commit: str | None = None,
     at: float | None = None,
-    after: FoundRunPlace | None = None,
+    after: RunRecordPlace | None = None,
     oldest_first: bool = False,
 ) -> Iterator[RunOnRecord]:
     """Yield the records of runs, the newest first, in portions.
@@ -157,7 +157,7 @@ def reports_of_runs(
         yield from (RunOnRecord(*row) for row in page)
         if len(page) < _AT_ONCE:
             return
-        after = FoundRunPlace(page[-1].ended_at, page[-1].outcome)
+        after = RunRecordPlace(page[-1].ended_at, page[-1].outcome)
 
 
 def report_of_run(
@@ -179,7 +179,7 @@ def report_of_run(
 def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
     """Return how many runs of a project are on record."""
     query = select(func.count()).where(
-        runs.c.project_id == project_id, stood(runs.c.replaced_at, at)
+        runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at)
     )
     if at is not None:
         query = query.where(runs.c.received_at <= at)
@@ -196,7 +196,7 @@ def _reports(project_id: int, at: float | None) -> Select[Any]:
             outcomes.c.body,
         )
         .join(outcomes, outcomes.c.id == runs.c.outcome)
-        .where(runs.c.project_id == project_id, stood(runs.c.replaced_at, at))
+        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
     )
     return query if at is None else query.where(runs.c.received_at <= at)
 
@@ -224,7 +224,9 @@ def rows_of_task(
     columns = outcomes.c
     query = (
         select(columns.id)
-        .where(columns.project_id == project_id, columns.task_id == task_id, outcome_stood(at))
+        .where(
+            columns.project_id == project_id, columns.task_id == task_id, outcome_current_as_of(at)
+        )
         .order_by(columns.received_at.desc())
         .limit(limit)
     )
@@ -233,10 +235,10 @@ def rows_of_task(
     return list(connection.execute(query).scalars())
 
 
-def _after(place: FoundRunPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
+def _after(place: RunRecordPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
     return tuple_(runs.c.ended_at, runs.c.outcome) < (place.ended_at, place.outcome)
 
 
-def _run(row: Any, outcome_id: str) -> FoundRun:  # noqa: ANN401 - of either query
+def _run(row: Any, outcome_id: str) -> RunRecord:  # noqa: ANN401 - of either query
     run = run_of(row.digest, outcome=row.outcome, ended_at=row.ended_at, success=row.success)
-    return FoundRun(outcome_id, run)
+    return RunRecord(outcome_id, run)

@@ -32,7 +32,7 @@ _R = TypeVar("_R")
 _QUESTIONS_AT_ONCE: Final = 8
 
 
-class Floor:
+class QueryService:
     """The store, Redis and the threads of the surfaces of one front door.
 
     Args:

@@ -84,7 +84,7 @@ class _Form:
         values |= self._values
 
 
-class RowsTaken:
+class RowImporter:
     """The rows of one file, on their way into the store."""
 
     def __init__(

@@ -11,7 +11,7 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.wire.memory import checked_text, decode_memory
 
 from ..bodies.written_body import written
-from ..delivery.diversion import diversion_here
+from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.waiting import WaitingItem
 from .publish import accept, count_fault
@@ -64,7 +64,7 @@ def _body(
 
 def _max_chars(text: str) -> int:
     """Return how long a memory may be, as the worker will see it."""
-    if diversion_here() is not None:
+    if current_diversion() is not None:
         return _USUAL_MAX_CHARS
     # Reading the settings takes milliseconds once, which is nobody's business before the
     # writing thread has done it, unless the answer depends on it.
