@@ -184,3 +184,40 @@ def test_forbidden_forms_are_found():
     )
     assert [text for text in bad if not _DIALECT.search(text)] == []
     assert [text for text in good if _DIALECT.search(text)] == []
+
+
+# Adverbs, and participles instead of nouns: they leave open which thing is meant.
+_NOT_NAMES = frozenset({
+    "asked", "beside", "carrying", "deed", "given", "handed", "handing", "happening", "here",
+    "kept", "lately", "posted", "shown", "stood", "taking", "then", "told", "wanted", "went",
+})  # fmt: skip
+# The names of HTTP's shapes, which are those of their classes.
+_SHAPES = {"GivenFeedback", "GivenFeedbackAnswer", "HandedEntry", "HandedOut"}
+
+
+def test_modules_and_classes_are_named_after_things():
+    """No module of the product, and no class of its own, has a forbidden word in its name."""
+    found, seen = set(), 0
+    for folder in [*PACKAGE_FOLDERS, ROOT / "benchmarks"]:
+        for path in folder.rglob("*.py"):
+            names = [node.name for node in ast.parse(path.read_bytes()).body if _is_class(node)]
+            seen += len(names)
+            found |= {name for name in names if _NOT_NAMES & _humps(name)} - _SHAPES
+            if _NOT_NAMES & set(path.stem.split("_")) - {"then"}:
+                found.add(str(path.relative_to(ROOT)))
+    assert seen > 700
+    assert found == set()
+
+
+def _is_class(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+
+
+def _humps(name: str) -> set[str]:
+    return {hump.lower() for hump in re.findall("[A-Z][a-z0-9]*", name)}
+
+
+def test_forbidden_names_are_found():
+    """The words of a name are told apart: a class of two words is found by one of them."""
+    assert _humps("HandedMemory") & _NOT_NAMES == {"handed"}
+    assert _humps("Handler") & _NOT_NAMES == set()
