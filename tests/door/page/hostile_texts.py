@@ -39,7 +39,7 @@ _ALONE: Final = (
     f'" style="background:url({_URL})',
     f"x onpointerover={_CALL} y",
     "{{ 7*7 }}",
-    "{{ asked.floor.settings }}",
+    "{{ asked.service.settings }}",
     "{% for x in ().__class__.__base__.__subclasses__() %}{{ x }}{% endfor %}",
     "{# a comment #}",
     "{{ config }}{{ self }}{{ request }}",
