@@ -80,13 +80,13 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "changes.writing", "daemon_settings", "queries.estimates", "queries.explain",
-    "queries.found_lessons", "queries.handed_out", "queries.pattern_standings", "resources.runs",
+    "queries.sourced_lessons", "queries.run_exposures", "queries.pattern_standings", "resources.runs",
     "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
     "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
     "store.patterns.decide", "store.patterns.tags",
-    "store.advice.found_runs",
+    "store.advice.run_records",
 )  # fmt: skip
 
 # What a test or a command gives in place of the store that the settings name.
