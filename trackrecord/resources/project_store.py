@@ -80,8 +80,8 @@ class NoStore:
 # What is imported before the first call: a child forked in the middle of it could never finish.
 _NEEDED: Final = (
     "changes.writing", "daemon_settings", "queries.estimates", "queries.explain",
-    "queries.sourced_lessons", "queries.run_exposures", "queries.pattern_standings", "resources.runs",
-    "store.advice.lesson_decisions", "store.advice.lesson_runs",
+    "queries.sourced_lessons", "queries.run_exposures", "queries.pattern_standings",
+    "resources.runs", "store.advice.lesson_decisions", "store.advice.lesson_runs",
     "store.competences.provenance", "store.competences.read", "store.competences.revise",
     "store.database.migrate", "store.intake.feedback", "store.memories.past_tasks",
     "store.memories.recall", "store.memories.write", "store.outcomes.feedback_list",
