@@ -1,7 +1,7 @@
 """The entry point: which commands there are, and how a failure ends.
 
-A new one is a module `commands/<name>_.py` with its `command`, a line in `COMMANDS`, and a place in
-the help, `_SECTIONS`.
+A new one is a module `<name>_.py` with its `command` in a room of `commands/`, and a line in
+`_SECTIONS`.
 
 Exit status: 0 done, 1 the answer is no (an unknown id, say), 2 wrong use or bad input, 3 a server
 that is needed cannot be reached, 130 interrupted.
@@ -27,68 +27,67 @@ from trackrecord.errors import (
 from .group import CommandGroup
 from .output.missing_packages import explain_missing, is_ours
 
-# Each command lives in the module of its name, and is imported when it is called: `--help` shows
-# these lines without importing any of them. A test compares them with the commands' own help.
-COMMANDS = {
-    "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
-    "open": "Open the page in a browser, signed in.",
-    "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
-    "token": "Create, list, revoke and show tokens for the HTTP server.",
-    "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
-    "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
-    "install": "Make coding agents report their runs by themselves.",
-    "uninstall": "Remove what `trackrecord install` added, and nothing else.",
-    "doctor": "Show which coding agents report, when they did last, and who gets into Redis.",
-    "publish": "Publish outcomes given as JSON or JSON Lines.",
-    "run": "Run a program with the tracing of its agent framework turned on.",
-    "import": "Import recorded runs as outcomes.",
-    "score": "Score outcomes without publishing or recording them.",
-    "projects": "List the projects on record, and how much each has learnt.",
-    "rankings": "Show what an agent would get in its prompt.",
-    "patterns": "Show what helps and what hurts, and decide about it.",
-    "criteria": "Show how far single criteria can be relied on.",
-    "competences": "Show which tool procedures have worked, and revise them.",
-    "kinds": "List the kinds of task, the commonest first, and how often each succeeds.",
-    "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
-    "amend": "Say how a run really went, when that is known later.",
-    "lessons": "Show what tool calls teach, and dismiss what does not help.",
-    "commands": "Show which commands run in your repositories, and which do not.",
-    "memories": "Store, recall and judge short facts that agents share.",
-    "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
-    "errors": "Record and show the errors of tasks in flight.",
-    "effect": "Show whether advice helps: tasks with it beside tasks without.",
-    "context": "Rank candidates for a prompt under a token budget.",
-    "explain": "Explain why something stands where it stands.",
-    "artifacts": "Store and return oversized tool outputs.",
-    "consolidate": "Turn new episodes into competence records now.",
-    "evaluate": "Measure on recorded runs whether advice would have been right.",
-    "benchmark": "Measure how a project's work goes, and gate a build on it.",
-    "status": "Show whether outcomes are being learnt, and how much is known.",
-    "news": "List what changed: patterns that became proven or warnings, lessons that appeared.",
-    "notify": "Show what your command is still to be told, and try it out.",
-    "dead": "Show, replay or discard outcomes that could not be learnt.",
-    "rebuild": "Compute every statistic of a project anew.",
-    "forget": "Erase a source, a task or a whole project everywhere.",
-    "completion": "Print the script that lets a shell complete commands, ids and projects.",
-    "export": "Export a project with everything that is known of it.",
-    "move": "Move the whole store to another database.",
-}
-
-# What a person looks for together; a command that stands in none of these is shown at the end.
+# What a person looks for together, with the first line of each command's help, by the room of
+# `commands/` that they are in. A command is imported when it is called: `--help` shows these lines
+# without importing any of them. A test compares them with the commands' own help.
 _SECTIONS = {
-    "Start": ("up", "open", "demo", "install", "uninstall", "doctor", "status"),
-    "Report": ("publish", "run", "import", "amend", "feedback", "errors", "artifacts"),
-    "Ask what was learnt": (
-        "rankings", "context", "commands", "patterns", "lessons", "competences", "memories",
-        "criteria",
-        "kinds", "projects", "runs", "news", "effect", "explain",
-    ),
-    "Measure": ("score", "evaluate", "benchmark"),
-    "Run and maintain": (
-        "serve", "mcp", "token", "notify", "dead", "consolidate", "rebuild", "forget", "export",
-        "move", "completion",
-    ),
+    "Start": ("start", {
+        "up": "Run everything in the foreground; Ctrl-C or SIGTERM stops it cleanly.",
+        "open": "Open the page in a browser, signed in.",
+        "demo": "Run a simulated fleet, and show what was learnt beside the truth.",
+        "install": "Make coding agents report their runs by themselves.",
+        "uninstall": "Remove what `trackrecord install` added, and nothing else.",
+        "doctor": "Show which coding agents report, when they did last, and who gets into Redis.",
+        "status": "Show whether outcomes are being learnt, and how much is known.",
+    }),
+    "Report": ("report", {
+        "publish": "Publish outcomes given as JSON or JSON Lines.",
+        "run": "Run a program with the tracing of its agent framework turned on.",
+        "import": "Import recorded runs as outcomes.",
+        "amend": "Say how a run really went, when that is known later.",
+        "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
+        "errors": "Record and show the errors of tasks in flight.",
+        "artifacts": "Store and return oversized tool outputs.",
+    }),
+    "Ask what was learnt": ("ask", {
+        "rankings": "Show what an agent would get in its prompt.",
+        "context": "Rank candidates for a prompt under a token budget.",
+        "commands": "Show which commands run in your repositories, and which do not.",
+        "patterns": "Show what helps and what hurts, and decide about it.",
+        "lessons": "Show what tool calls teach, and dismiss what does not help.",
+        "competences": "Show which tool procedures have worked, and revise them.",
+        "memories": "Store, recall and judge short facts that agents share.",
+        "criteria": "Show how far single criteria can be relied on.",
+        "kinds": "List the kinds of task, the commonest first, and how often each succeeds.",
+        "projects": "List the projects on record, and how much each has learnt.",
+        "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
+        "news": (
+            "List what changed: patterns that became proven or warnings, lessons that appeared."
+        ),
+        "effect": "Show whether advice helps: tasks with it beside tasks without.",
+        "explain": "Explain why something stands where it stands.",
+    }),
+    "Measure": ("measure", {
+        "score": "Score outcomes without publishing or recording them.",
+        "evaluate": "Measure on recorded runs whether advice would have been right.",
+        "benchmark": "Measure how a project's work goes, and gate a build on it.",
+    }),
+    "Run and maintain": ("maintain", {
+        "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
+        "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
+        "token": "Create, list, revoke and show tokens for the HTTP server.",
+        "notify": "Show what your command is still to be told, and try it out.",
+        "dead": "Show, replay or discard outcomes that could not be learnt.",
+        "consolidate": "Turn new episodes into competence records now.",
+        "rebuild": "Compute every statistic of a project anew.",
+        "forget": "Erase a source, a task or a whole project everywhere.",
+        "export": "Export a project with everything that is known of it.",
+        "move": "Move the whole store to another database.",
+        "completion": "Print the script that lets a shell complete commands, ids and projects.",
+    }),
 }  # fmt: skip
+_ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}
+COMMANDS = {name: text for _, commands in _SECTIONS.values() for name, text in commands.items()}
 
 NO = 1
 WRONG_USE = 2
@@ -104,19 +103,15 @@ class _LazyGroup(CommandGroup):
         if cmd_name not in COMMANDS:
             return None
         # `import` is a word of the language.
-        module = importlib.import_module(f".commands.{cmd_name}_", __package__)
+        module = importlib.import_module(f".commands.{_ROOMS[cmd_name]}.{cmd_name}_", __package__)
         command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
-        sections = dict(_SECTIONS)
-        shown = {name for names in sections.values() for name in names}
-        if others := tuple(name for name in COMMANDS if name not in shown):
-            sections["More"] = others
         with formatter.section("Commands"):
-            for title, names in sections.items():
+            for title, (_, commands) in _SECTIONS.items():
                 with formatter.section(title):
-                    formatter.write_dl([(name, COMMANDS[name]) for name in names])
+                    formatter.write_dl([*commands.items()])
 
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:

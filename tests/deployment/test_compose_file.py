@@ -12,7 +12,7 @@ from tests.deployment.compose_file import COMPOSE_FILE, ROOT, Missing, read_comp
 from trackrecord.errors import SettingsError
 from trackrecord.redis.roles import acl_file
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
-from trackrecord_cli.commands.up_ import HTTP_MODULE
+from trackrecord_cli.commands.start.up_ import HTTP_MODULE
 from trackrecord_door.protocol.listening import check_access
 from trackrecord_worker.checks.health import CHECKS
 from trackrecord_worker.up.daemon import beat_command, worker_command

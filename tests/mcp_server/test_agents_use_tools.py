@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.mcp_server.mcp_served import until
-from trackrecord_cli.commands.mcp_ import TOOLS
+from trackrecord_cli.commands.maintain.mcp_ import TOOLS
 from trackrecord_door.mcp_server.mcp_scope import ALL
 
 FACT = "The cart rounds to whole cents"

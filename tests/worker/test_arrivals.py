@@ -13,7 +13,7 @@ from tests.worker.working import all_counted, body, learnt_counts, publish, reco
 from trackrecord.errors import InvalidEntry
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.wire.kinds import KINDS, decoder_of
-from trackrecord_cli.commands import dead_
+from trackrecord_cli.commands.maintain import dead_
 from trackrecord_worker.learning.entry_kinds import ENTRY_KINDS
 from trackrecord_worker.services import Services
 

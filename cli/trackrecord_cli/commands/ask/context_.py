@@ -1,0 +1,188 @@
+"""`trackrecord context`: candidates for a prompt, ranked and chosen under a budget."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from ...access import check_project, open_redis, read_store, settings_for
+from ...arguments.options import (
+    Read,
+    asked_conditions_option,
+    at_option,
+    format_option,
+    json_option,
+    lang_option,
+    name_of,
+    project_option,
+    sections_options,
+)
+from ...group import CommandGroup
+from ...output.screen import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.answers.context_answer import Considered, Context
+    from trackrecord.prompt.answers.own_task import OwnTask
+    from trackrecord.prompt.choosing.meaning import Meaning
+    from trackrecord.prompt.question.question import PromptQuestion
+    from trackrecord.prompt.reading.client import Cached
+    from trackrecord.settings.daemon_settings import DaemonSettings
+
+
+@click.group("context", cls=CommandGroup)
+def command() -> None:
+    """Rank candidates for a prompt under a token budget."""
+
+
+@command.command("rank")
+@click.argument("source", metavar="[FILE|-]", type=click.File("rb"), default="-")
+@click.option(
+    "--budget",
+    type=int,
+    help="Limit the text to this many tokens.  [default: the file's budget, else no limit]",
+)
+@click.option(
+    "--learnt",
+    is_flag=True,
+    help="Let what the project has learnt compete, too; this needs the servers.",
+)
+@project_option
+@at_option
+@click.option("--task", help="Rank what is learnt by this text of the task at hand.")
+@click.option(
+    "--task-id",
+    type=Read("id", name_of(256)),
+    help="Let the unresolved errors and the stored outputs of this task compete, too.",
+)
+@asked_conditions_option
+@sections_options
+@lang_option
+@format_option("Print a table, or the prompt text itself.")
+@json_option
+def rank(
+    source: BinaryIO,
+    budget: int | None,
+    project: str | None,
+    at: float | None,
+    task: str | None,
+    task_id: str | None,
+    conditions: dict[str, str] | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    lang: Language,
+    form: str,
+    *,
+    learnt: bool,
+    as_json: bool,
+) -> None:
+    """Rank candidates given as JSON, and choose what fits the budget.
+
+    The JSON is a list of candidates, or an object with `candidates` and, as far as they differ from
+    the settings, `config` and `budget`.
+    """
+    from trackrecord.prompt.answers.context_answer import context_from
+    from trackrecord.prompt.answers.own_task import OwnPart
+    from trackrecord.prompt.candidates.read import read_candidates
+    from trackrecord.prompt.choosing.inputs import PromptRules
+    from trackrecord.prompt.question.partial_rules import rules_from
+    from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.prompt.reading.client import Cached
+
+    from ...arguments.candidate_input import read_question
+
+    settings, project = settings_for(project)
+    if not learnt and (
+        at is not None or task is not None or task_id or conditions or include or exclude
+    ):
+        message = (
+            "--at, --task, --task-id, --condition, --include and --exclude are about what is "
+            "learnt; add --learnt"
+        )
+        raise click.UsageError(message)
+    given = read_question(source.read())
+    rules = rules_from(given.config, settings.context)
+    question = asked_for(
+        usual_question(project, rules),
+        project=project,
+        task=task,
+        budget=given.budget if budget is None else budget,
+        lang=lang,
+        include=include or None,
+        exclude=exclude or None,
+        conditions=conditions,
+    )
+    own = read_candidates(given.candidates)
+    found, meaning = _learnt(settings, question, at) if learnt else (Cached(), None)
+    answer = context_from(
+        question,
+        found,
+        PromptRules(rules, settings.memories),
+        OwnPart(own, _own_task(settings, project, task_id, at)),
+        now=time.time(),
+        meaning=meaning,
+    )
+    if as_json:
+        from trackrecord.prompt.answers.json_documents import context_document
+
+        print_json(context_document(answer))
+    elif form == "prompt":
+        click.echo(answer.prompt)
+    else:
+        _print(answer)
+
+
+def _learnt(
+    settings: DaemonSettings, question: PromptQuestion, at: float | None
+) -> tuple[Cached, Meaning | None]:
+    from trackrecord.prompt.reading.client import Cached, RankingsReader
+    from trackrecord.resources.figures.past_rankings import rankings_at
+    from trackrecord.resources.prompt_documents.advice import build_advice
+
+    if at is not None:
+        with read_store(question.project) as (connection, _, name):
+            document = rankings_at(connection, settings, name, at)
+            advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+        return Cached(document, advice), None
+    with open_redis(settings):
+        reader = RankingsReader(settings)
+        found = reader.cached(question.project)
+        meaning = reader.meaning(question, found)
+    if found.document is None:
+        check_project(settings, question.project)
+    return found, meaning
+
+
+def _own_task(
+    settings: DaemonSettings, project: str, task_id: str | None, at: float | None
+) -> OwnTask:
+    from trackrecord.artifacts.client import open_outputs
+    from trackrecord.inflight.store import InFlightStore
+    from trackrecord.prompt.answers.own_task import OwnTask
+
+    if task_id is None:
+        return OwnTask()
+    with open_redis(settings) as client:
+        store = InFlightStore(client, settings.keys, project, settings.errors)
+        errors = store.read(task_id, at=at)
+    outputs = open_outputs(settings, project).of_task(task_id)
+    return OwnTask(
+        errors, settings.errors, [each for each in outputs if at is None or each.stored_at <= at]
+    )
+
+
+def _print(answer: Context) -> None:
+    ranked = [each for each in (*answer.taken, *answer.left_out) if each.rank is not None]
+    others = [each for each in answer.left_out if each.rank is None]
+    rows = [_row(each) for each in (*sorted(ranked, key=lambda each: each.rank or 0), *others)]
+    if rows:
+        print_table(("rank", "id", "kind", "score", "tokens", "what became of it"), rows)
+    note = f"{answer.tokens} tokens, {len(answer.left_out)} left out"
+    console().print(note + (f"; {answer.problem}" if answer.problem else ""))
+
+
+def _row(each: Considered) -> tuple[object, ...]:
+    became = "taken" if each.reason is None else f"left out: {each.reason}"
+    return each.rank, each.id, each.kind, each.score, each.tokens, became

@@ -1,0 +1,89 @@
+"""`trackrecord explain`: the reasons for a standing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from ...access import own_store
+from ...arguments.completing import complete
+from ...arguments.options import at_option, json_option, project_option
+from ...output.screen import console, print_json
+
+
+@click.command("explain")
+@click.argument(
+    "some_id",
+    metavar="[ID]",
+    required=False,
+    shell_complete=complete("pattern", "record", "memory", "criterion"),
+)
+@click.option(
+    "--procedure",
+    metavar="TOOLS",
+    help="Explain how often a procedure succeeds instead: the names of its tools, joined with +.",
+)
+@click.option(
+    "--run",
+    "outcome_id",
+    metavar="OUTCOME",
+    shell_complete=complete("outcome"),
+    help="Explain how probably the run of an outcome succeeded instead, judged by other runs.",
+)
+@click.option("--task", metavar="TEXT", help="Answer for a task with this text.")
+@project_option
+@at_option
+@json_option
+def command(
+    some_id: str | None,
+    procedure: str | None,
+    outcome_id: str | None,
+    task: str | None,
+    project: str | None,
+    at: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Explain why something stands where it stands.
+
+    Shows the numbers of a pattern, a criterion, a competence record or a memory, the rule that
+    decided, and what it would take to change it. Where a pattern and a criterion share a name,
+    `criterion:NAME` is the criterion. With --procedure, there is an answer for every procedure,
+    also for one that always failed or was never tried. With --run, the terms of the verdict on a
+    run are shown; whether it succeeded is not looked at.
+    """
+    from trackrecord.resources.figures.explanations import explain, explain_procedure, explain_run
+
+    if [some_id, procedure, outcome_id].count(None) != 2:
+        message = "give either an ID, --procedure TOOLS or --run OUTCOME"
+        raise click.UsageError(message)
+    if task is not None and procedure is None:
+        message = "--task needs --procedure"
+        raise click.UsageError(message)
+    if procedure is not None and not procedure.strip(" +"):
+        message = "--procedure names no tool: join the names of its tools with +"
+        raise click.UsageError(message)
+    with own_store(project) as name:
+        if procedure is not None:
+            explained = explain_procedure(procedure, task=task, at=at, project=name)
+        elif outcome_id is not None:
+            explained = explain_run(outcome_id, at=at, project=name)
+        else:
+            explained = explain(str(some_id), at=at, project=name)
+    if as_json:
+        print_json(explained.to_document())
+        return
+    console().print(explained.id, style="bold", markup=False)
+    _print_lines("", explained.because)
+    _print_lines("what would change it:", explained.to_change)
+    _print_lines("these numbers follow other rules, so a rebuild is due:", explained.rebuild_due)
+
+
+def _print_lines(heading: str, lines: Iterable[str]) -> None:
+    out = console()
+    lines = list(lines)
+    if heading and lines:
+        out.print(heading, style="bold")
+    for line in lines:
+        out.print(f"  {line}", markup=False)

@@ -1,0 +1,46 @@
+"""`trackrecord lessons`: lessons from the calls of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from trackrecord.resources.experience.lessons import LESSONS, LessonAnswer
+
+from ...access import read_store
+from ...arguments.options import json_option, project_option
+from ...output.screen import Coloured, print_json
+from ...resource_commands import group_of
+
+_COLOURS = {"established": "cyan", "seen": "yellow", "faded": "dim", "dismissed": "dim"}
+
+
+@click.command("lessons")
+@project_option
+@json_option
+@click.pass_context
+def _page(ctx: click.Context, project: str | None, *, as_json: bool) -> None:
+    """Print the page that an import of sessions ends with, of all projects or of one."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from trackrecord.resources.reports.agents_work import work_of_agents
+
+    from ...history.page import print_page
+
+    with read_store(project) as (connection, settings, _):
+        works = work_of_agents(connection, settings, project)
+    if as_json:
+        print_json([work.to_document() for work in works])
+    elif works:
+        print_page(works)
+    else:
+        click.echo("nothing is on record yet; `trackrecord import all` reads your agents' sessions")
+
+
+def _states(lessons: Sequence[LessonAnswer], _project: str, _at: float | None) -> list[Coloured]:
+    words = [each.state_in_words for each in lessons]
+    return [Coloured(each, _COLOURS[each]) for each in words]
+
+
+command = group_of(LESSONS, drawn={"state": _states}, alone=_page)

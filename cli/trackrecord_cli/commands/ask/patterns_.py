@@ -1,0 +1,109 @@
+"""`trackrecord patterns`: the standing of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.experience.patterns import (
+    PATTERNS,
+    Pattern,
+    PatternDetails,
+    list_patterns,
+)
+
+from ...access import own_store
+from ...arguments.options import format_option, json_option
+from ...arguments.text_input import text_or_input
+from ...output.screen import Coloured, print_json, print_table
+from ...output.trends import pattern_trends
+from ...resource_commands import group_of
+from ...subcommands.tagging import tag as tag_command
+
+_COLOURS = {
+    "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
+    "anti-pattern": "bold red",
+}  # fmt: skip
+
+
+def _states(patterns: Sequence[Pattern], _project: str, _at: float | None) -> list[Coloured]:
+    words = [each.state_in_words for each in patterns]
+    return [Coloured(each, _COLOURS[each]) for each in words]
+
+
+def _trends(
+    patterns: Sequence[Pattern | PatternDetails], project: str, at: float | None
+) -> list[str]:
+    known = [each.pattern if isinstance(each, PatternDetails) else each for each in patterns]
+    verdicts = {each.slug: each.standing.evidence.reports for each in known}
+    with read_project(project) as it:
+        drawn = pattern_trends(it.connection, project, verdicts, at)
+    return [drawn.get(slug, "") for slug in verdicts]
+
+
+def _with_prompt(listing: click.Command) -> click.Command:
+    """Let the list be printed as prompt text, too."""
+
+    def callback(*, form: str, **given: Any) -> None:  # noqa: ANN401 - what the options read
+        assert listing.callback is not None  # noqa: S101 - it lists
+        if form == "prompt" and not given["as_json"]:
+            _print_prompt(**given)
+        else:
+            listing.callback(**given)
+
+    command = click.Command("list", params=[*listing.params], callback=callback, help=listing.help)
+    return format_option(
+        "Print a table or prompt text. Prompt text leaves out deprecated patterns unless "
+        "--state deprecated is given."
+    )(command)
+
+
+def _print_prompt(
+    project: str | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - as above
+) -> None:
+    from trackrecord.prompt.answers.learnt_entries import patterns_text
+
+    del as_json
+    with own_store(project) as name:
+        found = PATTERNS.sorting("list").sorted(list_patterns(**given, project=name), order)
+    shown = (pattern.shown for pattern in found[:limit])
+    with_deprecated = given["state"] == "deprecated"
+    if text := patterns_text(shown, given["lang"], with_deprecated=with_deprecated):
+        click.echo(text)
+
+
+command = group_of(
+    PATTERNS, drawn={"trend": _trends, "state": _states}, more={"list": _with_prompt}
+)
+command.add_command(tag_command)
+
+
+@command.command("recognise")
+@click.argument("text", metavar="TEXT|-")
+@json_option
+def recognise(text: str, *, as_json: bool) -> None:
+    """Find the strategies that a text mentions; - reads it from standard input.
+
+    They are recognised as in the description of an outcome. No server is needed, and nothing is
+    recorded.
+    """
+    from trackrecord.resources.reports.strategies import strategies
+
+    found = strategies(text_or_input(text, "description"))
+    if as_json:
+        print_json(
+            [{"id": each.slug, "name_en": each.name_en, "name_zh": each.name_zh} for each in found]
+        )
+    elif not found:
+        click.echo("no strategy is mentioned")
+    else:
+        print_table(("id", "name"), ((each.slug, each.name_en or each.name_zh) for each in found))

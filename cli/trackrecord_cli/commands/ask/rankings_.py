@@ -1,0 +1,156 @@
+"""`trackrecord rankings`: preview an agent's prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ...access import check_project, open_redis, read_store, settings_for
+from ...arguments.options import (
+    asked_conditions_option,
+    at_option,
+    format_option,
+    json_option,
+    lang_option,
+    project_option,
+    sections_options,
+)
+from ...output.screen import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from trackrecord.learning.text.language import Language
+    from trackrecord.prompt.answers.rankings_answer import Rankings
+    from trackrecord.prompt.question.question import PromptArguments
+    from trackrecord.settings.daemon_settings import DaemonSettings
+
+
+@click.command("rankings")
+@project_option
+@at_option
+@json_option
+@click.option("--task", help="Answer with what has to do with this text of the task at hand.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=0),
+    help="Limit the text to this many tokens.  [default: the setting's, 400]",
+)
+@click.option("--limit", type=click.IntRange(min=0), help="Show at most this many of each kind.")
+@asked_conditions_option
+@sections_options
+@click.option(
+    "--why",
+    "tells_why",
+    is_flag=True,
+    help="Show why each line is in the text, and why the best ten others are not.",
+)
+@lang_option
+@format_option("Print a table, or the prompt text itself.")
+def command(
+    project: str | None,
+    at: float | None,
+    task: str | None,
+    budget: int | None,
+    limit: int | None,
+    conditions: dict[str, str] | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    lang: Language,
+    form: str,
+    *,
+    tells_why: bool,
+    as_json: bool,
+) -> None:
+    """Show what an agent would get in its prompt.
+
+    The answer comes from the cache in Redis; with --at it is computed from the record.
+    """
+    settings, project = settings_for(project)
+    asked: PromptArguments = {
+        "project": project,
+        "task": task,
+        "budget": "default" if budget is None else budget,
+        "limit": limit,
+        "lang": lang,
+        "conditions": conditions,
+        "include": include or None,
+        "exclude": exclude or None,
+    }
+    if at is None:
+        answer = _cached(settings, project, asked)
+    else:
+        answer = _past(settings, project, asked, at)
+    if as_json:
+        from trackrecord.prompt.answers.json_documents import rankings_document
+
+        print_json(rankings_document(answer, at))
+    elif form == "prompt":
+        click.echo(answer.prompt)
+        if tells_why:
+            click.echo()
+            _print_why(answer)
+    elif tells_why:
+        _print_why(answer)
+    else:
+        _print(answer, at)
+
+
+def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
+    from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.resources.figures.past_rankings import answer_at
+
+    question = asked_for(usual_question(project, settings.context), **asked)
+    with read_store(project) as (connection, _, _name):
+        return answer_at(connection, settings, question, at)
+
+
+def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:
+    from trackrecord.prompt.reading.client import RankingsReader
+
+    with open_redis(settings):
+        answer = RankingsReader(settings).read(**asked)
+    if answer.age_s is None:
+        check_project(settings, project)
+    return answer
+
+
+def _print_why(answer: Rankings) -> None:
+    if not answer.why:
+        console().print("nothing is known that could be handed out")
+        return
+    print_table(
+        ("in", "section", "score", "tokens", "why", "content"),
+        [
+            (
+                "yes" if why.is_in else "no",
+                why.section,
+                why.score,
+                why.tokens,
+                why.reason,
+                why.text,
+            )
+            for why in answer.why
+        ],
+    )
+
+
+def _print(answer: Rankings, at: float | None) -> None:
+    from trackrecord.learning.text.times import iso
+    from trackrecord.prompt.candidates.sections import FEEDS
+
+    rows = [
+        (entry.label, entry.score, entry.id, entry.gist)
+        for feed in FEEDS
+        for entry in getattr(answer, feed.field)
+    ]
+    if rows:
+        print_table(("what", "score", "id", "content"), rows)
+    if at is not None:
+        age = f"as of {iso(at)}"
+    else:
+        age = "never computed" if answer.age_s is None else f"{answer.age_s:.1f} s old"
+    note = f"{age}, {answer.tokens} tokens, {answer.left_out} left out"
+    console().print(note + (f"; {answer.problem}" if answer.problem else ""))
+    if answer.chosen_by is not None and answer.compared_by is not None:
+        more = "; more information is needed" if answer.needs_more else ""
+        console().print(f"confidence of the choice {answer.confidence:.4f}{more}")

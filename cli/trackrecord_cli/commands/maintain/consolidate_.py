@@ -1,0 +1,159 @@
+"""`trackrecord consolidate`: the nightly job, now."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
+
+from ...access import open_store, read_store, settings_for
+from ...arguments.options import json_option, project_option, sort_option
+from ...output.screen import print_json, print_table, say_more, telling_what_was_done, working
+
+if TYPE_CHECKING:
+    from trackrecord_consolidation.report import RunReport
+
+
+_FEW = 10
+_LEFT = (
+    "the episodes that were read stay read, and nothing is half done: the next run, the nightly "
+    "one or `trackrecord consolidate`, does the rest"
+)
+
+
+@click.command("consolidate")
+@project_option
+@json_option
+@click.option("--dry-run", is_flag=True, help="Print what would change, and change nothing.")
+@click.option("--history", is_flag=True, help="List the last runs instead of starting one.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show at most this many of the last runs, with --history.  [default: 10]",
+)
+@sort_option(CONSOLIDATION_RUNS)
+def command(
+    project: str | None,
+    limit: int | None,
+    order: Order | None,
+    *,
+    dry_run: bool,
+    history: bool,
+    as_json: bool,
+) -> None:
+    """Turn new episodes into competence records now.
+
+    The nightly job does the same for all projects.
+    """
+    if dry_run and history:
+        message = "--history starts no run: leave --dry-run out"
+        raise click.UsageError(message)
+    if (limit or order) and not history:
+        message = "--limit and --sort are for the list of --history"
+        raise click.UsageError(message)
+    if history:
+        _show_history(project, limit or _FEW, order, as_json=as_json)
+        return
+    from trackrecord.embeddings.embedder import embed_everything
+    from trackrecord.process.logs import configure_logs
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.intake.status import read_store_status
+    from trackrecord_consolidation.run import consolidate
+
+    configure_logs("warning")
+    settings, project = settings_for(project)
+    with (
+        telling_what_was_done(lambda: "nothing was changed" if dry_run else _LEFT),
+        open_store(settings) as engine,
+    ):
+        with reading(engine) as connection:
+            waiting = read_store_status(connection, project_row(connection, project))
+        total = waiting.waiting_episodes
+        with working("reading episodes", total=total) as read:
+            report = consolidate(
+                engine,
+                settings.competence,
+                project,
+                now=time.time(),
+                actor="command line",
+                dry_run=dry_run,
+                report_read=read,
+            )
+        if not dry_run:
+            with working("embedding tasks"):
+                embed_everything(engine, settings.embeddings, now=time.time())
+    document = _document(report)
+    if as_json:
+        print_json(document)
+        return
+    if document["changes"]:
+        columns = ("action", "competence_id", "skill_name", "rationale")
+        print_table(
+            ("what", "competence", "skill", "why"),
+            ([change[name] for name in columns] for change in document["changes"]),
+        )
+    click.echo(_summary(report, dry_run=dry_run))
+    for reason, count in report.skipped.items():
+        click.echo(f"skipped {count}: {reason}")
+
+
+def _show_history(project: str | None, limit: int, order: Order | None, *, as_json: bool) -> None:
+    from trackrecord.learning.text.times import iso
+    from trackrecord.resources.operation.consolidation_runs import ConsolidationRuns, last_runs
+
+    with read_store(project) as (connection, _, name):
+        every = last_runs(connection, name)
+    newest = CONSOLIDATION_RUNS.sorted(every.runs[:limit], order)
+    found = ConsolidationRuns(name, tuple(newest))
+    if as_json:
+        print_json(found.to_document())
+        return
+    if not found.runs:
+        click.echo(f"No run has read episodes of project {name!r} yet.")
+        return
+    print_table(
+        ("started", "by", "took", "episodes", "created", "reinforced", "updated", "skipped"),
+        (
+            (
+                iso(run.started_at),
+                run.actor,
+                "not finished" if run.duration_ms is None else f"{run.duration_ms:.0f} ms",
+                run.episodes_read,
+                run.records_created,
+                run.records_reinforced,
+                run.records_updated,
+                ", ".join(f"{count} {reason}" for reason, count in run.skipped.items()),
+            )
+            for run in found.runs
+        ),
+    )
+    say_more(len(every.runs) - len(newest), "runs")
+
+
+def _document(report: RunReport) -> dict[str, Any]:
+    from trackrecord.learning.text.times import iso
+
+    return {
+        **asdict(report),
+        "started_at": iso(report.started_at),
+        "finished_at": iso(report.finished_at),
+    }
+
+
+def _summary(report: RunReport, *, dry_run: bool) -> str:
+    from trackrecord.resources.operation.status import counted
+
+    would = "would be " if dry_run else ""
+    return (
+        f"{counted(report.episodes_read, 'new episode')} of "
+        f"{counted(report.signatures_touched, 'signature')}; "
+        f"records {would}created {report.created}, reinforced {report.reinforced}, "
+        f"updated {report.updated}; {report.duration_ms:.0f} ms"
+    )

@@ -1,0 +1,198 @@
+"""`trackrecord benchmark`: the rates of a project's process, their history, and the gate."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import click
+
+from trackrecord.errors import UnknownProject
+from trackrecord.learning.outcomes.gate import CHECKS
+from trackrecord.learning.outcomes.rates import RATES
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.paging import Order
+from trackrecord.resources.figures.benchmark import (
+    BENCHMARK,
+    BenchmarkRun,
+    BenchmarkSnapshot,
+    Gate,
+    judge_last_run,
+    read_benchmark,
+    take_snapshot,
+)
+
+from ...access import check_project, own_store, settings_for
+from ...arguments.options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
+from ...group import CommandGroup
+from ...output.drawing import sparkline
+from ...output.screen import on_terminal, print_json, print_lines, print_table, say_more, working
+
+_NO = 1
+_SORTING = BENCHMARK.sorting("report")
+_MOST_DRAWN = 60
+
+
+@click.group("benchmark", cls=CommandGroup)
+def command() -> None:
+    """Measure how a project's work goes, and gate a build on it."""
+
+
+@command.command("run")
+@project_option
+@json_option
+@click.option(
+    "--since",
+    type=MOMENT,
+    default=None,
+    help="Count only outcomes received from this moment on.  [default: all on record]",
+)
+def run_benchmark(project: str | None, since: float | None, *, as_json: bool) -> None:
+    """Compute a snapshot of the project's rates, and append it to the history."""
+    from trackrecord.resources.operation.status import counted
+
+    with (
+        own_store(project) as name,
+        working("counting outcomes"),
+        read_project(name) as it,
+    ):
+        run = take_snapshot(it, since=since, warn=_warn)
+    if as_json:
+        print_json(run.to_document())
+        return
+    print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
+    click.echo(f"{counted(run.outcomes, 'outcome')} of project {name!r}, {_span(run)}")
+
+
+@command.command("report")
+@project_option
+@at_option
+@json_option
+@click.option(
+    "--limit",
+    "--last",
+    "limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Show at most this many runs, the newest ones.",
+)
+@sort_option(_SORTING)
+def show_report(
+    project: str | None,
+    at: float | None,
+    limit: int,
+    order: Order | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Show the last runs, oldest first, with the changes between them."""
+    from trackrecord.learning.text.times import iso
+
+    settings, project = settings_for(project)
+    found = read_benchmark(settings, project, at=at, warn=_warn)
+    shown = _SORTING.sorted(found[-limit:], order)
+    if not shown:
+        check_project(settings, project)
+    if as_json:
+        print_json([run.to_document() for run in shown])
+        return
+    if not shown:
+        click.echo(f"no runs of project {project!r}; `trackrecord benchmark run` makes one")
+        return
+    print_table(
+        ("at", "outcomes", *RATES),
+        ((iso(run.at), run.outcomes, *_with_changes(run)) for run in shown),
+    )
+    if on_terminal():
+        print_lines([_history(rate, found[-_MOST_DRAWN:]) for rate in RATES])
+    say_more(len(found) - len(shown), "runs")
+
+
+def _history(rate: str, runs: list[BenchmarkRun]) -> tuple[str, str, str]:
+    """Return how a rate went over the runs."""
+    values = [getattr(run, rate) for run in runs]
+    last = values[-1]
+    return rate.replace("_", " "), "-" if last is None else f"{last:.2f}", sparkline(values)
+
+
+@command.command("gate")
+@project_option
+@at_option
+@json_option
+@click.option(
+    "--check",
+    "names",
+    type=OneOf(CHECKS),
+    multiple=True,
+    help="Apply only this check; may be repeated.  [default: all of them]",
+)
+def pass_gate(
+    project: str | None, at: float | None, names: tuple[str, ...], *, as_json: bool
+) -> int:
+    """Judge the last run: exit status 1 when a threshold fails, or there is nothing to judge."""
+    settings, project = settings_for(project)
+    gate = judge_last_run(settings, project, names, at=at, warn=_warn)
+    if gate.last is None:
+        try:
+            check_project(settings, project)
+        except UnknownProject as error:
+            _warn(str(error))
+    if as_json:
+        print_json(gate.to_document())
+    else:
+        _print(gate)
+    return 0 if gate.passed else _NO
+
+
+def _print(gate: Gate) -> None:
+    print_table(
+        ("check", "value", "allowed", "result"),
+        (
+            (
+                check.name,
+                "no data" if check.value is None else check.value,
+                f"{check.operator} {check.threshold:g}",
+                "passed" if check.passed else "FAILED",
+            )
+            for check in gate.checks
+        ),
+    )
+    worst = [(check.name, *astuple(task)) for check in gate.checks for task in check.tasks]
+    if worst:
+        print_table(("check", "task over the limit", "count"), worst)
+    if gate.last is None:
+        click.echo("nothing to judge: `trackrecord benchmark run` makes a snapshot")
+    elif gate.without_data and gate.is_of_earlier_version:
+        click.echo(
+            "the last run says nothing of single tasks: run `trackrecord benchmark run` again"
+        )
+    elif without := gate.without_data:
+        others = [check.name for check in gate.checks if check.name not in without]
+        choice = " ".join(f"--check {name}" for name in others)
+        click.echo(
+            f"the outcomes of the last run say nothing about {', '.join(without)}: "
+            f"report it, or leave it out with {choice or '--check'}"
+        )
+
+
+def _warn(message: str) -> None:
+    click.echo(f"trackrecord: {message}", err=True)
+
+
+def _span(run: BenchmarkSnapshot) -> str:
+    from trackrecord.learning.text.times import iso
+
+    since = run.since
+    return "all on record" if since is None else f"received since {iso(since)}"
+
+
+def _with_changes(run: BenchmarkRun) -> list[str | None]:
+    """Return each rate, with its change since the run before."""
+    return [_cell(getattr(run, name), run.changes[name]) for name in RATES]
+
+
+def _cell(value: float | None, change: float | None) -> str | None:
+    if value is None:
+        return None
+    return f"{value:.2f}" if change is None else f"{value:.2f} ({change:+.2f})"

@@ -1,0 +1,1 @@
+"""Commands that report outcomes, and what else agents tell."""

@@ -1,0 +1,147 @@
+"""`trackrecord demo`: the main job, on a simulated fleet."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...arguments.options import json_option
+from ...output.effect_cells import COLUMNS, cells
+from ...output.screen import console, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from trackrecord.resources.figures.effect import EffectAnswer
+
+
+@click.command("demo")
+@click.option(
+    "--agents",
+    type=click.IntRange(1, 64),
+    default=4,
+    show_default=True,
+    help="Run this many agents, each in a process of its own.",
+)
+@click.option(
+    "--outcomes",
+    type=click.IntRange(100, 1_000_000),
+    default=40_000,
+    show_default=True,
+    help="Publish this many outcomes in all.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Draw the fleet's luck from this seed.",
+)
+@json_option
+def command(agents: int, outcomes: int, seed: int, *, as_json: bool) -> None:
+    """Run a simulated fleet, and show what was learnt beside the truth.
+
+    Agents publish from processes of their own, a real worker learns; the end shows what was
+    learnt beside what was planted. Leaves nothing behind.
+    """
+    from trackrecord.process.logs import configure_logs
+
+    from ...demo.report import comparison
+    from ...demo.run import run_demo
+
+    configure_logs("warning")
+    started = time.monotonic()
+    with progress_bar() as progress:
+        steps = _Steps(progress)
+        result = run_demo(agents=agents, outcomes=outcomes, seed=seed, step=steps)
+    document = comparison(result)
+    if as_json:
+        print_json(document)
+        return
+    _print(document, result.effect, time.monotonic() - started)
+
+
+class _Steps:
+    """Shows one progress bar, for the current step."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._what = ""
+        self._task = progress.add_task("", total=None)
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if what != self._what:
+            self._what = what
+            self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(what, total=total or None)
+        self._progress.update(self._task, completed=done)
+
+
+def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> None:
+    out = console()
+    out.print("What helps, and what hurts: learnt beside planted", style="bold")
+    print_table(
+        ("strategy", "planted", "learnt", "observations", "state"),
+        (
+            (
+                each["id"],
+                _percent(each["planted_rate"]),
+                _percent(each["learnt_rate"]),
+                each["observations"],
+                each["state"],
+            )
+            for each in document["strategies"]
+        ),
+    )
+    out.print()
+    out.print("Which tool procedures succeed: learnt beside planted", style="bold")
+    print_table(
+        ("when", "tools in the order learnt", "planted", "learnt", "episodes"),
+        (
+            (
+                each["trigger"],
+                " > ".join(each["learnt_tools"] or ["-"]),
+                _percent(each["planted_rate"]),
+                _percent(each["learnt_rate"]),
+                each["episodes"],
+            )
+            for each in document["procedures"]
+        ),
+    )
+    out.print()
+    out.print(
+        f"What an agent gets for its next prompt ({document['tokens']} tokens, "
+        f"{document['left_out']} left out)",
+        style="bold",
+    )
+    click.echo(document["prompt"])
+    click.echo()
+    _print_effect(effect, document["effect"]["planted"])
+    out.print()
+    click.echo(
+        f"{document['outcomes']} outcomes from {document['agents']} processes, published and "
+        f"learnt in {document['seconds']} s: {document['outcomes_per_s']} a second "
+        f"(the whole demo: {seconds:.0f} s)"
+    )
+
+
+def _print_effect(effect: EffectAnswer, planted: float) -> None:
+    from trackrecord.learning.advice.effect.texts import conclusion
+
+    out = console()
+    given, withheld = effect.report.tasks
+    out.print(
+        f"Does it help: {given} further tasks follow what they are handed, {withheld} are handed "
+        "nothing",
+        style="bold",
+    )
+    rows = [(each.measure.name, *cells(each)) for each in effect.report.overall]
+    print_table(("measure", *COLUMNS), rows)
+    out.print(conclusion(effect.report)[0], markup=False)
+    out.print(f"Planted, by the strategies that they followed: {100 * planted:+.0f} points.")
+
+
+def _percent(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.0%}"

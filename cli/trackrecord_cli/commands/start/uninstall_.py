@@ -1,0 +1,39 @@
+"""`trackrecord uninstall`: remove what `trackrecord install` added."""
+
+from __future__ import annotations
+
+import click
+
+from ...arguments.agent_names import agent_argument, chosen
+from ...output.planning import show_note, show_plan
+
+_NO = 1
+
+
+@click.command("uninstall")
+@agent_argument
+@click.option("--dry-run", is_flag=True, help="Show the files and lines and change nothing.")
+def command(name: str | None, *, dry_run: bool) -> int:
+    """Remove what `trackrecord install` added, and nothing else.
+
+    NAME is claude-code, codex, opencode or all; without it, all. What has been learnt stays.
+    """
+    from trackrecord.settings.daemon_settings import load_daemon_settings
+    from trackrecord.settings.effect_consent import forget_effect_consent
+    from trackrecord_capture.agents.apply_plan import plan_uninstall, uninstall
+    from trackrecord_capture.agents.draft import DraftRefused
+
+    settings = load_daemon_settings()
+    is_refused = False
+    for agent in chosen(name or "all", home=settings.home):
+        try:
+            plan = plan_uninstall(agent, settings.home)
+            show_plan(agent.label, plan, is_done=not dry_run, verb="uninstall", with_lines=dry_run)
+            if not dry_run:
+                uninstall(agent, settings.home, plan)
+        except DraftRefused as error:
+            show_note(agent.label, str(error))
+            is_refused = True
+    if not dry_run and name in (None, "all"):
+        forget_effect_consent(settings.home)
+    return _NO if is_refused else 0
