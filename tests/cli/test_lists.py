@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cli.command_tree import leaves
+from trackrecord.resources.experience.commands import COMMANDS
 from trackrecord.resources.experience.competences import COMPETENCES
 from trackrecord.resources.experience.criteria import CRITERIA, CRITERION_FEEDBACK
 from trackrecord.resources.experience.lessons import LESSONS
@@ -33,6 +34,7 @@ from trackrecord_cli.output.screen import print_table
 LISTS = {
     ("patterns", "list"): PATTERNS.sorting("list"),
     ("lessons", "list"): LESSONS.sorting("list"),
+    ("commands", "list"): COMMANDS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): CRITERION_FEEDBACK,
     ("competences", "list"): COMPETENCES.sorting("list"),
