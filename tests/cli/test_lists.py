@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackrecord.queries import sorting
+from trackrecord.resources.commands import COMMANDS
 from trackrecord.resources.competences import COMPETENCES
 from trackrecord.resources.criteria import CRITERIA
 from trackrecord.resources.feedback import FEEDBACK
@@ -24,6 +25,7 @@ from trackrecord_cli.screen import print_table
 LISTS = {
     ("patterns", "list"): PATTERNS.sorting("list"),
     ("lessons", "list"): LESSONS.sorting("list"),
+    ("commands", "list"): COMMANDS.sorting("list"),
     ("criteria", "list"): CRITERIA.sorting("list"),
     ("criteria", "feedback", "task-1"): sorting.CRITERION_FEEDBACK,
     ("competences", "list"): COMPETENCES.sorting("list"),
@@ -82,7 +84,14 @@ def full(learnt, trackrecord, project, tmp_path):
                 "instruction": f"mend the login of page {number}", "success": number % 3 != 1,
                 "strategy": ["Split by component", "Tests first", "Ask the user"][number % 3],
                 "criteria": {"readable": "helpful", f"fast-{number % 3}": "harmful"},
-                "tool_graph": [{"tool": "find"}, {"tool": "book", "ok": False, "error": "none"}],
+                "tool_graph": [
+                    {"tool": "find"},
+                    {"tool": "book", "ok": False, "error": "none"},
+                    *(
+                        {"tool": "shell", "args": {"command": f"{program} test"}, "ok": True}
+                        for program in ("npm", "make")
+                    ),
+                ],
                 "timestamp": 1784000000 + number,
             }
             for number in range(9)

@@ -14,7 +14,7 @@ from ..screen import print_table, progress_bar
 if TYPE_CHECKING:
     from trackrecord.capture_rules import CaptureRules
     from trackrecord.learning.advice.moments.calls import TriedRun
-    from trackrecord.learning.advice.moments.replay import Replayed, CountedShare
+    from trackrecord.learning.advice.moments.replay import CountedShare, Replayed
 
 MOMENTS: Final = "moments"
 _RIGHT: Final = {

@@ -222,7 +222,9 @@ def _replayed(repository: _Repository) -> Replayed:
         hints=dict(sorted(kinds.items())),
         silent=CountedShare(len(sessions) - spoke, len(sessions)),
         most=max((len(each.hints) for each in sessions.values()), default=0),
-        right={kind: CountedShare(each[True], each.total()) for kind, each in sorted(judged.items())},
+        right={
+            kind: CountedShare(each[True], each.total()) for kind, each in sorted(judged.items())
+        },
         first_failures=CountedShare(counts["told first"], counts["first"]),
         recalled=CountedShare(counts["recalled"], counts["failures"]),
         false_alarms=CountedShare(counts["alarms"], counts["calls"] - counts["failures"]),
