@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from trackrecord.daemon_settings import DaemonSettings
-from trackrecord.learning.advice.moments.commands import Command, commands_of
+from trackrecord.learning.advice.moments.commands import MOST_RUNS, Command, commands_of
 from trackrecord.store.advice.runs import read_tried_runs
 
 from .kept import KeptAnswers
@@ -25,7 +25,7 @@ def found_commands(
         project_id: whose commands.
         at: a past moment to answer for.
     """
-    limit = settings.advice.max_runs
+    limit = min(settings.advice.max_runs, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
         runs = read_tried_runs(connection, project_id, limit=limit, at=at)
