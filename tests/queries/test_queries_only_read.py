@@ -11,6 +11,7 @@ from sqlalchemy import event
 import trackrecord.queries
 import trackrecord.resources
 from trackrecord.calls.given_store import store_of
+from trackrecord.resources.commands import list_commands
 from trackrecord.resources.competences import add_competence, list_competences
 from trackrecord.resources.feedback import give_feedback
 from trackrecord.resources.lessons import list_lessons
@@ -25,7 +26,9 @@ OUTCOMES = [
     {
         "outcome_id": f"run-{number}", "task_id": f"t{number}", "success": True,
         "instruction": "book a flight to Rome", "criteria": {"readable": "helpful"},
-        "strategy": "file-based", "tool_graph": [{"tool": "pay", "ok": False, "error": "no"}],
+        "strategy": "file-based", "tool_graph": [
+            {"tool": "pay", "ok": False, "error": "no", "args": {"command": "pay now"}},
+        ],
     }
     for number in range(4)
 ]  # fmt: skip
@@ -55,6 +58,7 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     given = {
         "text": "flight to Rome", "memory_id": "memory-1", "name": "readable",
         "lesson_id": list_lessons()[0].id, "pattern_id": "file-based", "some_id": "file-based",
+        "command_id": list_commands(everything=True)[0].id,
         "competence_id": list_competences()[0].id, "outcome_id": "run-1", "tools": "pay",
     }  # fmt: skip
     for question in questions:
