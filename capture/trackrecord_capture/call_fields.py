@@ -106,7 +106,17 @@ def kept_call(
         "duration_ms": _amount(call.duration_ms),
         "timestamp": _amount(call.started_at),
         "actor": redacted_beginning(call.actor, _LONGEST_ID) if call.actor != "agent" else None,
-        "checks": checks or None,
+        "checks": [_check(each) for each in checks] or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _check(check: CallCheck) -> dict[str, Any]:
+    fields = {
+        "kind": check.kind,
+        "state": check.state,
+        "line": check.line or None,
+        "is_whole": check.is_whole or None,
     }
     return {name: value for name, value in fields.items() if value is not None}
 

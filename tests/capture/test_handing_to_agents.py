@@ -21,6 +21,7 @@ from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.live.wording import attributed
+from trackrecord_capture.machines import this_machine
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names
 
@@ -148,6 +149,23 @@ def test_an_agent_is_told_of_its_own_tools(known, client, settings, handing):
     ):
         told = line.replace("`edit`", f"`{edit}`").replace("`read`", f"`{read}`")
         assert f"- {told}\n" in handing.answer(agent, start(session="s3"))
+
+
+def test_a_session_is_told_of_a_check_that_never_starts(known, client, settings, handing):
+    """In one line, on the machine where that is so; the holdout hears nothing of it."""
+    said = "Tests ran in this repository with `bun run test`; `rtk bun run test` has failed."
+    other = "Tests ran elsewhere."
+    advice = AdviceDocument(
+        project="shop", revision=1, computed_at=0.0, standing={this_machine(): said, "m2": other}
+    )
+    write_advice(client, settings, advice, cost_s=0.0)
+    text = handing.answer("codex", start())
+    assert text.count(said) == 1
+    assert other not in text
+    assert said not in handing.answer("codex", prompt())
+    known(holdout=0.999)
+    write_advice(client, settings, advice, cost_s=0.0)
+    assert handing.answer("codex", start(session="held out")) == ""
 
 
 def test_a_secret_that_is_on_record_is_not_handed_out(client, settings, handing):

@@ -104,7 +104,9 @@ def test_an_outcome_has_them_and_the_machine():
     )  # fmt: skip
     fields = outcome_of(run, machine=this_machine())
     (call,) = fields["tool_graph"]
-    assert [(check.kind, check.state) for check in call["checks"]] == [("test", "passed")]
+    assert call["checks"] == [
+        {"kind": "test", "state": "passed", "line": "npm test", "is_whole": True}
+    ]
     assert fields["metadata"]["machine"] == this_machine()
     assert len(this_machine()) == 16
     assert "machine" not in outcome_of(run)["metadata"]

@@ -65,6 +65,9 @@ def test_the_fields_of_an_outcome():
     assert fields["tool_graph"][0] == {
         "tool": "shell:pytest", "id": "t1", "args": {"command": "cd /src/p && uv run pytest"},
         "ok": True, "result": "Exit code 1\n1 failed", "duration_ms": 250.0, "timestamp": 1001.0,
+        "checks": [
+            {"kind": "test", "state": "ran", "line": "uv run pytest", "is_whole": True},
+        ],
     }  # fmt: skip
     assert fields["files_touched"] == ["a.py"]
     assert fields["cost"] == {"tokens_in": 5}

@@ -1,5 +1,6 @@
 """trackrecord evaluate: what advice would have said about recorded runs, from files alone."""
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -105,7 +106,10 @@ def test_torn_lines_are_named_in_one_line(trackrecord, history):
         (("jsonl", "{empty}"), "and found 0 runs of 0 tasks"),
         (("jsonl", "{other}"), "0 tasks; 12 records could not be read and counted nowhere; the"),
         (("csv", "{few}"), "'csv'"),
-        (("claude-code", "{few}"), "'claude-code' is not one of 'inspect', 'jsonl', 'tau-bench'"),
+        (
+            ("claude-code", "{few}"),
+            "'claude-code' is not one of 'inspect', 'jsonl', 'moments', 'tau-bench'",
+        ),
         (("jsonl", "{few}.gone"), "does not exist"),
         (("jsonl",), "Missing argument"),
         (("tau-bench", "{few}"), "is not a JSON array of runs"),
@@ -160,3 +164,78 @@ def test_two_hundred_recorded_runs(trackrecord):
     assert right["votes"] >= 0.5 > right["commonest"] == 0.4 > right["seed"]
     assert found["recommendation"]["distinct"] >= 12
     assert 0.2 < found["recommendation"]["silent"]["value"] < 0.8
+
+
+CHECKS = {
+    "rtk bun run test": (True, "Exit code 2\nerror: unrecognized subcommand 'bun'"),
+    "bun run test": (False, " 41 pass\n 0 fail\nRan 41 tests across 5 files. [700.00ms]"),
+}
+SESSIONS = Path(__file__).parents[3] / "shared/data/sessions"
+
+
+def _transcript(number, lines):
+    """The records of a session of Claude Code that runs command lines."""
+    session = f"00000000-0000-4000-8000-{number:012}"
+    common = {"sessionId": session, "cwd": "/work/shop", "version": "2.1.0", "isSidechain": False}
+
+    def record(kind, second, message, **more):
+        at = f"2026-03-{1 + number:02}T10:00:{second:02}.000Z"
+        return {"type": kind, "uuid": f"{session}-{second}", "timestamp": at, "message": message,
+                **common, **more}  # fmt: skip
+
+    prompt = f"Mend the cart so that it survives voucher number {number}"
+    yield record("user", 0, {"role": "user", "content": prompt}, promptId=f"p{number}")
+    for place, line in enumerate(lines):
+        is_error, said = CHECKS[line]
+        use = {"type": "tool_use", "id": f"c{place}", "name": "Bash", "input": {"command": line}}
+        result = {"type": "tool_result", "tool_use_id": f"c{place}", "content": said,
+                  "is_error": is_error}  # fmt: skip
+        yield record("assistant", 2 * place + 1, {"role": "assistant", "content": [use]})
+        yield record("user", 2 * place + 2, {"role": "user", "content": [result]})
+
+
+def test_sessions_are_replayed(trackrecord, tmp_path):
+    """What each would have been told by what the others had shown; nothing is published."""
+    broken, good = CHECKS
+    for number, lines in enumerate([[good], *[[broken, good]] * 5, [broken]]):
+        path = tmp_path / "projects" / "shop" / f"00000000-0000-4000-8000-{number:012}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{json.dumps(each)}\n" for each in _transcript(number, lines)))
+    ran = trackrecord("evaluate", "moments", tmp_path, "--json")
+    assert (ran.status, ran.err) == (0, "")
+    found = ran.json
+    assert (found["sessions"], found["calls"], found["failures"]) == (7, 12, 6)
+    assert found["hints"] == {"known failure": 3, "line that runs": 3}
+    assert found["silent_sessions"]["part"] == 1
+    assert found["most_in_a_session"] == 1
+    right = found["right"]
+    assert (right["line that runs"]["part"], right["line that runs"]["whole"]) == (3, 3)
+    assert found["told_at_first_failures"]["rate"] == 1.0
+    assert found["false_alarms"]["part"] == 0
+    assert found["never_tested_with_a_line_known"]["part"] == 1
+    assert found["told"][-1]["text"].startswith(
+        "`rtk bun run test` failed in each of the last 5 sessions here"
+    )
+    table = trackrecord("evaluate", "moments", tmp_path)
+    assert "14% (1 of 7)" in table.out
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert trackrecord("evaluate", "moments", empty).status == 1
+    assert trackrecord("evaluate", "tau-bench", empty).status == 2
+
+
+@pytest.mark.skipif(not SESSIONS.is_dir(), reason="the recorded sessions are not here")
+def test_goals_on_recorded_sessions(trackrecord, tmp_path):
+    """Precision, false alarms and coverage, as far as two repositories tell."""
+    for path in sorted(SESSIONS.glob("*/*.jsonl.gz")):
+        folder = tmp_path / path.parent.name / "projects" / "-home-u-x"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    found = trackrecord("evaluate", "moments", tmp_path, "--json").json
+    assert found["sessions"] > 150
+    assert found["hints_per_session"] <= 0.5
+    assert found["most_in_a_session"] <= 3
+    assert found["right"]["known failure"]["rate"] >= 0.85
+    assert found["right"]["file elsewhere"]["rate"] >= 0.85
+    assert found["false_alarms"]["rate"] <= 0.001
+    assert found["told_at_first_failures"]["rate"] >= 0.8

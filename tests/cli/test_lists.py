@@ -93,7 +93,14 @@ def full(learnt, trackrecord, project, tmp_path):
                 "instruction": f"mend the login of page {number}", "success": number % 3 != 1,
                 "strategy": ["Split by component", "Tests first", "Ask the user"][number % 3],
                 "criteria": {"readable": "helpful", f"fast-{number % 3}": "harmful"},
-                "tool_graph": [{"tool": "find"}, {"tool": "book", "ok": False, "error": "none"}],
+                "tool_graph": [
+                    {"tool": "find"},
+                    {"tool": "book", "ok": False, "error": "none"},
+                    *(
+                        {"tool": "shell", "args": {"command": f"{program} test"}, "ok": True}
+                        for program in ("npm", "make")
+                    ),
+                ],
                 "timestamp": 1784000000 + number,
             }
             for number in range(9)

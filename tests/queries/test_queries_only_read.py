@@ -11,6 +11,7 @@ from sqlalchemy import event
 import trackrecord.resources
 from trackrecord.resources.access.fake_store import store_of
 from trackrecord.resources.access.project_store import given_stores
+from trackrecord.resources.experience.commands import list_commands
 from trackrecord.resources.experience.competences import add_competence, list_competences
 from trackrecord.resources.experience.lessons import list_lessons
 from trackrecord.resources.experience.memories import list_memories, recall
@@ -25,7 +26,9 @@ OUTCOMES = [
     {
         "outcome_id": f"run-{number}", "task_id": f"t{number}", "success": True,
         "instruction": "book a flight to Rome", "criteria": {"readable": "helpful"},
-        "strategy": "file-based", "tool_graph": [{"tool": "pay", "ok": False, "error": "no"}],
+        "strategy": "file-based", "tool_graph": [
+            {"tool": "pay", "ok": False, "error": "no", "args": {"command": "pay now"}},
+        ],
     }
     for number in range(4)
 ]  # fmt: skip
@@ -56,6 +59,7 @@ def test_what_needs_only_a_token_to_read_changes_nothing(statements):
     given = {
         "text": "flight to Rome", "memory_id": "memory-1", "name": "readable",
         "lesson_id": list_lessons()[0].id, "pattern_id": "file-based", "some_id": "file-based",
+        "command_id": list_commands(everything=True)[0].id,
         "competence_id": list_competences()[0].id, "outcome_id": "run-1", "tools": "pay",
         "scores": {"readable": 0.5},
     }  # fmt: skip

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import redis
 
 from tests.worker.working import body, publish
+from trackrecord.learning.advice.moments.facts import decode_moments
+from trackrecord.prompt.reading.cache import read_moments
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.services import Services
@@ -62,6 +64,35 @@ def test_what_waits_is_learnt_first(
     worker.drain.run()
     assert worker.adviser.advise_due() == 1
     assert runs_advised(settings) == 4
+
+
+def test_what_is_known_at_a_failure_is_cached_beside_it(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """With the line that a session's start says, from five sessions on."""
+    calls = [
+        {
+            "tool": "shell:bun test", "args": {"command": line}, "ok": state == "passed",
+            "error": None if state == "passed" else "error: unrecognized subcommand 'bun'",
+            "checks": [{"kind": "test", "state": state, "line": line, "is_whole": True}],
+        }
+        for line, state in (("rtk bun run test", "not started"), ("bun run test", "passed"))
+    ]  # fmt: skip
+    for number in range(5):
+        fields = {"tool_graph": calls, "captured_from": "transcript"}
+        learn(worker, client, body(number, **fields, metadata={"session": f"s{number}"}))
+    worker.adviser.advise("default")
+    _, data = read_moments(client, store_settings, "default")
+    assert data is not None
+    (facts,) = decode_moments(data).values()
+    failure = facts.failure("line rtk bun run test", "")
+    assert failure is not None
+    assert (failure.sessions, failure.remedy) == (5, "bun run test")
+    advice = RankingsReader(store_settings).cached("default").advice
+    assert advice is not None
+    (line,) = advice.standing.values()
+    assert line.startswith("Tests ran in this repository with `bun run test` (5 sessions")
+    assert line.endswith("`rtk bun run test` has failed in the last 5 sessions.")
 
 
 def test_lost_advice_is_counted_again(

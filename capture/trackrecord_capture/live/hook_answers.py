@@ -81,8 +81,8 @@ class HookAnswers:
         before = self._told.of(agent, asked.session_id, "session")
         found = self._ask(agent, asked, kind, project, before)
         said = found.prompt
-        if kind == "session" and (found.exposure is None or not found.exposure.withheld):
-            said = "\n".join(filter(None, (said, self._standing(project))))
+        if kind == "session" and found.arm != "withheld" and (line := self._standing(project)):
+            said = "\n".join(filter(None, (said, f"- {line}")))
         text = redacted(attributed(said, project))
         entries = () if found.exposure is None else found.exposure.entries
         told = SessionMark(text, tuple(dict.fromkeys((*before.entries, *entries))))

@@ -11,7 +11,9 @@ from markupsafe import Markup, escape
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _DASH: Final = "–"
 # The states that have a colour; each is also written out.
-_GOOD: Final = frozenset({"proven", "established", "success", "it helps", "active", "helpful"})
+_GOOD: Final = frozenset(
+    {"proven", "established", "success", "it helps", "active", "helpful", "runs"}
+)
 _BAD: Final = frozenset(
     {
         "warning",
@@ -24,6 +26,8 @@ _BAD: Final = frozenset(
         "harmful",
         "broken",
         "known pitfall",
+        "never ran",
+        "does not run",
     }
 )
 

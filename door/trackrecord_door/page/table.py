@@ -42,6 +42,7 @@ class Action:
 
 NAVIGATION: Final = (
     ("/", "Overview"),
+    ("/commands", "Commands"),
     ("/lessons", "Lessons"),
     ("/patterns", "Patterns"),
     ("/procedures", "Procedures"),
@@ -55,6 +56,8 @@ NAVIGATION: Final = (
 
 VIEWS: Final = (
     View("/", "overview.shown"),
+    View("/commands", "commands.shown"),
+    View("/commands/{command:path}", "commands.entry"),
     View("/lessons", "lessons.shown"),
     View("/lessons/{lesson:path}", "lessons.entry"),
     View("/patterns", "patterns.shown"),
@@ -73,6 +76,8 @@ VIEWS: Final = (
 )
 
 ACTIONS: Final = (
+    Action("/commands/dismiss", "commands.dismiss"),
+    Action("/commands/restore", "commands.restore"),
     Action("/lessons/dismiss", "lessons.dismiss"),
     Action("/lessons/restore", "lessons.restore"),
     Action("/patterns/promote", "patterns.promote"),

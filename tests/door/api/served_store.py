@@ -87,6 +87,7 @@ class ServedStore:
             )
             trackrecord.benchmark_run()
             lessons = trackrecord.list_lessons(everything=True)
+            commands = trackrecord.list_commands(everything=True)
         self._hand_out(project, mark)
         tasks = InFlightStore(self.client, self.settings.keys, project, self.settings.errors)
         error = error_report(f"{mark}-1", "timeout", f"{mark} timed out", tool_name=mark)
@@ -99,6 +100,7 @@ class ServedStore:
         self.ids[project] = {
             "pattern_id": f"{mark}-split",
             "lesson_id": lessons[0].id,
+            "command_id": commands[0].id,
             "name": f"{mark}-clean",
             "competence_id": record.id,
             "memory_id": memory.id,
@@ -157,7 +159,7 @@ def _outcome(project: str, mark: str, number: int, now: float) -> dict[str, Any]
         "error_count": 0 if success else 3,
         "duration_ms": 1000 + number,
         "tool_graph": [
-            {"tool": f"{mark}-grep", "ok": True},
+            {"tool": f"{mark}-grep", "ok": True, "args": {"command": f"make {mark} test"}},
             {"tool": "edit", "ok": success, "error": None if success else f"{mark} not found"},
             {"tool": f"{mark}-test", "ok": success},
         ],

@@ -47,10 +47,12 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
         return [each.to_document() for each in call(at=at, **given)]
 
     pattern, lesson, run_id = ids["pattern_id"], ids["lesson_id"], ids["outcome_id"]
+    command_id = ids["command_id"]
     with served.calls():
         for path, from_python, command in (
             ("/patterns", listed(trackrecord.list_patterns), ("patterns", "list")),
             ("/lessons", listed(trackrecord.list_lessons), ("lessons", "list")),
+            ("/commands", listed(trackrecord.list_commands), ("commands", "list")),
             ("/criteria", listed(trackrecord.list_criteria), ("criteria", "list")),
             ("/competences", listed(trackrecord.list_competences), ("competences", "list")),
             ("/memories", listed(trackrecord.list_memories), ("memories", "list")),
@@ -66,6 +68,11 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
                 f"/lessons/{lesson}",
                 trackrecord.show_lesson(lesson, at=at).to_document(),
                 ("lessons", "show", lesson),
+            ),
+            (
+                f"/commands/{command_id}",
+                trackrecord.show_command(command_id, at=at).to_document(),
+                ("commands", "show", command_id),
             ),
             (
                 f"/runs/{run_id}",

@@ -12,6 +12,7 @@ EXAMPLES: Mapping[str, Callable[[ShownStore, str], str]] = {
     "/procedures/{id:path}": lambda store, project: store.long_procedure(project),
     "/runs/{id:path}": lambda store, project: store.long_run(project),
     "/lessons/{lesson:path}": lambda store, project: _first(store, project, "list_lessons"),
+    "/commands/{command:path}": lambda store, project: _first(store, project, "list_commands"),
     "/patterns/{pattern:path}": lambda store, project: _first(store, project, "list_patterns"),
     "/memories/{memory:path}": lambda store, project: _first(store, project, "list_memories"),
     "/criteria/{criterion:path}": lambda store, project: _first(store, project, "list_criteria"),

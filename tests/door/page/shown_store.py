@@ -181,7 +181,10 @@ def _failing_tools(hostile: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield outcomes that teach lessons about tools with hostile names and errors."""
     for number, text in enumerate(hostile[::10]):
         for task in range(4):
-            call = {"tool": text[:120] or "blank", "ok": False, "error": text or "blank"}
+            call = {
+                "tool": text[:120] or "blank", "ok": False, "error": text or "blank",
+                "args": {"command": f"run {text}"},
+            }  # fmt: skip
             yield {
                 "outcome_id": f"failing-{number}-{task}",
                 "task_id": f"failing {number} {task}",
@@ -201,7 +204,8 @@ def _outcome(number: int, text: Callable[[int, str], str]) -> dict[str, Any]:
     moment = time.time() - (_TASKS - number) * _DAY / 6
     name = text(number, "update_booking")[:120]
     calls = [
-        {"tool": text(number + 1, "find_user")[:120], "ok": True, "duration_ms": 120},
+        {"tool": text(number + 1, "find_user")[:120], "ok": True, "duration_ms": 120,
+         "args": {"command": text(number, "npm test")}},
         {"tool": name, "ok": success, "duration_ms": 480,
          "args": {"reason": text(number + 2, "change of plans")},
          "error": None if success else text(number + 3, "Error: payment does not match")},

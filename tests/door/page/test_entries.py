@@ -107,6 +107,34 @@ def test_lessons_memories_and_criteria_are_filtered(page_door, entries):
     assert linked(criteria, "/criteria") == ["polite", quote("a/b?c#d %25", safe="")]
 
 
+def test_a_command_is_shown_and_dismissed(page_door, shown_store, entries):
+    """The page says what the call says; what is dismissed leaves the list."""
+    failing = {
+        "tool": "shell", "args": {"command": "rtk bun run test"}, "ok": False,
+        "error": "error: unrecognized subcommand 'bun'",
+    }  # fmt: skip
+    shown_store.teach(
+        entries,
+        [
+            {"outcome_id": f"rtk-{n}", "task_id": f"rtk-{n}", "success": None,
+             "metadata": {"session": f"rtk-{n}"}, "tool_graph": [failing]}
+            for n in range(3)
+        ],
+    )  # fmt: skip
+    with shown_store.calls(entries):
+        command = next(each for each in trackrecord.list_commands() if "rtk" in each.line)
+    _, html = get(page_door, "/commands", project=entries, state="never ran", q="rtk")
+    assert linked(html, "/commands") == [command.id]
+    _, html = get(page_door, f"/commands/{command.id}", project=entries)
+    assert "in each of 3 sessions" in html
+    assert html.count("/runs/rtk-") == 3
+    with shown_store.calls(entries):
+        trackrecord.dismiss_command(command.id)
+    _, html = get(page_door, f"/commands/{command.id}", project=entries)
+    assert "/commands/restore" in html
+    assert "rtk" not in get(page_door, "/commands", project=entries)[1]
+
+
 def test_empty_lists_say_what_to_do(page_door, shown_store):
     """Not only that there is nothing."""
     shown_store.teach("bare", [outcome(1)])

@@ -5,7 +5,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.moments.commands import Command, commands_of
+from trackrecord.learning.advice.moments.commands import MOST_RUNS, Command, commands_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
@@ -25,7 +25,7 @@ def found_commands(
         project_id: whose commands.
         at: a past moment to answer for.
     """
-    limit = settings.advice.max_runs
+    limit = min(settings.advice.max_runs, MOST_RUNS)
 
     def find() -> tuple[Command, ...]:
         runs = read_tried_runs(connection, project_id, limit=limit, at=at)

@@ -20,7 +20,7 @@ from trackrecord.learning.advice.lessons.lesson import (
     subject_tools,
 )
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.moments.commands import facts_without, histories_of
+from trackrecord.learning.advice.moments.commands import MOST_RUNS, facts_without, histories_of
 from trackrecord.learning.advice.moments.facts import MomentFacts
 from trackrecord.learning.advice.moments.hints import standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
@@ -98,7 +98,8 @@ def build_moments(
     project_id = project_id_of(connection, project)
     if project_id is None:
         return {}
-    runs = read_tried_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
+    limit = min(rules.advice.max_runs, MOST_RUNS)
+    runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     return {
         repository: facts_without(history.facts(), repository, dismissed)

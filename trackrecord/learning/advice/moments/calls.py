@@ -14,7 +14,7 @@ import msgspec
 from ...competences.episodes.checks import CHECKS, MAKES
 from ...text.inert import one_line
 from ...text.words import words_of
-from ..runs.failures import error_template, has_not_started, is_unreachable
+from ..runs.failures import has_not_started, is_unreachable, masked_line
 
 LONGEST_LINE: Final = 300
 TEST: Final = "test"
@@ -174,7 +174,7 @@ def keys_of(call: TriedCall) -> Iterator[str]:
     told = call.told
     if told:
         yield exact_key(told)
-        shape = error_template(told)
+        shape = masked_line(told)
         if shape != told:
             yield f"shape {shape}"
     words = call.words

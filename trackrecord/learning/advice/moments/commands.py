@@ -19,6 +19,8 @@ from .facts import (
 from .history import CallHistory
 from .wording import failing_words, needing_words, running_words
 
+MOST_RUNS: Final = 2000
+"""How many runs are read: half a second's work; a streak that is older has long been told."""
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
 # Kinds in the order in which they are shown.

@@ -95,19 +95,19 @@ class CallHistory:
 
     def add(self, run: TriedRun) -> None:
         """Add a run that ended after all that were added before."""
-        self._needs.add(run)
+        keyed: list[tuple[TriedCall, Sequence[str]]] = []
         for call in run.calls:
-            self._add(run, call)
-
-    def _add(self, run: TriedRun, call: TriedCall) -> None:
-        failed = call.failed
-        if failed or call.ran:
-            self._count_repeats(self._sessions[run.session], call, failed=failed)
-            for key in keys_of(call):
-                self._try(run, call, key, failed=failed)
-        self._add_lines(run, call)
-        if call.file and call.ok and not call.line:
-            self._files[basename(call.file)][call.file].add(run.session)
+            failed = call.failed
+            if failed or call.ran:
+                keys = tuple(keys_of(call))
+                keyed.append((call, keys))
+                self._count_repeats(self._sessions[run.session], keys[:1], failed=failed)
+                for key in keys:
+                    self._try(run, call, key, failed=failed)
+            self._add_lines(run, call)
+            if call.file and call.ok and not call.line:
+                self._files[basename(call.file)][call.file].add(run.session)
+        self._needs.add(run, keyed)
 
     def _try(self, run: TriedRun, call: TriedCall, key: str, *, failed: bool) -> None:
         of_key, at = self._tries[key], call.at or run.ended_at
@@ -143,8 +143,8 @@ class CallHistory:
             for tries in self._sessions[run.session].failing.pop(check.kind, ()):
                 tries.then.add(check.line)
 
-    def _count_repeats(self, session: _Session, call: TriedCall, *, failed: bool) -> None:
-        key = next(iter(keys_of(call)), "")
+    def _count_repeats(self, session: _Session, exact: Sequence[str], *, failed: bool) -> None:
+        key = "".join(exact)
         last, times = session.repeated
         if key and key == last and times >= _THIRD:
             self._repeats[0] += 1

@@ -7,12 +7,12 @@ that came before, no more than one in a hundred would be found by chance.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ..lessons.chance import Stratum, chance_of, discoveries
-from .calls import TriedCall, TriedRun, keys_of
+from .calls import TriedCall, TriedRun
 from .facts import FEWEST_SESSIONS, KnownNeed
 
 _LEVEL: Final = 0.01
@@ -55,13 +55,18 @@ class NeedHistory:
         # Of each session and command that was tried: whether it has failed and not yet run.
         self._is_failing: dict[tuple[str, str], bool] = {}
 
-    def add(self, run: TriedRun) -> None:
-        """Add a run that ended after all that were added before."""
+    def add(self, run: TriedRun, keyed: Iterable[tuple[TriedCall, Sequence[str]]]) -> None:
+        """Add a run that ended after all that were added before.
+
+        Args:
+            run: the run.
+            keyed: those of its calls that ran or failed, each with its names.
+        """
         before = self._earlier[run.session]
-        for call in run.calls:
-            if not (call.failed or call.ran) or not call.line:
+        for call, keys in keyed:
+            if not call.line:
                 continue
-            for key in keys_of(call):
+            for key in keys:
                 if key.startswith(("line ", "words ")):
                     self._note(key, run, call, before)
             words = call.words

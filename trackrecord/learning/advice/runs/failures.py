@@ -156,12 +156,13 @@ def error_template(text: str) -> str:
     Numbers, quoted texts, paths, addresses, ids, hashes and times become `<n>`, `<text>`, `<path>`,
     `<url>`, `<mail>`, `<id>` and `<time>`. It has at most 200 characters, in whole words.
     """
-    return _template(error_line(text))
+    return masked_line(error_line(text))
 
 
-# The same few errors come again and again.
+# The same few lines come again and again.
 @lru_cache(maxsize=4096)
-def _template(line: str) -> str:
+def masked_line(line: str) -> str:
+    """Return a line of an error, or of a command, with its variable parts replaced."""
     for pattern, placeholder in _VARIABLE:
         line = pattern.sub(placeholder, line)
     line = _REPEATED.sub(r"\1", line).strip()
