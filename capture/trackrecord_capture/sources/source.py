@@ -52,12 +52,31 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class RecordedPrompt(msgspec.Struct, frozen=True):
+    """What an agent's own recording says of a prompt; what it does not say is "".
+
+    Attributes:
+        id: the prompt's id.
+        folder: the folder that the agent worked in.
+        repository: the address of the repository.
+    """
+
+    id: str = ""
+    folder: str = ""
+    repository: str = ""
+
+
 class Source(Protocol):
     """An agent whose sessions are recorded on this machine."""
 
     @property
     def name(self) -> str:
         """The agent's name, as in `trackrecord import NAME`."""
+        ...
+
+    @property
+    def pattern(self) -> str:
+        """What the paths of its logs end in, as a glob: `rollout-*.jsonl`."""
         ...
 
     def homes(self) -> Sequence[Path]:
