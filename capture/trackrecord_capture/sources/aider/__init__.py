@@ -108,6 +108,7 @@ class _History:
         self._chat.session = f"{self._log.path.absolute().parent.name}-{started.replace(' ', 'T')}"
         self._chat.folder = str(self._log.path.absolute().parent)
         self._chat_start = start
+        self._calls = 0
 
     def _take(self, text: str, start: int) -> None:
         if text.startswith(_ASKED):

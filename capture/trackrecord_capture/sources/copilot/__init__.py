@@ -117,7 +117,7 @@ class _Session:
         text = as_text(as_object(data.get("result")).get("content")) or as_text(
             error.get("message")
         )
-        if error.get("code") in _REFUSED:
+        if as_text(error.get("code")) in _REFUSED:
             self.conversation.refuse(call_id, text, at)
             return
         # A command that failed is a success of its tool.

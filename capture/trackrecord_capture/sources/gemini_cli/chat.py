@@ -30,6 +30,7 @@ TOOLS: Final[Mapping[str, Action]] = {
     "delegate_to_agent": "delegate",
     "invoke_agent": "delegate",
 }
+_NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 _OUTPUT: Final = re.compile(
     r"^Output: (.*?)(?=^(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): "
@@ -134,5 +135,5 @@ class Chat:
             self.conversation.result(call_id, text, ok=None, at=at)
             return
         code = int(codes[-1]) if codes else 0
-        output = printed[1].rstrip("\n")
+        output = printed[1].rstrip("\n").removeprefix(_NOTHING)
         self.conversation.result(call_id, output, ok=True, at=at, exit_code=code)

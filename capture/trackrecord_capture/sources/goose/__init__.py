@@ -12,7 +12,7 @@ from ..conversation import Conversation
 from ..databases import database_log, open_read_only
 from ..declaration import Action, CodingAgent
 from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
-from ..moments import seconds_of
+from ..moments import seconds_of, seconds_of_millis
 from ..source import Log, ReadRun, Unreadable
 
 __all__ = ["AGENT", "Goose"]
@@ -184,9 +184,10 @@ def _moment(created: object) -> float | None:
     """Return the seconds of a moment, which some versions write in milliseconds."""
     if isinstance(created, str):
         return seconds_of(created)
-    if not isinstance(created, (int, float)) or created <= 0:
+    count = as_count(created)
+    if count is None:
         return None
-    return created / 1000 if created > _MILLIS_FROM else float(created)
+    return seconds_of_millis(count if count > _MILLIS_FROM else count * 1000)
 
 
 AGENT: Final = CodingAgent(label="Goose", source=Goose(), tools=TOOLS)

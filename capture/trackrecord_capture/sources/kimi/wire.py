@@ -69,9 +69,8 @@ class Wire:
     def take(self, record: dict[str, Any], start: int) -> None:
         """Take a record."""
         if isinstance(record.get("message"), dict) and "timestamp" in record:
-            moment = record["timestamp"]
-            at = float(moment) if isinstance(moment, (int, float)) else None
-            message = record["message"]
+            count, message = as_count(record["timestamp"]), record["message"]
+            at = None if count is None else seconds_of_millis(record["timestamp"] * 1000)
             self._old(message.get("type"), as_object(message.get("payload")), at, start)
         else:
             self._new(record, seconds_of_millis(record.get("time")), start)
@@ -103,7 +102,8 @@ class Wire:
 
     def _old(self, kind: object, payload: dict[str, Any], at: float | None, start: int) -> None:
         if kind == "TurnBegin":
-            self.conversation.ask(words_in(payload.get("user_input")), at, start=start)
+            words, prompt = words_in(payload.get("user_input")), f"at-{at}" if at else ""
+            self.conversation.ask(words, at, start=start, prompt=prompt)
         elif kind == "ToolCall":
             function = as_object(payload.get("function"))
             given = _decoded(as_text(function.get("arguments")))
@@ -148,9 +148,9 @@ class Wire:
             self.conversation.count(answer, read, as_count(usage.get("output")), model=model)
 
     def _end(self, reason: object, says: str, at: float | None) -> None:
-        if reason in _STOPPED:
+        if as_text(reason) in _STOPPED:
             self.conversation.see(Seen.INTERRUPTED, "", at)
-        elif reason in _FAILED:
+        elif as_text(reason) in _FAILED:
             self.conversation.see(Seen.API_FAILED, says, at)
         else:
             self.conversation.end(at)

@@ -25,6 +25,7 @@ TOOLS: Final[Mapping[str, Action]] = {
     "task": "delegate",
     "agent": "delegate",
 }
+_NOTHING: Final = "(empty)"
 _SHELL: Final = "run_shell_command"
 # The answer to the model: what was run, where, what it printed, and how it ended, a line for each.
 _OUTPUT: Final = re.compile(r"^Output: (.*?)^Error: ", re.MULTILINE | re.DOTALL)
@@ -97,7 +98,7 @@ class Chat:
         # Of a command in the background no status is known.
         codes, printed = _EXIT.findall(text[-1000:]), _OUTPUT.search(text)
         code = int(codes[-1]) if codes else None
-        output = printed[1].rstrip("\n") if printed else text
+        output = printed[1].rstrip("\n").removeprefix(_NOTHING) if printed else text
         ok = None if code is None else True
         self.conversation.result(call_id, output, ok=ok, at=at, exit_code=code)
 
