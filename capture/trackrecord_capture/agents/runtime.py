@@ -34,7 +34,7 @@ _MCP: Final = """\
 # reported by their hooks: there is no tool to report them once more.
 TRACKRECORD_HOME={home}
 export TRACKRECORD_HOME
-exec {python} -P -m trackrecord_cli mcp --by-folder --tool recall --tool remember "$@"
+exec {python} -I -S {proxy} {home} {python}
 """
 
 
@@ -75,8 +75,11 @@ def write_runtime(home: Path) -> None:
     hook = folder / "hook.py"
     _write(hook, _hook(), 0o600)
     python = shlex.quote(sys.executable)
-    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=shlex.quote(str(hook))), 0o700)
-    _write(mcp_path(home), _MCP.format(python=python, home=shlex.quote(str(home))), 0o700)
+    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=_quoted(hook)), 0o700)
+    proxy = folder / "mcp.py"
+    _write(proxy, packaged("mcp_proxy.py"), 0o600)
+    server = _MCP.format(python=python, proxy=_quoted(proxy), home=_quoted(home))
+    _write(mcp_path(home), server, 0o700)
 
 
 def remove_runtime(home: Path) -> None:
@@ -86,7 +89,7 @@ def remove_runtime(home: Path) -> None:
         OSError: something cannot be removed.
     """
     folder = runtime_folder(home)
-    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py"):
+    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py", folder / "mcp.py"):
         path.unlink(missing_ok=True)
     for name in (FIRED, TOLD):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -111,6 +114,10 @@ def _hook() -> str:
         assert text.count(line) == 1  # noqa: S101 - the two files belong together
         text = text.replace(line, line.removesuffix("{}") + repr(declared))
     return text
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def _write(path: Path, text: str, mode: int) -> None:
