@@ -133,7 +133,9 @@ def test_a_new_agent_needs_nothing_but_its_package(made_up):
     hook = settings["hooks"]["TurnOver"][0]["hooks"][0]["command"]
     event = {"hook_event_name": "TurnOver", "session_id": "s1", "cwd": "/src"}
     moved = {"PATH": os.environ["PATH"], "MADE_UP_HOME": "/elsewhere"}
-    subprocess.run(["/bin/sh", "-c", hook], input=json.dumps(event), text=True, env=moved, check=True)
+    subprocess.run(
+        ["/bin/sh", "-c", hook], input=json.dumps(event), text=True, env=moved, check=True
+    )
     (note,) = (home / "home" / "hooks").glob("*.json")
     noted = json.loads(note.read_text())
     assert (noted["agent"], noted["event"]) == ("made-up", "Stop")

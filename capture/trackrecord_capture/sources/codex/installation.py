@@ -32,6 +32,7 @@ HOME_VARIABLE: Final = "CODEX_HOME"
 _TIMEOUT_S: Final = 2
 _ASKING: Final = ("SessionStart", "UserPromptSubmit")
 _NOTING: Final = "Stop"
+_STOPPED: Final = "Interrupt"
 TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
@@ -216,11 +217,14 @@ def _pattern(home: Path) -> re.Pattern[str]:
 
 
 def _wanted(home: Path, config: Draft) -> Groups:
-    """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken."""
+    """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken.
+
+    Nothing else tells of a turn that the person stopped.
+    """
     command = hook_command(home, NAME)
     program = document(config).get("notify")
     is_taken = program is not None and program != [str(wrapper_path(home)), NAME]
-    events = (*_ASKING, _NOTING) if is_taken else _ASKING
+    events = (*_ASKING, _STOPPED, _NOTING) if is_taken else (*_ASKING, _STOPPED)
     group: dict[str, Any] = {
         "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]
     }
