@@ -9,7 +9,7 @@ from ..declaration import CodingAgent
 from ..log_files import by_last_change, home_of, logs_in
 from ..message_logs import read_document, read_records
 from ..source import Log, ReadRun, Unreadable
-from .chat import TOOLS, Chat
+from .chat import TOOLS, GeminiChat
 
 __all__ = ["AGENT", "GeminiCli"]
 
@@ -33,7 +33,7 @@ class GeminiCli:
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
         """Yield the runs of a chat; see `Source.read`. Older versions wrote one document."""
-        chat = Chat(_NAME, log.path)
+        chat = GeminiChat(_NAME, log.path)
         if log.path.suffix == ".jsonl":
             yield from read_records(log, resume_at, chat)
         else:

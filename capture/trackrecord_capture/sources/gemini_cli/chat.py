@@ -46,7 +46,7 @@ _ROOT: Final = ".project_root"
 _LONGEST_PATH: Final = 4096
 
 
-class Chat:
+class GeminiChat:
     """Reads the records of one chat; see `MessageReader`."""
 
     def __init__(self, agent: str, path: Path) -> None:

@@ -9,7 +9,7 @@ from ..declaration import CodingAgent
 from ..log_files import by_last_change, home_of, logs_in
 from ..message_logs import read_records
 from ..source import Log, ReadRun, Unreadable
-from .chat import TOOLS, Chat
+from .chat import TOOLS, QwenChat
 
 __all__ = ["AGENT", "QwenCode"]
 
@@ -33,7 +33,7 @@ class QwenCode:
 
     def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
         """Yield the runs of a chat; see `Source.read`."""
-        yield from read_records(log, resume_at, Chat(_NAME))
+        yield from read_records(log, resume_at, QwenChat(_NAME))
 
 
 def _folder() -> Path:

@@ -34,7 +34,7 @@ _REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
 _API_ERROR: Final = "qwen-code.api_error"
 
 
-class Chat:
+class QwenChat:
     """Reads the records of one chat; see `MessageReader`."""
 
     def __init__(self, agent: str) -> None:
