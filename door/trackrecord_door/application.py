@@ -1,5 +1,6 @@
 """The application: all routes of the front door, behind the checks of who may use it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -22,7 +23,7 @@ from .floor import Floor
 from .hook_routes import HookRoutes
 from .intake import Intake
 from .langfuse_routes import LangfuseRoutes
-from .mcp_server import routes as mcp_routes
+from .mcp_server.routes import McpRoutes
 from .metrics import routes as metrics_routes
 from .metrics.requests import CountRequests, Requests
 from .otlp_routes import OtlpRoutes
@@ -57,10 +58,13 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
     tokens = Tokens(floor)
     sessions = Sessions(floor.settings.home)
     requests = Requests()
+    mcp = McpRoutes(floor)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(mcp.warm_up())
         yield
+        warming.cancel()
         intake.close()
         tokens.close()
         floor.close()
@@ -73,7 +77,7 @@ def create_app(settings: HttpSettings, intake: Intake, floor: Floor) -> Starlett
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
             *api_routes.routes(floor, bodies),
-            *mcp_routes.routes(floor),
+            *mcp.routes(),
             *metrics_routes.routes(floor, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
             *page_routes.routes(floor),

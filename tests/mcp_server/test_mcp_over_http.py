@@ -15,7 +15,7 @@ from trackrecord.daemon_settings import DaemonSettings
 from trackrecord_door.answers import RequestRefused, refused
 from trackrecord_door.callers import OWNER, Caller, Permission
 from trackrecord_door.floor import Floor
-from trackrecord_door.mcp_server.routes import routes
+from trackrecord_door.mcp_server.routes import McpRoutes
 
 ACCEPTED = {"accept": "application/json, text/event-stream"}
 _HELLO = {
@@ -55,7 +55,7 @@ def of_caller(home, caller):
     """Asks the routes as one caller; a function of query, method and parameters."""
     floor = Floor(DaemonSettings(home=home, project="usual"))
     app = Starlette(
-        routes=routes(floor),
+        routes=McpRoutes(floor).routes(),
         middleware=[Middleware(_Bears, caller=caller)],
         exception_handlers={RequestRefused: lambda request, error: refused(request, error)},
     )

@@ -154,7 +154,7 @@ class RunOnRecord:
 def _verdict(said: Outcome) -> dict[str, Any]:
     return {
         "success": said.success,
-        "outcome_source": said.outcome_source,
+        "outcome_source": None if said.success is None else said.outcome_source,
         "captured_from": said.captured_from,
         "grounds": [msgspec.to_builtins(ground) for ground in said.grounds or ()],
     }

@@ -102,18 +102,22 @@ def _renamed(settings: Settings) -> set[str]:
 
 def _find(wanted: WantedImport) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
-    from trackrecord_capture.sources.register import SOURCES
+    from trackrecord_capture.sources.register import agent_of, known_sources
 
     for path in wanted.paths:
         if not path.exists():
             message = f"{path} does not exist"
             raise ImportFormatError(message)
-    sources = list(SOURCES.values()) if wanted.agents == ALL else [SOURCES[wanted.agents]]
+    is_one = wanted.agents != ALL
+    sources = [agent_of(wanted.agents).source] if is_one else list(known_sources().values())
     found: Found = []
     searched: list[Path] = []
     for source in sources:
         places = list(wanted.paths or source.homes())
         searched += places
+        if not is_one:
+            # A file that is named belongs to the agent that names its own ones so.
+            places = [each for each in places if each.is_dir() or each.match(source.pattern)]
         claimed = {log.path for _, log in found}
         found += [(source, log) for log in source.logs(places) if log.path not in claimed]
     return found, list(dict.fromkeys(searched))
