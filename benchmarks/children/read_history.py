@@ -13,7 +13,7 @@ import msgspec
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_capture.sources.register import SOURCES
+from trackrecord_capture.sources.register import known_sources
 from trackrecord_producers.bodies.body import build_wire_body
 
 from .peak import peak_mib
@@ -39,7 +39,7 @@ def main() -> None:
     name, folder = sys.argv[1], Path(sys.argv[2])
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    source, sink = SOURCES[name], _Discarding()
+    source, sink = known_sources()[name], _Discarding()
     with tempfile.TemporaryDirectory() as home, CaptureState(Path(home)) as state:
         began = time.process_time()
         for log in source.logs([folder]):

@@ -1,5 +1,6 @@
 """The application: all routes of the front door, behind the checks of who may use it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -22,7 +23,7 @@ from .ingest.hook_routes import HookRoutes
 from .ingest.intake import Intake
 from .ingest.langfuse_routes import LangfuseRoutes
 from .ingest.otlp_routes import OtlpRoutes
-from .mcp_server import routes as mcp_routes
+from .mcp_server.routes import McpRoutes
 from .metrics import health_routes
 from .metrics import routes as metrics_routes
 from .metrics.requests import CountRequests, Requests
@@ -57,10 +58,13 @@ def create_app(settings: HttpSettings, intake: Intake, service: QueryService) ->
     tokens = Tokens(service)
     sessions = Sessions(service.settings.home)
     requests = Requests()
+    mcp = McpRoutes(service)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(mcp.warm_up())
         yield
+        warming.cancel()
         intake.close()
         tokens.close()
         service.close()
@@ -73,7 +77,7 @@ def create_app(settings: HttpSettings, intake: Intake, service: QueryService) ->
             *LangfuseRoutes(posted).routes(),
             *HookRoutes(intake, bodies).routes(),
             *api_routes.routes(service, bodies),
-            *mcp_routes.routes(service),
+            *mcp.routes(),
             *metrics_routes.routes(service, intake.captured, requests),
             # Last: every path that is none of the others' is the page's.
             *page_routes.routes(service),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from trackrecord_capture.agent_run import AgentRun, SignalKind
-from trackrecord_capture.sources.codex import Codex
+from trackrecord_capture.sources.codex import AGENT, Codex
 from trackrecord_capture.sources.source import ReadRun, Unreadable
 
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
@@ -261,6 +261,23 @@ def test_edits(write, heredoc):
         assert run.calls[0].arguments == {"files": ["cart.py", "new.py"]}
 
 
+@pytest.mark.parametrize(
+    ("says", "ok"),
+    [
+        ("apply_patch verification failed: Failed to find expected lines in /src/a.py", False),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nFailed to write file", False),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated these files", True),
+        ("patch rejected by user", None),
+    ],
+)
+def test_a_patch_that_was_not_applied(write, says, ok):
+    """No event tells of its end, if it does not fit: the answer to the model does."""
+    call = item("custom_tool_call", name="apply_patch", call_id="call_1", input=PATCH)
+    answer = item("custom_tool_call_output", call_id="call_1", output=says)
+    (run,) = runs(write(*START, call, answer, END))
+    assert run.calls[0].ok is ok
+
+
 def test_a_file_change_that_was_refused(write):
     """A change that the person declined is a rejected call without a verdict of its own."""
     change = {"type": "FileChange", "id": "call_1", "changes": {"/src/a.py": {}}}
@@ -462,3 +479,20 @@ def test_homes(monkeypatch, tmp_path):
     archived.parent.mkdir()
     archived.write_text("")
     assert [log.path for log in Codex().logs(Codex().homes())] == [archived]
+
+
+def test_which_turn_went_on_at_a_moment(write, monkeypatch):
+    """A turn that begins soon after a moment is not the one that went on then."""
+    later = (
+        event("task_started", turn_id=LATER_TURN),
+        user_item("And of Spain?"),
+        event("task_complete", turn_id=LATER_TURN),
+    )
+    path = write(*START, called(), END, *later)
+    monkeypatch.setenv("CODEX_HOME", str(path.parents[4]))
+    began = 1_795_319_940.5
+    # The first turn goes on from second 1 to 5, the next one from 6 on.
+    for moment, turn in (
+        (0.9, TURN), (1.1, TURN), (4.9, TURN), (5.9, LATER_TURN), (6.1, LATER_TURN),
+    ):  # fmt: skip
+        assert AGENT.recorded_prompt(THREAD, began + moment).id == turn, moment

@@ -19,7 +19,6 @@ from trackrecord_capture.agents.apply_plan import (
     plan_uninstall,
     uninstall,
 )
-from trackrecord_capture.agents.claude_code import wanted
 from trackrecord_capture.agents.draft import Draft, DraftRefused, receipt_of
 from trackrecord_capture.agents.hook_entries import (
     add_entries,
@@ -35,6 +34,7 @@ from trackrecord_door.access.stored_tokens import reporting_token, with_own_toke
 
 HOME = Path("/home/u/track record")
 PREFIX = hook_prefix(HOME)
+CLAUDE = AGENTS["claude-code"]
 
 _texts = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
 _values = st.recursive(
@@ -76,7 +76,7 @@ def _parsed(text):
 
 def _installed(text):
     draft = Draft(Path("settings.json"), text)
-    made = add_entries(draft, wanted(HOME), PREFIX)
+    made = add_entries(draft, CLAUDE.wanted(HOME), PREFIX)
     return draft, receipt_of(draft, None, made)
 
 
@@ -84,7 +84,7 @@ def _installed(text):
 def test_an_installation_is_taken_back_to_the_byte(before):
     """Whatever the user's settings and their layout are."""
     draft, receipt = _installed(before)
-    assert has_entries(draft, wanted(HOME), PREFIX)
+    assert has_entries(draft, CLAUDE.wanted(HOME), PREFIX)
     after = Draft(draft.path, draft.text)
     assert not restore(after, receipt, PREFIX)
     assert after.text == before
@@ -107,7 +107,7 @@ def test_installed_twice_is_installed_once(before):
     """The second time changes nothing."""
     draft, _ = _installed(before)
     again = Draft(draft.path, draft.text)
-    assert add_entries(again, wanted(HOME), PREFIX) == []
+    assert add_entries(again, CLAUDE.wanted(HOME), PREFIX) == []
     assert not again.is_changed
 
 
@@ -144,8 +144,8 @@ def test_an_older_entry_of_ours_is_replaced():
     draft = Draft(Path("settings.json"), '{"hooks": {"Stop": []}}')
     old = {"Stop": {"hooks": [{"type": "command", "command": f"{PREFIX}claude-code"}]}}
     add_entries(draft, old, PREFIX)
-    add_entries(draft, wanted(HOME), PREFIX)
-    assert has_entries(draft, wanted(HOME), PREFIX)
+    add_entries(draft, CLAUDE.wanted(HOME), PREFIX)
+    assert has_entries(draft, CLAUDE.wanted(HOME), PREFIX)
     remove_entries(draft, PREFIX, ["hooks"])
     assert _parsed(draft.text)["hooks"]["Stop"] == []
 
@@ -285,7 +285,7 @@ def test_codex_trust_is_read_from_its_configuration(user, home):
     assert any("/hooks" in line for line in codex.problems(home))
     hooks = user / ".codex" / "hooks.json"
     with (user / ".codex" / "config.toml").open("a") as file:
-        for event in ("session_start", "user_prompt_submit"):
+        for event in ("session_start", "user_prompt_submit", "interrupt"):
             file.write(f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n')
     assert codex.problems(home) == []
 

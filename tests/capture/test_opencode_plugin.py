@@ -9,9 +9,9 @@ import pytest
 from tests.capture.test_hook_script import door
 from trackrecord_capture.agents.door_address import read_door, write_door
 from trackrecord_capture.agents.hook_state import fired_at
-from trackrecord_capture.agents.opencode import plugin
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.notes import waiting_notes
+from trackrecord_capture.sources.opencode.installation import plugin
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="there is no node on this machine")

@@ -7,7 +7,7 @@ import pytest
 
 from trackrecord_capture.agent_run import SignalKind
 from trackrecord_capture.sources.opencode import OpenCode
-from trackrecord_capture.sources.opencode.database import open_read_only
+from trackrecord_capture.sources.opencode.database import open_sessions
 from trackrecord_capture.sources.source import ReadRun, Unreadable
 
 SESSION = "ses_1"
@@ -258,7 +258,7 @@ def test_reading_on(store):
 def test_credentials_are_never_read(store):
     """The connection itself refuses every table but the three, and every change."""
     store.session()
-    with open_read_only(store.path) as connection:
+    with open_sessions(store.path) as connection:
         for statement in (
             "SELECT value FROM credential",
             "SELECT count(*) FROM account",

@@ -189,3 +189,38 @@ def test_what_agents_start_is_a_server(user, home, tmp_path):
         timeout=120,
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("name", ["gemini-cli", "qwen-code"])
+@pytest.mark.parametrize("before", ["", '{"theme": "dark"}\n', '{\n  "mcpServers": {}\n}'])
+@pytest.mark.parametrize("edited", [False, True])
+def test_hooks_and_servers_in_one_file(user, home, monkeypatch, name, before, edited):
+    """Both are added, each can be taken out alone, and the file is as it was in the end."""
+    monkeypatch.setenv("HOME", str(user))
+    agent = AGENTS[name]
+    path = agent.folder() / "settings.json"
+    path.parent.mkdir()
+    if before:
+        path.write_text(before)
+    for mcp in (False, True, False, True):
+        install(agent, home, plan_install(agent, home, mcp=mcp))
+        assert agent.is_installed(home)
+        assert agent.has_mcp(home) is mcp
+        held = json.loads(path.read_text())
+        assert ("trackrecord" in held.get("mcpServers", {})) is mcp
+        assert not plan_install(agent, home).changes
+    # In milliseconds, and waited for: neither knows hooks in the background.
+    hook = held["hooks"][agent.events.get("UserPromptSubmit", "UserPromptSubmit")][0]["hooks"][0]
+    assert hook["timeout"] == 2000
+    assert not any(
+        each["hooks"][0].get("async") for group in held["hooks"].values() for each in group
+    )
+    if edited:
+        path.write_text(json.dumps({**held, "added": 1}))
+    uninstall(agent, home, plan_uninstall(agent, home))
+    assert not agent.is_installed(home)
+    if edited:
+        left = {**json.loads(before or "{}"), "added": 1}
+        assert json.loads(path.read_text()) | {"mcpServers": {}} == left | {"mcpServers": {}}
+    else:
+        assert (path.read_text() if path.exists() else "") == before

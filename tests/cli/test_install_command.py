@@ -6,8 +6,6 @@ import pytest
 
 from tests.cli.terminal import Terminal
 from trackrecord.settings.effect_consent import effect_consent
-from trackrecord_capture.agents.known import AGENTS
-from trackrecord_cli.arguments.agent_names import NAMES
 
 
 @pytest.fixture
@@ -26,11 +24,6 @@ def user(tmp_path, monkeypatch):
 
 def files(user):
     return sorted(path for path in user.rglob("*") if path.is_file())
-
-
-def test_the_names_of_the_help_are_those_of_the_agents():
-    """The help does not import them."""
-    assert tuple(AGENTS) == NAMES
 
 
 def test_without_a_name_nothing_is_changed(user, trackrecord):

@@ -61,7 +61,7 @@ class Agent(Protocol):
 
     Attributes:
         name: as trackrecord calls it.
-        tools: what it calls the tools that each client names as it likes.
+        tools: the words on record for tools that each client names as it likes.
         hides_errands: whether it encrypts what it asks of a sub-agent.
     """
 
@@ -90,7 +90,7 @@ class ClaudeCode:
     """Claude Code, in its print mode."""
 
     name = "claude-code"
-    tools: Mapping[str, str] = {EDIT: "Write", DELEGATION: "Agent"}
+    tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "delegate"}
     hides_errands = False
 
     def program(self) -> Path:
@@ -141,7 +141,7 @@ class Codex:
     def __init__(self, model: str) -> None:
         self._model = model
         self.hides_errands = model != UNKNOWN
-        self.tools: Mapping[str, str] = {EDIT: "apply_patch", DELEGATION: "spawn_agent"}
+        self.tools: Mapping[str, str] = {EDIT: "edit", DELEGATION: "delegate"}
 
     def program(self) -> Path:
         vendor = CLIENTS / "codex" / "package" / "vendor"
@@ -182,7 +182,7 @@ class OpenCode:
     """opencode, in its run mode."""
 
     name = "opencode"
-    tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "task"}
+    tools: Mapping[str, str] = {EDIT: "write", DELEGATION: "delegate"}
     hides_errands = False
 
     def program(self) -> Path:

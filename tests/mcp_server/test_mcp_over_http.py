@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord_door.mcp_server.routes import routes
+from trackrecord_door.mcp_server.routes import McpRoutes
 from trackrecord_door.protocol.answers import RequestRefused, refused
 from trackrecord_door.protocol.callers import OWNER, Caller, Permission
 from trackrecord_door.query_service import QueryService
@@ -55,7 +55,7 @@ def of_caller(home, caller):
     """Asks the routes as one caller; a function of query, method and parameters."""
     service = QueryService(DaemonSettings(home=home, project="usual"))
     app = Starlette(
-        routes=routes(service),
+        routes=McpRoutes(service).routes(),
         middleware=[Middleware(_Bears, caller=caller)],
         exception_handlers={RequestRefused: lambda request, error: refused(request, error)},
     )

@@ -475,6 +475,29 @@ def test_steps_are_told_in_the_names_that_the_agent_has_for_its_tools():
             assert '"edit: read the file"' in prompt
 
 
+def test_how_another_clients_tool_fails_is_not_told_of_ones_own():
+    """Unless several agents met it; agents whose tools are not known are told."""
+    names = {"claude-code": {"edit": "Edit"}, "codex": {"edit": "apply_patch"}}
+    document = RankingsDocument(project="p", revision=1, computed_at=NOW)
+
+    def told(source: str | None, only_source: str, tool: str) -> bool:
+        counted = advice(
+            {}, lessons=(lesson("a", tool, only_source=only_source),), tool_names=names
+        )
+        answer = answer_from(
+            document, project="p", problem=None, budget=400, limit=None, language="en", now=NOW,
+            memory_rules=MemoryRules(), advice=counted, source=source,
+        )  # fmt: skip
+        return bool(answer.lessons) and "failed in 9 of 9" in answer.prompt
+
+    assert not told("codex", "claude-code", "edit")
+    assert told("claude-code", "claude-code", "edit")
+    assert told("codex", "", "edit")
+    assert told("codex", "claude-code", "shell:pytest")
+    assert told("another", "claude-code", "edit")
+    assert told(None, "claude-code", "edit")
+
+
 def test_nothing_is_recommended_that_the_agent_has_no_tool_for():
     """An agent that nothing is known of has got only what all kinds of agents have got."""
     patch, look = ("look", "apply_patch"), ("look",)

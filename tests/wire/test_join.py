@@ -122,6 +122,27 @@ def test_what_the_calls_prove_is_taken_from_who_has_most_of_them():
     assert joined(trace, reverted, whole, scored)["outcome_source"] == "evaluator"
 
 
+def test_traces_never_replace_a_recording():
+    """A recording without calls is of a run without calls: a trace's may be another turn's."""
+    recorded = entry(
+        None, at=NOW, captured_from="transcript", instruction="And of Spain?",
+        grounds=[{"kind": "nothing seen"}],
+    )  # fmt: skip
+    trace = entry(
+        True, at=NOW + 9, outcome_source="tests", captured_from="traces", tool_graph=CALLS,
+        files_touched=["a.py"], error_count=2, cost={"usd": 0.5},
+    )  # fmt: skip
+    found = joined(recorded, trace)
+    assert (found["success"], found["grounds"]) == (None, [{"kind": "nothing seen"}])
+    assert found["captured_from"] == "transcript"
+    assert not {"tool_graph", "files_touched", "error_count"} & found.keys()
+    assert found["cost"] == {"usd": 0.5}
+    reverted = entry(
+        False, captured_from="transcript", instruction=..., tool_graph=..., source="codex"
+    )
+    assert joined(reverted, trace)["tool_graph"] == CALLS
+
+
 def test_an_amendment_changes_the_verdict_and_nothing_else():
     """When the task ended, its calls and its text stay, whichever of the two came first."""
     told = {"tool_graph": CALLS, "instruction": "mend it", "duration_ms": 9, "own": [1]}

@@ -43,6 +43,8 @@ _APART: Final = frozenset(
     (*_GROUNDS, *_OF_FAILURE, "criteria", "task_id", "bead_id", "timestamp", "captured_from",
      "commits", "judged_by", "amended_by")
 )  # fmt: skip
+# What a recording tells of a run's calls, which traces do not fill in where it tells nothing.
+_RECORDED: Final = frozenset(("tool_graph", "files_touched", "error_count", "process"))
 _TELLS_NOTHING: Final = frozenset((*_GROUNDS, *_OF_FAILURE, "criteria", *_OF_ANY))
 
 
@@ -129,7 +131,19 @@ def _tells_of_run(each: _Read) -> bool:
 def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgspec.Raw]:
     """Return the fields of the record of an outcome of that speaker's."""
     own = [each for each in read if each.speaker in (owner, PERSON)]
-    by_detail = sorted(own, key=_detail, reverse=True)
+    is_recorded = any(map(_is_recording, own))
+    # One recording is not forgotten, because of the traces that it replaces.
+    used.digests.update(sorted(each.digest for each in own if _is_recording(each))[:1])
+    # Also what counts once a recording comes.
+    ranked = {
+        by_recording: sorted(own, key=partial(_detail, is_recorded=by_recording), reverse=True)
+        for by_recording in (False, True)
+    }
+    details = {
+        by_recording: _details(each, used, is_recorded=by_recording)
+        for by_recording, each in ranked.items()
+    }
+    by_detail = ranked[is_recorded]
     # Also what counts once a source comes that tells more of the run, so that it is not forgotten.
     verdicts = [
         _verdict(
@@ -139,7 +153,9 @@ def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgsp
         )
         for detail in range(max(_DETAIL.values()) + 1)
     ]
-    joined = _details(by_detail, used) | verdicts[_detail_of_calls(by_detail[0].outcome)]
+    best = by_detail[0]
+    detail = _detail_of_calls(best.outcome, is_recording=_is_recording(best))
+    joined = details[is_recorded] | verdicts[detail]
     if commits := _commits(by_detail, used):
         joined["commits"] = msgspec.Raw(msgspec.json.encode(commits))
     return joined
@@ -200,21 +216,30 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
     return rank, each.moment, each.digest
 
 
-def _detail_of_calls(best: Outcome) -> int:
+def _detail_of_calls(best: Outcome, *, is_recording: bool) -> int:
     """Return how much detail the calls of a run have, by its most detailed entry."""
-    return _DETAIL[best.captured_from] if best.tool_graph else 0
+    is_known = bool(best.tool_graph) or is_recording
+    return _DETAIL[best.captured_from] if is_known else 0
 
 
-def _detail(each: _Read) -> tuple[bool, int, bool, int, float, bytes]:
+def _is_recording(each: _Read) -> bool:
+    """Return whether an entry is the agent's own recording of the run: all its calls are there."""
+    return each.outcome.captured_from == "transcript" and _tells_of_run(each)
+
+
+def _detail(each: _Read, *, is_recorded: bool) -> tuple[bool, bool, int, bool, int, float, bytes]:
     """Return the rank of an entry by how much detail of the run it has.
 
+    A recording without calls is of a run without calls, whatever a trace may say.
     What was captured is read again and again while the run goes on, so that the later one is the
     better one; of all others the earlier one is: what came later amends it.
     """
     calls = len(each.outcome.tool_graph or ())
     source = each.outcome.captured_from
     moment = each.moment if source else -each.moment
-    return calls > 0, _DETAIL[source], _tells_of_run(each), calls, moment, each.digest
+    is_replaced = is_recorded and source == "traces"
+    tells = _tells_of_run(each)
+    return not is_replaced, calls > 0, _DETAIL[source], tells, calls, moment, each.digest
 
 
 class _Used:
@@ -233,13 +258,14 @@ class _Used:
         return {} if found is None else {name: self.take(found, name)}
 
 
-def _details(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
+def _details(ranked: Sequence[_Read], used: _Used, *, is_recorded: bool) -> dict[str, msgspec.Raw]:
     best = ranked[0]
     used.digests.add(best.digest)
     names = {name for each in ranked for name in each.fields} - _APART
     joined: dict[str, msgspec.Raw] = {}
+    recorded = [each for each in ranked if each.outcome.captured_from != "traces"]
     for name in sorted(names):
-        joined |= used.first(ranked, name)
+        joined |= used.first(recorded if is_recorded and name in _RECORDED else ranked, name)
     joined |= used.first(ranked[:1], "captured_from")
     joined["task_id"] = msgspec.Raw(msgspec.json.encode(best.outcome.task_id))
     # Written out: whoever receives the record later must not move the end of the task.

@@ -21,7 +21,10 @@ MOST_ANSWER = 1 << 18
 MOST_WAITING = 2000
 MOST_PROMPT = 32_768
 _ASKING = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
-_FOLDERS = {"claude-code": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+# What agents declare, by their names; written here when this file is copied. The variable that
+# moves an agent's folder, and our names for its events.
+_FOLDERS: dict[str, str] = {}
+_EVENTS: dict[str, dict[str, str]] = {}
 
 
 def main(arguments: list[str]) -> None:
@@ -32,11 +35,12 @@ def main(arguments: list[str]) -> None:
     if not agent.replace("-", "").isalnum():
         return
     given = json.loads(arguments[2] if len(arguments) > 2 else _input())
-    event = _word(given.get("hook_event_name") or given.get("type"))
+    own = _word(given.get("hook_event_name") or given.get("type"))
+    event = _EVENTS.get(agent, {}).get(own, own)
     if event:
         _touch(f"{agent}.{event}")
         if event in _ASKING:
-            _ask(agent, event, given)
+            _ask(agent, event, own, given)
         elif event == "PostToolUse":
             _summarise(agent, given)
         else:
@@ -83,7 +87,7 @@ def _note(agent: str, event: str, given: dict[str, object]) -> None:
     os.rename(waiting, f"{folder}/{name}.json")
 
 
-def _ask(agent: str, event: str, given: dict[str, object]) -> None:
+def _ask(agent: str, event: str, own: str, given: dict[str, object]) -> None:
     """Print the front door's answer, once for a session and an event; nothing without an answer."""
     session = _word(given.get("session_id"))
     if not session or os.path.exists(f"{HOME}/agents/told/{agent}.{session}.{_ASKING[event]}"):
@@ -96,7 +100,11 @@ def _ask(agent: str, event: str, given: dict[str, object]) -> None:
         "prompt_id": given.get("prompt_id") or given.get("turn_id"),
     }
     answer = _post(agent, asked)
-    if json.loads(answer).get("hookSpecificOutput"):
+    told = json.loads(answer)
+    if told.get("hookSpecificOutput"):
+        if own != event:
+            told["hookSpecificOutput"]["hookEventName"] = own
+            answer = json.dumps(told).encode()
         os.write(1, answer + b"\n")
 
 

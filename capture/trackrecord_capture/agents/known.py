@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from .claude_code import ClaudeCodeAgent
-from .codex import CodexAgent
+from ..sources.register import known_agents
 from .installed import Installed
-from .opencode import Opencode
 from .plan import Plan
 
 
@@ -72,5 +70,6 @@ class Agent(Protocol):
 
 
 AGENTS: Mapping[str, Agent] = {
-    each.name: each for each in (ClaudeCodeAgent(), CodexAgent(), Opencode())
+    each.name: each.hooks for each in known_agents() if each.hooks is not None
 }
+"""The agents that can be made to report by themselves, by name."""

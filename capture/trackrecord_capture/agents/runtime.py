@@ -14,11 +14,14 @@ from typing import Final
 
 from trackrecord.process.folders import make_private_folder
 
+from ..sources.register import known_agents
 from .replacing import replace_file
 
 FIRED: Final = "fired"
 TOLD: Final = "told"
 _PACKAGE: Final = "trackrecord_capture.agents"
+_NO_FOLDERS: Final = "_FOLDERS: dict[str, str] = {}"
+_NO_EVENTS: Final = "_EVENTS: dict[str, dict[str, str]] = {}"
 _WRAPPER: Final = """\
 #!/bin/sh
 # What the hooks of coding agents start. Written by `trackrecord install`; silent in every case.
@@ -31,7 +34,7 @@ _MCP: Final = """\
 # reported by their hooks: there is no tool to report them once more.
 TRACKRECORD_HOME={home}
 export TRACKRECORD_HOME
-exec {python} -P -m trackrecord_cli mcp --by-folder --tool recall --tool remember "$@"
+exec {python} -I -S {proxy} {home} {python}
 """
 
 
@@ -70,10 +73,13 @@ def write_runtime(home: Path) -> None:
     make_private_folder(home)
     make_private_folder(folder)
     hook = folder / "hook.py"
-    _write(hook, packaged("hook.py"), 0o600)
+    _write(hook, _hook(), 0o600)
     python = shlex.quote(sys.executable)
-    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=shlex.quote(str(hook))), 0o700)
-    _write(mcp_path(home), _MCP.format(python=python, home=shlex.quote(str(home))), 0o700)
+    _write(wrapper_path(home), _WRAPPER.format(python=python, hook=_quoted(hook)), 0o700)
+    proxy = folder / "mcp.py"
+    _write(proxy, packaged("mcp_proxy.py"), 0o600)
+    server = _MCP.format(python=python, proxy=_quoted(proxy), home=_quoted(home))
+    _write(mcp_path(home), server, 0o700)
 
 
 def remove_runtime(home: Path) -> None:
@@ -83,15 +89,35 @@ def remove_runtime(home: Path) -> None:
         OSError: something cannot be removed.
     """
     folder = runtime_folder(home)
-    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py"):
+    for path in (wrapper_path(home), mcp_path(home), folder / "hook.py", folder / "mcp.py"):
         path.unlink(missing_ok=True)
     for name in (FIRED, TOLD):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def packaged(name: str) -> str:
-    """Return the text of a file that comes with this package."""
-    return files(_PACKAGE).joinpath(name).read_text(encoding="utf-8")
+def packaged(name: str, package: str | None = _PACKAGE) -> str:
+    """Return the text of a file that comes with a package."""
+    return files(package or _PACKAGE).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hook() -> str:
+    """Return the text of the hook, with what it has to know of each agent."""
+    agents = known_agents()
+    folders = {agent.name: agent.home_variable for agent in agents if agent.home_variable}
+    events = {
+        agent.name: {own: event for event, own in agent.events.items()}
+        for agent in agents
+        if agent.events
+    }
+    text = packaged("hook.py")
+    for line, declared in ((_NO_FOLDERS, folders), (_NO_EVENTS, events)):
+        assert text.count(line) == 1  # noqa: S101 - the two files belong together
+        text = text.replace(line, line.removesuffix("{}") + repr(declared))
+    return text
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def _write(path: Path, text: str, mode: int) -> None:

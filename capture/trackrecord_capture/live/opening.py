@@ -15,7 +15,7 @@ from ..history.state import CaptureState
 from ..machines import this_machine
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
-from ..sources.register import SOURCES
+from ..sources.register import known_sources
 from ..sources.source import Log, Source
 from ..sources.tool_words import tool_words
 from .live import Live
@@ -30,7 +30,12 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
         captured: counts what is published.
     """
     projects = run_projects(settings.capture, settings.home)
-    return Live(settings, SOURCES, partial(_reading, settings, projects, captured), projects.of)
+    return Live(
+        settings,
+        known_sources(),
+        partial(_reading, settings, projects, captured),
+        projects.of,
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 Verifying are tests, builds, type checks and linters; see `purposes`.
 """
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -65,6 +66,8 @@ class ShellCheck(msgspec.Struct, frozen=True, kw_only=True):
         return self.purpose is Purpose.TEST
 
 
+# A run is asked for the checks of a line more than once.
+@lru_cache(maxsize=256)
 def checks_of(line: str, folder: str = "", own: OwnChecks = ()) -> tuple[ShellCheck, ...]:
     """Return the verifying steps of a command line, in order.
 

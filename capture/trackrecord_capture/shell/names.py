@@ -5,6 +5,7 @@ A name is a program, and for programs that do many things also what it is asked 
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from trackrecord.learning.competences.episodes.checks import is_check
@@ -114,6 +115,8 @@ LOOKS: Final = frozenset(_LOOKS_TEXT.split()) | {
 }
 
 
+# A step is asked for its name by all that look at it in turn.
+@lru_cache(maxsize=256)
 def step_name(step: ShellStep) -> str:
     """Return the name of one command; "" if it has none."""
     if not step.words or not _PROGRAM.match(step.words[0]):

@@ -1,6 +1,10 @@
 """The moments that agents write into their logs, as seconds since the epoch."""
 
 from datetime import UTC, datetime
+from typing import Final
+
+# The end of the year 9999: a larger number is no moment.
+_LAST: Final = 253_402_300_799.0
 
 
 def seconds_of(moment: object) -> float | None:
@@ -16,5 +20,6 @@ def seconds_of(moment: object) -> float | None:
 
 def seconds_of_millis(millis: object) -> float | None:
     """Return the seconds of a count of milliseconds since the epoch; None if it is not one."""
-    is_number = isinstance(millis, (int, float)) and not isinstance(millis, bool)
-    return millis / 1000 if is_number and millis >= 0 else None  # type: ignore[operator] # a number
+    if not isinstance(millis, (int, float)) or isinstance(millis, bool):
+        return None
+    return millis / 1000 if 0 <= millis <= _LAST * 1000 else None

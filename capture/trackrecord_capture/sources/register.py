@@ -1,13 +1,73 @@
-"""The agents whose recorded sessions can be read, by name."""
+"""The coding agents that are known: one package beside this module for each.
 
-from collections.abc import Mapping
-from typing import Final
+A package that is put here is found by every command, without being named anywhere else.
+"""
 
-from .claude_code import ClaudeCode
-from .codex import Codex
-from .opencode import OpenCode
-from .source import Source
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-# A file that several could read belongs to the first: the names of rollouts are Codex's own.
-_ALL: Final[tuple[Source, ...]] = (Codex(), OpenCode(), ClaudeCode())
-SOURCES: Final[Mapping[str, Source]] = {source.name: source for source in _ALL}
+from . import __name__ as package
+from . import __path__ as folders
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .declaration import CodingAgent
+    from .source import Log, Source
+
+
+@cache
+def agent_names() -> tuple[str, ...]:
+    """Return the names of all agents, without importing what reads their sessions."""
+    packages = (each.name for each in pkgutil.iter_modules(folders) if each.ispkg)
+    return tuple(sorted(name.replace("_", "-") for name in packages))
+
+
+@cache
+def agent_of(name: str) -> "CodingAgent":
+    """Return the agent of a name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name not in agent_names():
+        raise KeyError(name)
+    agent: CodingAgent = import_module(f"{package}.{name.replace('-', '_')}").AGENT
+    return agent
+
+
+def known_agents() -> "tuple[CodingAgent, ...]":
+    """Return all agents."""
+    return tuple(map(agent_of, agent_names()))
+
+
+def known_sources() -> "Mapping[str, Source]":
+    """Return what reads each agent's sessions, by the agent's name.
+
+    A file that several could read belongs to the first, so those that look for the most particular
+    names come first.
+    """
+    agents = sorted(known_agents(), key=lambda agent: -len(agent.source.pattern.strip("*")))
+    return {agent.name: agent.source for agent in agents}
+
+
+def find_logs(sources: "Iterable[Source]", paths: "Sequence[Path]") -> "list[tuple[Source, Log]]":
+    """Return the logs in folders and files; one that several sources could read is the first's.
+
+    Args:
+        sources: the sources to look with; where they are several, a file that is named belongs to
+            the agent that names its own files so.
+        paths: the places; each source's own ones if there are none.
+    """
+    sources = list(sources)
+    found: list[tuple[Source, Log]] = []
+    for source in sources:
+        places = list(paths or source.homes())
+        if len(sources) > 1:
+            places = [each for each in places if each.is_dir() or each.match(source.pattern)]
+        claimed = {log.path for _, log in found}
+        found += [(source, log) for log in source.logs(places) if log.path not in claimed]
+    return found

@@ -1,6 +1,6 @@
 """The interface of adapters for recorded sessions: find the logs, and read runs from them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -52,6 +52,20 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class RecordedPrompt(msgspec.Struct, frozen=True):
+    """A prompt as an agent's own recording has it; missing parts are "".
+
+    Attributes:
+        id: the prompt's id.
+        folder: the folder that the agent worked in.
+        repository: the address of the repository.
+    """
+
+    id: str = ""
+    folder: str = ""
+    repository: str = ""
+
+
 class Source(Protocol):
     """An agent whose sessions are recorded on this machine."""
 
@@ -61,12 +75,8 @@ class Source(Protocol):
         ...
 
     @property
-    def tools(self) -> Mapping[str, str]:
-        """What all agents call its tools, by its own names for them: {"Edit": "edit"}.
-
-        The words are those of `tool_words`. Of several tools with one word the first is the one
-        that the agent is told of.
-        """
+    def pattern(self) -> str:
+        """What the paths of its logs end in, as a glob: `rollout-*.jsonl`."""
         ...
 
     def homes(self) -> Sequence[Path]:

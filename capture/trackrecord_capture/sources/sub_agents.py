@@ -24,7 +24,11 @@ def sub_agent_of(tool: str, arguments: object) -> SubAgent | None:
         return SubAgent()
     if tool not in _STARTS:
         return None
-    given = arguments if isinstance(arguments, Mapping) else {}
+    return started_sub_agent(arguments if isinstance(arguments, Mapping) else {})
+
+
+def started_sub_agent(given: Mapping[str, Any]) -> SubAgent:
+    """Return the sub-agent that a call with these arguments starts."""
     return SubAgent(
         starts=True,
         kind=excerpt(_first(given, _KINDS), _LONGEST_KIND),

@@ -7,15 +7,18 @@ its name.
 """
 
 from collections.abc import Mapping
+from functools import cache
 
-from .register import SOURCES
+from .register import known_agents
 
 
+@cache
 def tool_words() -> dict[str, Mapping[str, str]]:
     """Return the words for each agent's tools, by the agent's name and its names for them."""
-    return {name: source.tools for name, source in SOURCES.items()}
+    return {agent.name: agent.tools for agent in known_agents()}
 
 
+@cache
 def own_tool_names() -> dict[str, dict[str, str]]:
     """Return what each agent calls its tools, by the agent's name and the words for them."""
     return {agent: _own_names(tools) for agent, tools in tool_words().items()}

@@ -29,7 +29,6 @@ _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
 )
-_OF_AGENTS: Final = frozenset({".claude", ".codex", ".opencode"})
 # A moment of a run: the position of a call, and of a step in its command line.
 Moment = tuple[int, int]
 
@@ -164,7 +163,8 @@ def _is_work(file: str, call: RunCall, run: AgentRun) -> bool:
         return True
     if _SCRATCH.match(file):
         return False
-    return _OF_AGENTS.isdisjoint(PurePosixPath(file).parts)
+    # The agent's own folder is named after it: ".claude" of "claude-code".
+    return f".{run.agent.partition('-')[0]}" not in PurePosixPath(file).parts
 
 
 def _is_inside(file: str, folder: str) -> bool:

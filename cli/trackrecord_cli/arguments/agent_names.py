@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
+
+from trackrecord_capture.sources.register import agent_names
 
 from .options import OneOf
 
@@ -14,15 +16,12 @@ if TYPE_CHECKING:
 
     from .options import Command
 
-# As in `trackrecord_capture.agents.known`, which help does not import; a test compares them.
-NAMES: Final = ("claude-code", "codex", "opencode")
-
 
 def agent_argument(command: Command) -> Command:
     """`[NAME]`."""
-    return click.argument("name", metavar="[NAME]", type=OneOf([*NAMES, "all"]), required=False)(
-        command
-    )
+    return click.argument(
+        "name", metavar="[NAME]", type=OneOf([*agent_names(), "all"]), required=False
+    )(command)
 
 
 def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:
@@ -34,10 +33,19 @@ def chosen(name: str | None, *, home: Path | None = None) -> list[Agent]:
     """
     from trackrecord_capture.agents.installed import read_installed
     from trackrecord_capture.agents.known import AGENTS
+    from trackrecord_capture.sources.register import agent_of
 
     on_record = read_installed(home) if home else {}
     if name not in (None, "all"):
-        agent = AGENTS[str(name)]
+        agent = AGENTS.get(str(name))
+        if agent is None:
+            label = agent_of(str(name)).label
+            click.echo(
+                f"trackrecord: {label} has no hook that tells when a run ends: "
+                f"`trackrecord import {name}` reads its sessions",
+                err=True,
+            )
+            return []
         if home is None and not agent.is_found():
             click.echo(
                 f"trackrecord: {agent.label} was not found: neither its folder "

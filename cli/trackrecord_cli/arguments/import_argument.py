@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import click
 
+from trackrecord_capture.sources.register import agent_names
+
 from .options import OneOf
 
-AGENTS = ("all", "claude-code", "codex", "opencode")
+AGENTS = ("all", *agent_names())
 
 
 class _Format(click.ParamType[str]):

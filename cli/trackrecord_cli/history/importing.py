@@ -102,21 +102,15 @@ def _renamed(settings: Settings) -> set[str]:
 
 def _find(wanted: ImportRequest) -> tuple[Found, list[Path]]:
     """Return the logs, the oldest agents' first, and the places that were searched."""
-    from trackrecord_capture.sources.register import SOURCES
+    from trackrecord_capture.sources.register import agent_of, find_logs, known_sources
 
     for path in wanted.paths:
         if not path.exists():
             message = f"{path} does not exist"
             raise ImportFormatError(message)
-    sources = list(SOURCES.values()) if wanted.agents == ALL else [SOURCES[wanted.agents]]
-    found: Found = []
-    searched: list[Path] = []
-    for source in sources:
-        places = list(wanted.paths or source.homes())
-        searched += places
-        claimed = {log.path for _, log in found}
-        found += [(source, log) for log in source.logs(places) if log.path not in claimed]
-    return found, list(dict.fromkeys(searched))
+    sources = known_sources().values() if wanted.agents == ALL else [agent_of(wanted.agents).source]
+    searched = [place for source in sources for place in wanted.paths or source.homes()]
+    return find_logs(sources, wanted.paths), list(dict.fromkeys(searched))
 
 
 def _has_news(found: tuple[Source, Log], state: CaptureState) -> bool:

@@ -43,10 +43,10 @@ def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, li
     from trackrecord.wire.outcome import decode_outcome, encode_body
     from trackrecord.wire.tried_calls import tried_digest, tried_run
     from trackrecord_capture.outcome import outcome_of
-    from trackrecord_capture.sources.register import SOURCES
+    from trackrecord_capture.sources.register import find_logs, known_sources
     from trackrecord_capture.sources.source import ReadRun
 
-    logs = [(source, log) for source in SOURCES.values() for log in source.logs(paths)]
+    logs = find_logs(known_sources().values(), paths)
     projects: defaultdict[str, list[TriedRun]] = defaultdict(list)
     project_of: dict[str, str] = {}
     seen: set[str] = set()

@@ -99,8 +99,8 @@ Caused by: java.io.FileNotFoundException: shop.yml
         ('Exit code 1\nUnknown JSON field: "conclusion"\nAvailable fields:\n  bucket\n  link',
          'Unknown JSON field: "conclusion"'),
         ("Build\tpass\t40s\nE2E Tests\tfail\t2m13s\nlint\tpass\t4s", "E2E Tests fail 2m13s"),
-        (("a.ts:3:1 lint/noEmpty\n  × Unexpected empty block.\n  145 │ throw new Error(x)\n"
-         "Found 1 error."), "Found 1 error."),
+        ("a.ts:3:1 lint/noEmpty\n  × Unexpected block.\n  145 │ new Error(x)\nFound 1 error.",
+         "Found 1 error."),
         ("Exit code 1", "Exit code 1"),
         ("all is said\nat the end", "at the end"),
         ("\n \n", ""),

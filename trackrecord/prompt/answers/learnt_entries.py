@@ -114,6 +114,11 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
             name: [each for each in found if known.can_use(tools_of_entry(each.entry))]
             for name, found in offers.items()
         }
+    if known.own_tool_names:
+        offers = {
+            name: [each for each in found if not known.is_of_another_client(each.entry)]
+            for name, found in offers.items()
+        }
     offers = _once_each(offers)
     by_field: dict[str, Sequence[Competing]] = {}
     beyond = 0

@@ -30,6 +30,7 @@ from .why_texts import (
     MAY_BE_CHANCE,
     MOSTLY_WORKS,
     NO_TOOL,
+    OF_ANOTHER,
     OVER_BUDGET,
     OVER_SHARE,
     REFUTED,
@@ -210,6 +211,8 @@ def _other(
         reason = WITHDRAWN[known.language]
     elif known.foreign_tools and not known.can_use(tools_of_entry(entry)):
         reason = NO_TOOL[known.language]
+    elif known.is_of_another_client(entry):
+        reason = OF_ANOTHER[known.language]
     elif entry.id in offered.refuted:
         reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
     elif isinstance(entry, LessonEntry) and entry.is_occasional and not is_related:

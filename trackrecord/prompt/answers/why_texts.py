@@ -63,6 +63,10 @@ MAY_BE_CHANCE: Final[dict[Language, str]] = {
     "zh": "此类任务本来就有失败,这么少的失败可能只是偶然",
 }
 UNRELATED: Final[dict[Language, str]] = {"en": "not about this task", "zh": "与此任务无关"}
+OF_ANOTHER: Final[dict[Language, str]] = {
+    "en": "it is about a tool of another coding agent's own, and only that agent met it",
+    "zh": "它涉及另一编程代理自己的工具,且只有该代理遇到过",
+}
 # Of lessons about tools that fail at times.
 MOSTLY_WORKS: Final[dict[Language, str]] = {
     "en": "its tool mostly works; it is told to tasks that name it",

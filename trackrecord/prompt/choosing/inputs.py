@@ -17,7 +17,12 @@ from trackrecord.learning.competences.conditions import (
 from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.language import Language
 
-from ..documents.advice_document import AdviceDocument, PatternEntry, ProcedureEntry
+from ..documents.advice_document import (
+    AdviceDocument,
+    LessonEntry,
+    PatternEntry,
+    ProcedureEntry,
+)
 from ..documents.rankings_document import RankedCompetence, RankingsDocument, made_once
 from ..question.question import PromptQuestion
 from ..question.rules import ContextRules
@@ -182,6 +187,18 @@ class PromptInputs:
         if own is None:
             own = frozenset.intersection(*by_agent.values())
         return frozenset().union(*by_agent.values()) - own
+
+    def is_of_another_client(self, entry: object) -> bool:
+        """Return whether a lesson is about another coding agent's own tool, and no other met it.
+
+        `Edit` and `apply_patch` are one word on record, but fail for reasons of their own. Of an
+        agent whose tools are not known, that cannot be told.
+        """
+        if not (isinstance(entry, LessonEntry) and entry.only_source and self.own_tool_names):
+            return False
+        assert self.advice is not None  # noqa: S101 - it names the tools
+        words = self.advice.tool_names.get(entry.only_source, {})
+        return entry.only_source != self.question.source and entry.tools[0] in words
 
     @cached_property
     def own_tool_names(self) -> Mapping[str, str]:

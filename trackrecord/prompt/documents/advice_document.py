@@ -122,6 +122,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         words: the words of the error that it is about.
         names: the names in what it is about, of tools, errors, files and packages, case folded.
         is_occasional: whether its tool mostly works and nothing is known that mends the failure.
+        only_source: the agent whose runs alone it was found in; "" if there are several.
     """
 
     id: str
@@ -139,6 +140,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     is_occasional: bool = False
+    only_source: str = ""
 
     @property
     def label(self) -> str:

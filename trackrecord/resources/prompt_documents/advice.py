@@ -191,6 +191,7 @@ def _lessons(
             words=tuple(sorted(telling_words(error_template(lesson.example)))),
             names=tuple(sorted(telling_names(error_template(lesson.example), lesson.tools))),
             is_occasional=_is_occasional(lesson),
+            only_source=lesson.only_source,
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
         if lesson.state is not LessonState.FADED

@@ -359,7 +359,7 @@ def _outcome_of(body: bytes) -> Outcome:
 def _verdict(said: Outcome) -> dict[str, Any]:
     return {
         "success": said.success,
-        "outcome_source": said.outcome_source,
+        "outcome_source": None if said.success is None else said.outcome_source,
         "captured_from": said.captured_from,
         "grounds": said.grounds or (),
     }

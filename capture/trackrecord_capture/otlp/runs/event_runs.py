@@ -14,6 +14,7 @@ import msgspec
 
 from ...agent_run import AgentRun, Signal, SignalKind, run_outcome_id
 from ...shell.git import commits_and_reverts
+from ...sources.source import RecordedPrompt
 from ...sources.sub_agents import sub_agent_of
 from ..facts.fact import Fact
 from ..facts.log_events import CLAUDE, CODEX
@@ -26,20 +27,6 @@ _AGENTS: Final = (CLAUDE, CODEX)
 _EVENTS: Final = tuple(f"{agent} events" for agent in _AGENTS)
 _IN_BACKGROUND: Final = frozenset({"Agent", "Task"})
 _SAYS_CHARS: Final = 1000
-
-
-class RecordedPrompt(msgspec.Struct, frozen=True):
-    """A prompt as an agent's own recording has it; missing parts are "".
-
-    Attributes:
-        id: the prompt's id.
-        folder: the folder that the agent worked in.
-        repository: the address of the repository.
-    """
-
-    id: str = ""
-    folder: str = ""
-    repository: str = ""
 
 
 PromptOf = Callable[[str, str, float], RecordedPrompt]

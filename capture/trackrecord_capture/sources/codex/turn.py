@@ -1,5 +1,6 @@
 """One turn of a Codex thread: from a prompt to the end of the agent's work on it."""
 
+import re
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +20,10 @@ from .thread import Thread
 MOST_CALLS: Final = 5000
 _LONGEST_PROMPT: Final = 32_768
 _MCP: Final = "mcp__"
+_PATCH: Final = "apply_patch"
+_NO_PATCH: Final = re.compile(
+    r"\s*(?:apply_patch verification failed|(?:Failed|Invalid|Unable) |error\b)", re.IGNORECASE
+)
 _MILLIS_A_SECOND: Final = 1e3
 _NANOS_A_MILLI: Final = 1e6
 # In code mode the model writes scripts that call the tools, and asks what became of slow ones.
@@ -156,6 +161,9 @@ class Turn:
             return
         output = read_output(value_of(payload.output))
         call.answer(output)
+        if call.tool == _PATCH and call.failed is None and call.exit_code is None:
+            # A patch that does not fit is not applied, so that no event tells of its end.
+            call.failed = True if _NO_PATCH.match(output.text) else None
         if output.is_refused:
             self.sign(SignalKind.REJECTED, excerpt(output.text, 1024), at)
         if call.tool == "write_stdin" and isinstance(call.arguments, dict):

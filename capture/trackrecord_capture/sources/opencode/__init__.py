@@ -1,38 +1,29 @@
 """opencode: its database, and the files of older versions."""
 
-import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from ..source import Log, ReadRun, Unreadable
-from .database import read_database
+from ..databases import database_log
+from ..declaration import CodingAgent
+from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from .database import prompt_at, read_database
 from .files import read_session, session_logs
+from .installation import OpenCodePlugin
 
-__all__ = ["OpenCode"]
+__all__ = ["AGENT", "OpenCode"]
+
+# The recording's clock and the exporter's are the same one, read a moment apart.
+_SLACK_S: Final = 2.0
 
 
 class OpenCode:
     """The sessions of opencode; see `Source`."""
 
     name = "opencode"
-    tools: Mapping[str, str] = {
-        "bash": "shell",
-        "edit": "edit",
-        "multiedit": "edit",
-        "patch": "edit",
-        "apply_patch": "edit",
-        "write": "write",
-        "read": "read",
-        "grep": "search",
-        "glob": "search",
-        "list": "search",
-        "task": "delegate",
-        "todowrite": "plan",
-        "todoread": "plan",
-        "webfetch": "fetch",
-        "websearch": "web_search",
-    }
+    # A channel of releases other than the usual one has a database of its own.
+    pattern = "opencode*.db"
 
     def homes(self) -> Sequence[Path]:
         """Return opencode's folder in $XDG_DATA_HOME, else in ~/.local/share."""
@@ -52,21 +43,43 @@ class OpenCode:
 
 def _logs_in(place: Path) -> Iterator[Log]:
     if not place.is_dir():
-        yield from _database(place)
+        yield from database_log(place)
         return
-    # A channel of releases other than the usual one has a database of its own.
-    for path in place.glob("opencode*.db"):
-        yield from _database(path)
+    for path in place.glob(OpenCode.pattern):
+        yield from database_log(path)
     yield from session_logs(place / "storage")
 
 
-def _database(path: Path) -> Iterator[Log]:
-    """Yield the database as a log, with the part that is still in its write-ahead log."""
-    try:
-        facts = [path.stat()]
-    except OSError:
-        return
-    with contextlib.suppress(OSError):
-        facts.append(path.with_name(f"{path.name}-wal").stat())
-    size = sum(each.st_size for each in facts)
-    yield Log(path=path, size=size, version=max(each.st_mtime_ns for each in facts))
+def _prompt_at(session: str, at: float) -> RecordedPrompt:
+    paths = [path for home in OpenCode().homes() for path in home.glob(OpenCode.pattern)]
+    # A prompt that comes soon after this moment is only meant if there was none before it.
+    moments = (at, at + _SLACK_S)
+    found = (prompt_at(path, session, moment) for moment in moments for path in paths)
+    return next((prompt for prompt in found if prompt is not None), RecordedPrompt())
+
+
+AGENT: Final = CodingAgent(
+    label="opencode",
+    source=OpenCode(),
+    tools={
+        "bash": "shell",
+        "edit": "edit",
+        "multiedit": "edit",
+        "patch": "edit",
+        "apply_patch": "edit",
+        "write": "write",
+        "read": "read",
+        "grep": "search",
+        "glob": "search",
+        "list": "search",
+        "task": "delegate",
+        "todowrite": "plan",
+        "todoread": "plan",
+        "webfetch": "fetch",
+        "websearch": "web_search",
+        "codesearch": "web_search",
+    },
+    tried="1.18.33",
+    hooks=OpenCodePlugin(),
+    recorded_prompt=_prompt_at,
+)

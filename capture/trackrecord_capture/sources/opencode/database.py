@@ -6,21 +6,17 @@ be read, so that no mistake here can reach the others.
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from ...agent_run import run_outcome_id
-from ..source import Log, ReadRun, Unreadable
+from ..databases import open_read_only
+from ..source import Log, ReadRun, RecordedPrompt, Unreadable
 from .records import Part, Session, SessionMessage, decode_message, decode_part
 from .runs import StoredMessage, exchanges, run_of
 
 _READABLE: Final = frozenset({"session", "message", "part"})
-_ALLOWED: Final = frozenset(
-    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_TRANSACTION}
-)
-_BUSY_S: Final = 2.0
 # A part with a longer text than this (a file that was attached) holds no call.
 _LONGEST_PART: Final = 16 * 1024 * 1024
 
@@ -40,33 +36,36 @@ _MESSAGES: Final = """
 _PARTS: Final = """
     SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY time_created, id
 """
+_PROMPT: Final = """
+    SELECT message.id, session.directory
+    FROM message JOIN session ON session.id = message.session_id
+    WHERE session_id = ? AND message.time_created <= ? AND json_extract(data, '$.role') = 'user'
+    ORDER BY message.time_created DESC, message.id DESC LIMIT 1
+"""
 _PARENTS: Final = """
     SELECT message_id FROM part
     WHERE session_id = ? AND json_extract(data, '$.state.metadata.sessionId') = ? LIMIT 1
 """
 
 
-def _authorize(action: int, table: str | None, _column: str | None, *_more: str | None) -> int:
-    """Allow reading three tables, and nothing else."""
-    if action in _ALLOWED or (action == sqlite3.SQLITE_READ and table in _READABLE):
-        return sqlite3.SQLITE_OK
-    return sqlite3.SQLITE_DENY
-
-
-@contextmanager
-def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
+def open_sessions(path: Path) -> AbstractContextManager[sqlite3.Connection]:
     """Open the database for reading sessions, messages and parts, and for nothing else.
 
     Raises:
         sqlite3.Error: it cannot be opened.
     """
-    address = f"file:{quote(str(path))}?mode=ro"
-    # Without its log of changes nobody uses it, and SQLite cannot make one where it may not write.
-    if not path.with_name(f"{path.name}-wal").exists():
-        address += "&immutable=1"
-    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S)) as connection:
-        connection.set_authorizer(_authorize)
-        yield connection
+    return open_read_only(path, _READABLE)
+
+
+def prompt_at(path: Path, session: str, at: float) -> RecordedPrompt | None:
+    """Return the last prompt of a session up to a moment; None if there is none.
+
+    Raises:
+        sqlite3.Error: the database cannot be read.
+    """
+    with open_sessions(path) as database:
+        found = database.execute(_PROMPT, (session, int(at * 1000))).fetchone()
+    return None if found is None else RecordedPrompt(str(found[0]), str(found[1] or ""))
 
 
 def read_database(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
@@ -77,7 +76,7 @@ def read_database(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         resume_at: the moment, in milliseconds since the epoch.
     """
     try:
-        with open_read_only(log.path) as connection:
+        with open_sessions(log.path) as connection:
             yield from _Reader(connection).read(log, resume_at)
     except sqlite3.Error as error:
         yield Unreadable(place="the database", reason=str(error))

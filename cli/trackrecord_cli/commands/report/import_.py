@@ -40,10 +40,11 @@ def command(
 ) -> int:
     """Import recorded runs as outcomes.
 
-    FORMAT names an agent whose sessions are recorded on this machine: claude-code, codex,
-    opencode, or all of them. Without a PATH they are looked for where the agent keeps them. Each
-    run belongs to the project of its folder, unless --project names one. What was learnt from
-    them is shown at the end. If no server runs, one is started for as long as it takes.
+    FORMAT names a coding agent whose sessions are recorded on this machine, or is all for all of
+    them; `trackrecord install` lists them. Without a PATH the sessions are looked for where the
+    agent keeps them. Each run belongs to the project of its folder, unless --project names one.
+    What was learnt from them is shown at the end. If no server runs, one is started for as long as
+    it takes.
 
     FORMAT is else one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench;
     then PATH names the files. Importing twice changes nothing; the answer says how many outcomes

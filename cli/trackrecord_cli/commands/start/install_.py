@@ -62,8 +62,8 @@ def command(
 ) -> int:
     """Make coding agents report their runs by themselves.
 
-    NAME is claude-code, codex, opencode or all. Without it, this lists what would change for each
-    agent on this machine. What is there already stays as it is; `trackrecord uninstall` removes
+    NAME is the name of an agent or all. Without it, this lists what each agent on this machine can
+    do, and what would change. What is there already stays as it is; `trackrecord uninstall` removes
     what was added and nothing else.
     """
     from trackrecord.settings.daemon_settings import load_daemon_settings
@@ -83,6 +83,8 @@ def command(
         except DraftRefused as error:
             show_note(agent.label, str(error))
             is_refused = True
+    if not name:
+        _list_abilities()
     if not agents:
         return _NO
     if not name:
@@ -92,6 +94,16 @@ def command(
     if name and not dry_run and not is_refused:
         _settle_measuring(settings.home, measures)
     return _NO if is_refused else 0
+
+
+def _list_abilities() -> None:
+    """Print what trackrecord can do for each agent on this machine."""
+    from trackrecord_capture.sources.register import known_agents
+
+    for agent in known_agents():
+        if agent.is_found:
+            live = "live reports, hints" if agent.hooks else "no live reports, no hints"
+            click.echo(f"{agent.label}: history (`trackrecord import {agent.name}`), {live}")
 
 
 def _settle_measuring(home: Path, measures: bool | None) -> None:

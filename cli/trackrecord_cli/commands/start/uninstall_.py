@@ -16,7 +16,7 @@ _NO = 1
 def command(name: str | None, *, dry_run: bool) -> int:
     """Remove what `trackrecord install` added, and nothing else.
 
-    NAME is claude-code, codex, opencode or all; without it, all. What has been learnt stays.
+    NAME is the name of an agent or all; without it, all. What has been learnt stays.
     """
     from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord.settings.effect_consent import forget_effect_consent

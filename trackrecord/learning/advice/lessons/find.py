@@ -136,6 +136,7 @@ def _lesson(
         lines=finding.lines,
         wordless_lines=finding.wordless_lines,
         sources=len({run.source for run in newest}),
+        only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
         also=finding.also,
         is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
     )

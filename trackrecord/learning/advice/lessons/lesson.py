@@ -54,6 +54,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         lines: the fact as one line, by language.
         wordless_lines: the same without the words of an error; empty where there are none in it.
         sources: the distinct agents that reported the runs behind it.
+        only_source: the agent that reported all of them; "" if there are several.
         also: the lines, in English, of the facts that the same runs tell.
         is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
             it then.
@@ -79,6 +80,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     lines: dict[str, str]
     wordless_lines: dict[str, str] = {}
     sources: int = 1
+    only_source: str = ""
     also: tuple[str, ...] = ()
     is_of_one: bool = False
 

@@ -5,13 +5,12 @@ nothing that the session's rollout does not.
 """
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
-from .draft import Draft, DraftRefused, digest_of, receipt_of, undone
-from .hook_entries import (
+from ...agents.draft import Draft, DraftRefused, digest_of, receipt_of, undone
+from ...agents.hook_entries import (
     Groups,
     add_entries,
     has_entries,
@@ -19,31 +18,33 @@ from .hook_entries import (
     our_places,
     restore,
 )
-from .installed import Installed, folders_of, has_mcp
-from .mcp_entry import NAME as MCP_NAME
-from .on_path import is_on_path
-from .plan import Change, Plan, change_of
-from .runtime import hook_command, hook_prefix, mcp_path, wrapper_path
-from .toml_block import add_lines, document, remove_lines
+from ...agents.installed import Installed, folders_of, has_mcp
+from ...agents.mcp_entry import NAME as MCP_NAME
+from ...agents.on_path import is_on_path
+from ...agents.plan import Change, Plan, change_of
+from ...agents.runtime import hook_command, hook_prefix, mcp_path, wrapper_path
+from ...agents.toml_block import add_lines, document, remove_lines
+from ..log_files import home_of
 
 NAME: Final = "codex"
 LABEL: Final = "Codex"
+HOME_VARIABLE: Final = "CODEX_HOME"
 _TIMEOUT_S: Final = 2
 _ASKING: Final = ("SessionStart", "UserPromptSubmit")
 _NOTING: Final = "Stop"
+_STOPPED: Final = "Interrupt"
 TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
-class CodexAgent:
-    """Installs the reporting of Codex."""
+class CodexHooks:
+    """How Codex is made to report its runs."""
 
     name = NAME
     label = LABEL
 
     def folder(self) -> Path:
         """Return where its configuration and its sessions are."""
-        own = os.environ.get("CODEX_HOME")
-        return Path(own) if own else Path.home() / ".codex"
+        return home_of(HOME_VARIABLE, ".codex")
 
     def config_path(self) -> Path:
         """Return the file of its configuration."""
@@ -216,11 +217,14 @@ def _pattern(home: Path) -> re.Pattern[str]:
 
 
 def _wanted(home: Path, config: Draft) -> Groups:
-    """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken."""
+    """Return the hooks, by event; the end of a turn is noted by one where `notify` is taken.
+
+    Nothing else tells of a turn that the person stopped.
+    """
     command = hook_command(home, NAME)
     program = document(config).get("notify")
     is_taken = program is not None and program != [str(wrapper_path(home)), NAME]
-    events = (*_ASKING, _NOTING) if is_taken else _ASKING
+    events = (*_ASKING, _STOPPED, _NOTING) if is_taken else (*_ASKING, _STOPPED)
     group: dict[str, Any] = {
         "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]
     }

@@ -5,21 +5,21 @@ import os
 from pathlib import Path
 from typing import Final
 
-from .draft import DraftRefused, Receipt, digest_of, missing_folders
-from .hook_entries import opened
-from .installed import Installed, folders_of, has_mcp, summarises_outputs
-from .json_text import Edit
-from .on_path import is_on_path
-from .plan import Change, Plan, change_of
-from .runtime import packaged
+from ...agents.draft import DraftRefused, Receipt, digest_of, missing_folders
+from ...agents.hook_entries import opened
+from ...agents.installed import Installed, folders_of, has_mcp, summarises_outputs
+from ...agents.json_text import Edit
+from ...agents.on_path import is_on_path
+from ...agents.plan import Change, Plan, change_of
+from ...agents.runtime import packaged
 
 NAME: Final = "opencode"
 LABEL: Final = "opencode"
 _FIRST_WORDS: Final = "// trackrecord: "
 
 
-class Opencode:
-    """Installs the reporting of opencode."""
+class OpenCodePlugin:
+    """How opencode is made to report its runs."""
 
     name = NAME
     label = LABEL
@@ -124,7 +124,7 @@ def plugin(home: Path, *, summarises: bool = False, mcp: bool = False) -> str:
         summarises: whether it has oversized outputs replaced.
         mcp: whether it registers our MCP server.
     """
-    text = packaged("opencode_plugin.js").replace('"@HOME@"', json.dumps(str(home)))
+    text = packaged("plugin.js", __package__).replace('"@HOME@"', json.dumps(str(home)))
     text = text.replace("@SUMMARISES@", "yes" if summarises else "no")
     return text.replace("@MCP@", "yes" if mcp else "no")
 

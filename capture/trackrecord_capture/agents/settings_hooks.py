@@ -1,0 +1,231 @@
+"""Hooks in an agent's settings, of the shape that Claude Code has given them and others took over.
+
+`{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "…", "timeout": 2}]}]}}`, in a file
+of JSON that may hold much else, and our MCP server in that file or in another one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from .draft import Draft, DraftRefused, Receipt, digest_of, read_text, receipt_of
+from .hook_entries import Groups, add_entries, has_entries, opened, restore, settings_in
+from .installed import Installed, folders_of, has_mcp, summarises_outputs
+from .mcp_entry import add_server, has_server, remove_server, restore_servers
+from .on_path import is_on_path
+from .plan import Change, Plan, change_of
+from .runtime import hook_command, hook_prefix, mcp_path
+
+# In seconds. Whatever asks is waited for; whatever notes an end is not.
+_ASKING_S: Final = 2
+_NOTING_S: Final = 5
+_ASKING: Final = ("SessionStart", "UserPromptSubmit")
+_NOTING: Final = ("Stop", "SubagentStop")
+_AT_THE_END: Final = "SessionEnd"
+_AFTER_TOOL: Final = "PostToolUse"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsHooks:
+    """How an agent is made to report its runs by hooks in its settings.
+
+    Attributes:
+        name: the agent's name.
+        label: its name for people.
+        program: its program, as a shell finds it.
+        folder_of: returns where its settings and sessions are.
+        servers_of: returns the file that holds its MCP servers; None if the settings do.
+        server_type: what an MCP server says of itself there; "" if nothing.
+        unit: how many of a timeout's units are a second.
+        in_background: whether a hook can be left running while the agent goes on.
+        noting: the events that end a turn or a sub-agent.
+        events: its own names of events, by those of Claude Code, where they differ.
+        replaced: the tools whose output a hook may replace, as a pattern; "" if none.
+    """
+
+    name: str
+    label: str
+    program: str
+    folder_of: Callable[[], Path]
+    servers_of: Callable[[], Path] | None = None
+    server_type: str = ""
+    unit: int = 1
+    in_background: bool = False
+    noting: tuple[str, ...] = _NOTING
+    events: Mapping[str, str] = field(default_factory=dict)
+    replaced: str = ""
+
+    def folder(self) -> Path:
+        """Return where its settings and sessions are."""
+        return self.folder_of()
+
+    def settings_path(self) -> Path:
+        """Return the file of the user's settings."""
+        return self.folder() / "settings.json"
+
+    def servers_path(self) -> Path:
+        """Return the file in which it keeps the MCP servers of the user."""
+        return self.settings_path() if self.servers_of is None else self.servers_of()
+
+    def server(self, home: Path) -> dict[str, Any]:
+        """Return our MCP server, as the agent names servers."""
+        kind = {"type": self.server_type} if self.server_type else {}
+        return {**kind, "command": str(mcp_path(home)), "args": []}
+
+    def wanted(self, home: Path, *, summarises: bool = False) -> Groups:
+        """Return the hooks, by event.
+
+        Args:
+            home: trackrecord's home.
+            summarises: whether a hook has oversized outputs replaced.
+        """
+        asking = {event: self._group(home, _ASKING_S) for event in _ASKING}
+        noting = {
+            event: self._group(home, _NOTING_S, in_background=self.in_background)
+            for event in self.noting
+        }
+        # In the background it would be killed with the client.
+        groups = {**asking, **noting, _AT_THE_END: self._group(home, _ASKING_S)}
+        if summarises and self.replaced:
+            groups[_AFTER_TOOL] = {"matcher": self.replaced, **self._group(home, _ASKING_S)}
+        return {self.events.get(event, event): group for event, group in groups.items()}
+
+    def _group(self, home: Path, timeout_s: int, *, in_background: bool = False) -> dict[str, Any]:
+        command = hook_command(home, self.name)
+        hook: dict[str, Any] = {
+            "type": "command",
+            "command": command,
+            "timeout": timeout_s * self.unit,
+        }
+        return {"hooks": [hook | {"async": True} if in_background else hook]}
+
+    def _holds_server(self, home: Path) -> bool:
+        """Return whether the file may hold our server; other files are left alone."""
+        try:
+            return str(mcp_path(home)) in (read_text(self.servers_path()) or "")
+        except DraftRefused:
+            return False
+
+    def is_found(self) -> bool:
+        """Return whether it is on this machine."""
+        return self.folder().is_dir() or is_on_path(self.program)
+
+    def install(
+        self,
+        home: Path,
+        installed: Installed | None,
+        *,
+        summarises: bool = False,
+        mcp: bool = False,
+    ) -> Plan:
+        """Plan the installation.
+
+        Raises:
+            DraftRefused: the settings are left alone.
+        """
+        draft = opened(self.settings_path())
+        groups = self.wanted(home, summarises=summarises)
+        made = {draft.path: add_entries(draft, groups, hook_prefix(home))}
+        drafts = [draft]
+        if mcp or self._holds_server(home):
+            path = self.servers_path()
+            servers = draft if path == draft.path else opened(path)
+            had_ours = draft.had_ours
+            made[path] = made.get(path, []) + self._with_server(servers, home, installed, mcp=mcp)
+            # Two kinds of entries in one file: if either was there before, its edits are unknown.
+            draft.had_ours = draft.had_ours or had_ours
+            drafts = list(dict.fromkeys((draft, servers)))
+        notes = list(_notes(draft))
+        if summarises and not self.replaced:
+            notes.append(f"{self.label} lets no hook replace a tool's output: none is summarised")
+        return Plan(
+            agent=self.name,
+            changes=tuple(change for each in drafts for change in change_of(each)),
+            receipts=tuple(
+                receipt_of(each, _receipt(installed, each.path), made[each.path]) for each in drafts
+            ),
+            notes=tuple(notes),
+        )
+
+    def _with_server(
+        self, draft: Draft, home: Path, installed: Installed | None, *, mcp: bool
+    ) -> list[str]:
+        """Make the file of servers name ours or not; return what was made to hold it."""
+        server = self.server(home)
+        if mcp:
+            return add_server(draft, server)
+        receipt = _receipt(installed, draft.path)
+        remove_server(draft, server, () if receipt is None else receipt.made)
+        return []
+
+    def uninstall(self, home: Path, installed: Installed | None) -> Plan:
+        """Plan the removal.
+
+        Raises:
+            DraftRefused: the settings are left alone.
+        """
+        changes: list[Change] = []
+        ours = [self.settings_path()]
+        if self._holds_server(home):
+            ours.append(self.servers_path())
+        for path in _files(ours, installed):
+            draft = opened(path)
+            is_removed = self._restored(draft, home, _receipt(installed, path))
+            changes += change_of(draft, is_removed=is_removed)
+        return Plan(agent=self.name, changes=tuple(changes), folders=folders_of(installed))
+
+    def _restored(self, draft: Draft, home: Path, receipt: Receipt | None) -> bool:
+        """Undo an installation; return True if the file is ours and now empty."""
+        server = self.server(home)
+        if self.servers_of is not None and draft.path.name == self.servers_path().name:
+            return restore_servers(draft, server, receipt)
+        is_exact = receipt is not None and receipt.digest == digest_of(draft.text)
+        is_removed = restore(draft, receipt, hook_prefix(home))
+        if is_exact or self.servers_of is not None or draft.text is None:
+            return is_removed
+        remove_server(draft, server, () if receipt is None else receipt.made)
+        return receipt is not None and receipt.is_ours and not settings_in(draft)
+
+    def is_installed(self, home: Path) -> bool:
+        """Return whether all hooks are in place."""
+        try:
+            groups = self.wanted(home, summarises=summarises_outputs(home, self.name))
+            has_hooks = has_entries(opened(self.settings_path()), groups, hook_prefix(home))
+            return has_hooks and (self.has_mcp(home) or not has_mcp(home, self.name))
+        except DraftRefused:
+            return False
+
+    def has_mcp(self, home: Path) -> bool:
+        """Return whether our MCP server is registered."""
+        try:
+            return has_server(opened(self.servers_path()), self.server(home))
+        except DraftRefused:
+            return False
+
+    def is_trusted(self, home: Path) -> bool | None:  # noqa: ARG002 - as for every agent
+        """Return None: Claude Code does not ask for trust."""
+        return None
+
+    def problems(self, home: Path) -> list[str]:  # noqa: ARG002 - as for every agent
+        """Return the problems that keep its hooks from firing, with their remedies."""
+        try:
+            return list(_notes(opened(self.settings_path())))
+        except DraftRefused as error:
+            return [str(error)]
+
+
+def _receipt(installed: Installed | None, path: Path) -> Receipt | None:
+    return None if installed is None else installed.receipt(path)
+
+
+def _notes(draft: Draft) -> tuple[str, ...]:
+    if settings_in(draft).get("disableAllHooks") is True:
+        return (f'{draft.path} has "disableAllHooks": no hook runs until it is taken out',)
+    return ()
+
+
+def _files(paths: Iterable[Path], installed: Installed | None) -> list[Path]:
+    """Return the files to clean: today's, and those that were changed when it was installed."""
+    known = [] if installed is None else [Path(each.path) for each in installed.files]
+    return list(dict.fromkeys((*known, *paths)))

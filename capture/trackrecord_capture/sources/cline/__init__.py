@@ -1,0 +1,167 @@
+"""Cline: the sessions of its command line, a document of messages for each."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import SignalKind
+from ..conversation import Conversation
+from ..declaration import Action, CodingAgent
+from ..exit_statuses import first_line_status
+from ..json_values import as_count, as_list, as_object, as_text, words_in
+from ..log_files import by_last_change, home_of, logs_in, rewritten
+from ..message_logs import read_document
+from ..moments import seconds_of, seconds_of_millis
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Cline"]
+
+_NAME: Final = "cline"
+_HOME_VARIABLE: Final = "CLINE_DIR"
+_MESSAGES: Final = ".messages.json"
+_LARGEST: Final = 1024 * 1024
+TOOLS: Final[Mapping[str, Action]] = {
+    "run_commands": "shell",
+    "execute_command": "shell",
+    "editor": "edit",
+    "apply_patch": "edit",
+    "replace_in_file": "edit",
+    "write_to_file": "write",
+    "read_files": "read",
+    "read_file": "read",
+    "search_codebase": "search",
+    "search_files": "search",
+    "list_files": "search",
+    "spawn_agent": "delegate",
+}
+_REFUSED: Final = "denied this operation"
+_TYPED: Final = re.compile(r"\s*<user_input(?: [^>]{0,100})?>(.*?)</user_input>", re.DOTALL)
+
+
+class Cline:
+    """The sessions of Cline; see `Source`."""
+
+    name = _NAME
+    pattern = "*.messages.json"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folder of sessions."""
+        return (home_of(_HOME_VARIABLE, ".cline") / "data" / "sessions",)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the sessions in folders, or take files as they are named; the oldest first."""
+        yield from map(rewritten, by_last_change(logs_in(places, self.pattern)))
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:  # noqa: ARG002 - read whole
+        """Yield the runs of a session; see `Source.read`."""
+        yield from read_document(log, _Session(log.path).fill)
+
+
+class _Session:
+    """Reads the messages of one session."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._shells: set[str] = set()
+        self.conversation = Conversation(_NAME, TOOLS)
+
+    def fill(self, document: dict[str, Any]) -> Conversation:
+        """Take all messages; what is known of the session stands in a file beside them."""
+        about = self._about()
+        self.conversation.session = as_text(document.get("sessionId"))
+        self.conversation.folder = as_text(about.get("cwd"))
+        self.conversation.model = as_text(about.get("model"))
+        self.conversation.automated = about.get("interactive") is False
+        for place, message in enumerate(map(as_object, as_list(document.get("messages")))):
+            self._take(message, place)
+        ended_at = seconds_of(about.get("ended_at"))
+        if about.get("status") in ("cancelled", "aborted"):
+            self.conversation.see(SignalKind.INTERRUPTED, "", ended_at)
+        elif about.get("status") in ("failed", "error"):
+            self.conversation.see(SignalKind.API_FAILED, "", ended_at)
+        elif ended_at is not None:
+            self.conversation.end(ended_at)
+        return self.conversation
+
+    def _about(self) -> dict[str, Any]:
+        path = self._path.with_name(self._path.name.removesuffix(_MESSAGES) + ".json")
+        try:
+            with path.open("rb") as file:
+                return as_object(msgspec.json.decode(file.read(_LARGEST)))
+        except (OSError, ValueError, RecursionError):
+            return {}
+
+    def _take(self, message: dict[str, Any], place: int) -> None:
+        at, content = seconds_of_millis(message.get("ts")), message.get("content")
+        parts = [as_object(part) for part in as_list(content)]
+        results = [part for part in parts if part.get("type") == "tool_result"]
+        if message.get("role") == "assistant":
+            self._answer(message, parts, at)
+        for part in results:
+            self._result(part, at)
+        if message.get("role") == "user" and not results:
+            words, prompt = _persons_words(words_in(content)), as_text(message.get("id"))
+            self.conversation.ask(words, at, start=place, prompt=prompt)
+
+    def _answer(
+        self, message: dict[str, Any], parts: list[dict[str, Any]], at: float | None
+    ) -> None:
+        metrics = as_object(message.get("metrics"))
+        names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens")
+        read = [as_count(metrics.get(name)) for name in names]
+        self.conversation.count(
+            as_text(message.get("id")),
+            sum(count or 0 for count in read) if metrics else None,
+            as_count(metrics.get("outputTokens")),
+            model=as_text(as_object(message.get("modelInfo")).get("id")),
+        )
+        calls = [part for part in parts if part.get("type") == "tool_use"]
+        self.conversation.say(at, is_last=not calls)
+        for call in calls:
+            call_id, name = as_text(call.get("id")), as_text(call.get("name"))
+            if TOOLS.get(name) == "shell":
+                self._shells.add(call_id)
+            self.conversation.use(call_id, name, call.get("input"), at)
+
+    def _result(self, part: dict[str, Any], at: float | None) -> None:
+        call_id, content = as_text(part.get("tool_use_id")), part.get("content")
+        if isinstance(content, str):
+            content = _decoded(content)
+        told = content if isinstance(content, list) else [content]
+        results = [as_object(each) for each in told]
+        texts, codes = [], []
+        for each in results:
+            text, code = first_line_status(as_text(each.get("result")) or as_text(each.get("text")))
+            texts.append(text or as_text(each.get("error")))
+            codes.append(code)
+        flags = [each["success"] for each in results if isinstance(each.get("success"), bool)]
+        text, ok = "\n".join(texts), all(flags) if flags else part.get("is_error") is not True
+        if _REFUSED in text[:1000]:
+            self.conversation.refuse(call_id, text, at)
+            return
+        exit_code = None
+        if call_id in self._shells:
+            failed = next((code for code in codes if code), None)
+            exit_code = 0 if ok else failed
+        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=exit_code)
+
+
+def _persons_words(text: str) -> str:
+    """Return what the person typed, without what Cline puts around it."""
+    found = _TYPED.match(text)
+    return found[1] if found else text
+
+
+def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return {"result": text}
+
+
+AGENT: Final = CodingAgent(
+    label="Cline", source=Cline(), tools=TOOLS, tried="3.0.65", home_variable=_HOME_VARIABLE
+)

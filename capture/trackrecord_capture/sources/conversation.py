@@ -1,0 +1,385 @@
+"""The runs of one session, made of what its log tells in order: prompts, calls, results, the end.
+
+Most agents record a session as a list of messages. Their adapters decode the messages, and hand
+each thing that happened to a `Conversation`, which holds a run back until the next prompt is there:
+it is part of what is known of a run.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent, run_outcome_id
+from ..shell.git import commits_and_reverts
+from .excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
+from .patches import MOST_EDITS, patched_files
+from .source import ReadRun
+from .sub_agents import started_sub_agent
+
+# A run that never ends must not fill the memory.
+MOST_CALLS: Final = 5000
+_MOST_SIGNS: Final = 1000
+_LONGEST_PROMPT: Final = 32_768
+_LONGEST_SAYS: Final = 1024
+_LONGEST_NAME: Final = 128
+_LONGEST_ID: Final = 256
+_MCP: Final = "mcp__"
+_CHANGING: Final = ("edit", "write")
+_COMMANDS: Final = ("command", "cmd", "commands", "script")
+_FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir_path")
+# The arguments of tools for files that are no content.
+_OF_FILES: Final = frozenset({
+    "file_path", "filePath", "absolute_path", "path", "paths", "notebook_path", "target_file",
+    "filename", "file", "files", "pattern", "query", "glob", "offset", "limit", "replace_all",
+})  # fmt: skip
+_PATHS: Final = (
+    "file_path", "filePath", "absolute_path", "path", "notebook_path", "target_file", "filename",
+    "file",
+)  # fmt: skip
+_PATCHES: Final = ("patch", "input", "patchText", "patch_text", "diff")
+_REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+
+
+def persons_words(text: str) -> str:
+    """Return what a person wrote, without the reminders that an agent adds to it."""
+    return _REMINDER.sub("", text[: 4 * _LONGEST_PROMPT]).strip()[:_LONGEST_PROMPT]
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of a tool as far as it is known; see `RunCall` for the attributes."""
+
+    tool: str
+    id: str
+    action: str
+    arguments: Any
+    command: str
+    folder: str
+    edits: tuple[str, ...]
+    sub_agent: SubAgent | None
+    started_at: float | None
+    actor: str = "agent"
+    ok: bool | None = None
+    exit_code: int | None = None
+    result: str = ""
+    error: str = ""
+    duration_ms: float | None = None
+
+    def finished(self) -> RunCall:
+        has_failed = self.ok is False
+        error = self.error or (self.result if has_failed else "")
+        if error and self.action in (*_CHANGING, "read"):
+            # More than the first line may repeat what stands in the file.
+            error = excerpt(error.strip().partition("\n")[0], LONGEST_RESULT)
+        return RunCall(
+            tool=self.tool,
+            id=self.id,
+            arguments=self.arguments,
+            command=self.command,
+            folder=self.folder,
+            edits=() if has_failed else self.edits,
+            ok=self.ok,
+            exit_code=self.exit_code,
+            error=error if has_failed or self.error else "",
+            result=self.result,
+            started_at=self.started_at,
+            duration_ms=self.duration_ms,
+            actor=self.actor,
+            sub_agent=self.sub_agent,
+        )
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A run while it is being read."""
+
+    prompt: str
+    words: str
+    start: int
+    started_at: float | None
+    last_at: float | None
+    calls: dict[str, _Call] = field(default_factory=dict)
+    signs: list[Signal] = field(default_factory=list)
+    tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
+    usd: dict[str, float] = field(default_factory=dict)
+    model: str = ""
+    is_over: bool = False
+    has_worked: bool = False
+
+
+class Conversation:
+    """What is known of a session, filled in by an adapter; whoever reads it takes the runs out.
+
+    Args:
+        agent: the agent's name.
+        tools: what its tools do; see `CodingAgent`.
+
+    Attributes:
+        session: the session's id.
+        folder: the folder that it works in.
+        repository: the address of the repository.
+        branch: the branch.
+        name: the name or the type of a sub-agent.
+        parent: the id of the prompt in the same session that started this one as a sub-agent, or
+            the outcome_id of the run; "" if none did.
+        model: the model, unless an answer names another one.
+        automated: whether a program started it.
+        fallback_at: a moment for logs that name none.
+    """
+
+    def __init__(self, agent: str, tools: Mapping[str, str]) -> None:
+        self._agent = agent
+        self._tools = tools
+        self._turn: _Turn | None = None
+        self._held: list[_Turn] = []
+        self._calls: dict[str, _Call] = {}
+        self.session = ""
+        self.folder = ""
+        self.repository = ""
+        self.branch = ""
+        self.name = ""
+        self.parent = ""
+        self.model = ""
+        self.automated = False
+        self.fallback_at = 0.0
+
+    def ask(self, words: str, at: float | None, *, start: int, prompt: str = "") -> None:
+        """Take a person's prompt, which begins a run.
+
+        Args:
+            words: what the person wrote; without any, nothing begins.
+            at: when, seconds since the epoch.
+            start: from which position of the log on the run can be read again.
+            prompt: the prompt's id; where the log has none, its position stands for it.
+        """
+        words = persons_words(words)
+        if not words:
+            return
+        before = self._turn
+        if before is not None and (before.has_worked or before.signs):
+            before.is_over = True
+            self._sign(before, SignalKind.FOLLOWED_BY, words, at)
+            self._held.append(before)
+        self._calls = {}
+        prompt = excerpt(prompt, _LONGEST_ID) or f"at-{start}"
+        self._turn = _Turn(prompt, words, start, at, at)
+
+    def say(self, at: float | None, *, is_last: bool) -> None:
+        """Take words of the agent; with the last ones it ends its turn."""
+        turn = self._seen(at)
+        if turn is not None:
+            turn.is_over = is_last
+
+    def use(
+        self,
+        call_id: str,
+        tool: str,
+        arguments: Any,  # noqa: ANN401 - decoded JSON
+        at: float | None,
+        *,
+        actor: str = "agent",
+    ) -> None:
+        """Take a call of a tool; one that is told of again is the same one."""
+        turn = self._seen(at)
+        if turn is None:
+            return
+        turn.is_over = False
+        call_id = excerpt(call_id, _LONGEST_ID) or f"#{len(turn.calls)}"
+        if call_id in turn.calls or len(turn.calls) >= MOST_CALLS:
+            return
+        call = self._call(call_id, tool, arguments, at)
+        call.actor = actor
+        turn.calls[call_id] = self._calls[call_id] = call
+
+    def _call(self, call_id: str, tool: str, arguments: Any, at: float | None) -> _Call:  # noqa: ANN401 - decoded JSON
+        action = self._tools.get(tool, "")
+        given = arguments if isinstance(arguments, dict) else {}
+        command = _command(given) if action == "shell" else ""
+        edits = _edits(given) if action in _CHANGING else ()
+        if action == "shell":
+            edits = patched_files(command)
+        kept = arguments
+        if action in (*_CHANGING, "read", "search"):
+            kept = {name: value for name, value in given.items() if name in _OF_FILES}
+        return _Call(
+            tool=_tool_name(tool),
+            id=call_id,
+            action=action,
+            arguments=excerpts_in(kept),
+            command=excerpt(command, LONGEST_COMMAND),
+            folder=_first_text(given, _FOLDERS) if action == "shell" else "",
+            edits=edits,
+            sub_agent=started_sub_agent(given) if action == "delegate" else None,
+            started_at=at,
+        )
+
+    def result(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        ok: bool | None,
+        at: float | None = None,
+        exit_code: int | None = None,
+        duration_ms: float | None = None,
+    ) -> None:
+        """Take the result of a call; an exit status other than 0 is a failure."""
+        self._seen(at)
+        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
+        if call is None:
+            return
+        call.ok = ok if exit_code is None or ok is None else exit_code == 0
+        call.exit_code, call.result = exit_code, excerpt(text, LONGEST_RESULT)
+        if duration_ms is None and at is not None and call.started_at is not None:
+            duration_ms = max(0.0, round((at - call.started_at) * 1000, 1))
+        call.duration_ms = duration_ms
+
+    def refuse(self, call_id: str, says: str, at: float | None = None) -> None:
+        """Note that the person did not allow a call."""
+        turn = self._seen(at)
+        call = self._calls.get(excerpt(call_id, _LONGEST_ID))
+        if turn is None or call is None:
+            return
+        call.ok, call.edits, call.error = None, (), excerpt(says, _LONGEST_SAYS)
+        place = list(turn.calls).index(call.id)
+        self._sign(turn, SignalKind.REJECTED, says, at, place)
+
+    def end(self, at: float | None) -> None:
+        """Note that the turn ended."""
+        turn = self._seen(at)
+        if turn is not None:
+            turn.is_over = True
+
+    def see(self, kind: SignalKind, says: str = "", at: float | None = None) -> None:
+        """Note what was seen of how the run went; it is over by that."""
+        turn = self._seen(at)
+        if turn is not None:
+            turn.is_over = True
+            if not any(sign.kind is kind and sign.says == says for sign in turn.signs):
+                self._sign(turn, kind, says, at)
+
+    def take_back(self, at: float | None) -> None:
+        """Note that the person took back what the run changed."""
+        if self._turn is not None:
+            self._sign(self._turn, SignalKind.UNDONE, "taken back", at)
+
+    def count(
+        self,
+        answer: str,
+        read: int | None,
+        written: int | None,
+        *,
+        usd: float | None = None,
+        model: str = "",
+    ) -> None:
+        """Take the tokens of one answer of the model; those told of again are the same ones."""
+        turn = self._turn
+        if turn is None:
+            return
+        turn.model = excerpt(model, _LONGEST_NAME) or turn.model
+        answer = answer or f"#{len(turn.tokens)}"
+        if read is not None or written is not None:
+            turn.tokens[answer] = (read or 0, written or 0)
+        if usd is not None and usd > 0:
+            turn.usd[answer] = usd
+
+    def followed(self, position: int) -> Iterator[ReadRun]:
+        """Yield the runs after which another prompt has come, once each."""
+        held, self._held = self._held, []
+        yield from (self._read(turn, position) for turn in held)
+
+    def rest(self, position: int) -> Iterator[ReadRun]:
+        """Yield the runs that are still held back, the last one included."""
+        yield from self.followed(position)
+        if self._turn is not None:
+            yield self._read(self._turn, position)
+
+    def _seen(self, at: float | None) -> _Turn | None:
+        turn = self._turn
+        if turn is None:
+            return None
+        turn.has_worked = True
+        if at is not None:
+            turn.started_at = at if turn.started_at is None else turn.started_at
+            turn.last_at = at if turn.last_at is None else max(turn.last_at, at)
+        return turn
+
+    def _sign(
+        self, turn: _Turn, kind: SignalKind, says: str, at: float | None, call: int | None = None
+    ) -> None:
+        if len(turn.signs) < _MOST_SIGNS:
+            most = _LONGEST_PROMPT if kind is SignalKind.FOLLOWED_BY else _LONGEST_SAYS
+            turn.signs.append(Signal(kind=kind, says=excerpt(says, most), at=at, call=call))
+
+    def _read(self, turn: _Turn, position: int) -> ReadRun:
+        calls = tuple(call.finished() for call in turn.calls.values())
+        commits, reverts = commits_and_reverts(calls)
+        started = turn.started_at if turn.started_at is not None else self.fallback_at
+        tokens = turn.tokens.values()
+        run = AgentRun(
+            agent=self._agent,
+            session=self.session,
+            prompt=turn.prompt,
+            captured_from="transcript",
+            started_at=started,
+            ended_at=max(started, turn.last_at or started),
+            folder=self.folder,
+            repository=self.repository,
+            branch=self.branch,
+            instruction=turn.words,
+            calls=calls,
+            signs=tuple(turn.signs),
+            is_over=turn.is_over,
+            parent=self._parent(),
+            name=self.name,
+            model=turn.model or self.model,
+            tokens_in=sum(each[0] for each in tokens) if turn.tokens else None,
+            tokens_out=sum(each[1] for each in tokens) if turn.tokens else None,
+            usd=sum(turn.usd.values()) if turn.usd else None,
+            commits=commits,
+            reverts=reverts,
+            automated=self.automated,
+        )
+        return ReadRun(run=run, resume_at=turn.start, position=position)
+
+    def _parent(self) -> str:
+        if not self.parent or ":" in self.parent:
+            return self.parent
+        return run_outcome_id(self._agent, self.session, self.parent)
+
+
+def _tool_name(name: str) -> str:
+    """Return a tool's name; of a tool of an MCP server "server:tool"."""
+    if name.startswith(_MCP):
+        server, _, tool = name.removeprefix(_MCP).partition("__")
+        name = f"{server}:{tool}"
+    return excerpt(name, _LONGEST_NAME) or "tool"
+
+
+def _first_text(given: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    texts = (given.get(name) for name in names)
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    """Return the command line of a shell's arguments; several are one below the other."""
+    for name in _COMMANDS:
+        value = given.get(name)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, list) and value:
+            lines = (
+                _first_text(each, ("command", "cmd")) if isinstance(each, dict) else each
+                for each in value[:50]
+            )
+            return "\n".join(line for line in lines if isinstance(line, str))
+    return ""
+
+
+def _edits(given: Mapping[str, Any]) -> tuple[str, ...]:
+    paths = [path for path in (given.get(name) for name in _PATHS) if isinstance(path, str)][:1]
+    for name in _PATCHES:
+        if isinstance(text := given.get(name), str):
+            paths += patched_files(text)
+    return tuple(dict.fromkeys(filter(None, paths)))[:MOST_EDITS]

@@ -1,0 +1,138 @@
+"""GitHub Copilot CLI: the events that it keeps of each session."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ...agent_run import SignalKind
+from ..conversation import Conversation
+from ..declaration import Action, CodingAgent
+from ..exit_statuses import last_line_status
+from ..json_values import as_count, as_list, as_object, as_status, as_text
+from ..log_files import by_last_change, home_of, logs_in
+from ..message_logs import read_records
+from ..moments import seconds_of
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Copilot"]
+
+_NAME: Final = "copilot"
+_HOME_VARIABLE: Final = "COPILOT_HOME"
+_REFUSED: Final = frozenset({"denied", "rejected"})
+TOOLS: Final[Mapping[str, Action]] = {
+    "bash": "shell",
+    "powershell": "shell",
+    "edit": "edit",
+    "str_replace_editor": "edit",
+    "apply_patch": "edit",
+    "create": "write",
+    "view": "read",
+    "read_bash": "read",
+    "grep": "search",
+    "glob": "search",
+    "web_fetch": "fetch",
+    "task": "delegate",
+}
+
+
+class Copilot:
+    """The sessions of GitHub Copilot CLI; see `Source`."""
+
+    name = _NAME
+    pattern = "session-state/*/events.jsonl"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folder of sessions."""
+        return (home_of(_HOME_VARIABLE, ".copilot") / "session-state",)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the sessions in folders, or take files as they are named; the oldest first."""
+        yield from by_last_change(logs_in(places, "events.jsonl"))
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a session; see `Source.read`."""
+        yield from read_records(log, resume_at, _Session())
+
+
+class _Session:
+    """Reads the events of one session; see `MessageReader`."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation(_NAME, TOOLS)
+
+    def describe(self, record: dict[str, Any]) -> None:
+        """Take the session's id, its folder and its branch."""
+        data = as_object(record.get("data"))
+        context = as_object(data.get("context"))
+        self.conversation.session = as_text(data.get("sessionId"))
+        self.conversation.folder = as_text(context.get("cwd"))
+        self.conversation.branch = as_text(context.get("branch"))
+        self.conversation.repository = as_text(context.get("repository"))
+        self.conversation.model = as_text(data.get("selectedModel"))
+
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take an event."""
+        data, at = as_object(record.get("data")), seconds_of(record.get("timestamp"))
+        if as_text(data.get("parentToolCallId")):
+            return  # what a sub-agent does within a call of its parent
+        match record.get("type"):
+            case "user.message":
+                if not as_text(data.get("source")).startswith(("system", "skill")):
+                    words, prompt = as_text(data.get("content")), as_text(record.get("id"))
+                    self.conversation.ask(words, at, start=start, prompt=prompt)
+            case "assistant.message":
+                self._answer(data, at)
+            case "session.usage_record":
+                self._count(as_object(data.get("usage")))
+            case "tool.execution_start":
+                self._use(data, at)
+            case "tool.execution_complete":
+                self._result(data, at)
+            case "abort":
+                self.conversation.see(SignalKind.INTERRUPTED, as_text(data.get("reason")), at)
+            case "session.error":
+                self.conversation.see(SignalKind.API_FAILED, as_text(data.get("message")), at)
+
+    def _answer(self, data: dict[str, Any], at: float | None) -> None:
+        self.conversation.say(at, is_last=not as_list(data.get("toolRequests")))
+        tokens = as_count(data.get("outputTokens"))
+        if tokens is not None:  # of older versions, which keep no record of the usage
+            self.conversation.count(as_text(data.get("apiCallId")), None, tokens)
+
+    def _use(self, data: dict[str, Any], at: float | None) -> None:
+        server, tool = as_text(data.get("mcpServerName")), as_text(data.get("mcpToolName"))
+        name = f"{server}:{tool}" if server and tool else as_text(data.get("toolName"))
+        self.conversation.use(as_text(data.get("toolCallId")), name, data.get("arguments"), at)
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        self.conversation.count(
+            as_text(usage.get("apiCallId")),
+            as_count(usage.get("inputTokens")),
+            as_count(usage.get("outputTokens")),
+            model=as_text(usage.get("model")),
+        )
+
+    def _result(self, data: dict[str, Any], at: float | None) -> None:
+        call_id, error = as_text(data.get("toolCallId")), as_object(data.get("error"))
+        text = as_text(as_object(data.get("result")).get("content")) or as_text(
+            error.get("message")
+        )
+        if as_text(error.get("code")) in _REFUSED:
+            self.conversation.refuse(call_id, text, at)
+            return
+        # A command that failed is a success of its tool.
+        text, written = last_line_status(text)
+        code = as_status(as_object(data.get("shellExecution")).get("exitCode"))
+        code = written if code is None else code
+        success = data.get("success")
+        ok = success if isinstance(success, bool) else None
+        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=code)
+
+
+AGENT: Final = CodingAgent(
+    label="GitHub Copilot CLI",
+    source=Copilot(),
+    tools=TOOLS,
+    tried="1.0.102",
+    home_variable=_HOME_VARIABLE,
+)

@@ -1,0 +1,183 @@
+"""Crush: the database that it keeps in each project."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ...agent_run import SignalKind, run_outcome_id
+from ..conversation import Conversation
+from ..databases import database_log, open_read_only
+from ..declaration import Action, CodingAgent
+from ..exit_statuses import last_line_status
+from ..json_values import as_list, as_object, as_status, as_text
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Crush"]
+
+_NAME: Final = "crush"
+_FILE: Final = "crush.db"
+_TABLES: Final = frozenset({"sessions", "messages"})
+_LONGEST: Final = 16 * 1024 * 1024
+_SHELL: Final = "bash"
+_REFUSED: Final = "user denied permission"
+TOOLS: Final[Mapping[str, Action]] = {
+    "bash": "shell",
+    "edit": "edit",
+    "multiedit": "edit",
+    "write": "write",
+    "view": "read",
+    "grep": "search",
+    "glob": "search",
+    "ls": "search",
+    "sourcegraph": "search",
+    "agent": "delegate",
+}
+_SESSIONS: Final = """
+    SELECT s.id, s.parent_session_id, max(m.updated_at) AS changed
+    FROM sessions s JOIN messages m ON m.session_id = s.id
+    GROUP BY s.id HAVING changed >= ? ORDER BY changed, s.id
+"""
+_MESSAGES: Final = """
+    SELECT id, role, parts, model, created_at, updated_at FROM messages
+    WHERE session_id = ? AND length(parts) <= ? ORDER BY created_at, rowid
+"""
+
+
+class Crush:
+    """The sessions of Crush; see `Source`."""
+
+    name = _NAME
+    pattern = ".crush/crush.db"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folders of the projects that it was used in."""
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        try:
+            with (Path(data) / "crush" / "projects.json").open("rb") as file:
+                known = as_object(msgspec.json.decode(file.read(_LONGEST)))
+        except (OSError, ValueError, RecursionError):
+            return ()
+        projects = map(as_object, as_list(known.get("projects")))
+        folders = (as_text(each.get("data_dir")) for each in projects)
+        return tuple(Path(folder) for folder in dict.fromkeys(folders) if folder)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the databases in folders and in projects, or take files as they are named."""
+        for place in places:
+            for path in (place / _FILE, place / ".crush" / _FILE) if place.is_dir() else (place,):
+                yield from database_log(path)
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of the sessions that changed at a moment or later."""
+        # The database lies in a folder of the project.
+        folder = str(log.path.absolute().parent.parent)
+        try:
+            with open_read_only(log.path, _TABLES) as connection:
+                rows = connection.execute(_SESSIONS, (resume_at,)).fetchall()
+                for number, (session, parent, changed) in enumerate(rows, 1):
+                    position = log.size * number // len(rows)
+                    found = _Session(str(session), str(parent or ""), folder).read(connection)
+                    for each in found.rest(position):
+                        yield msgspec.structs.replace(each, resume_at=int(changed))
+        except sqlite3.Error as error:
+            yield Unreadable(place="the database", reason=str(error))
+
+
+class _Session:
+    """Reads the messages of one session."""
+
+    def __init__(self, session: str, parent: str, folder: str) -> None:
+        self._shells: set[str] = set()
+        self.conversation = Conversation(_NAME, TOOLS)
+        self.conversation.session, self.conversation.folder = session, folder
+        if parent:
+            self.conversation.parent = run_outcome_id(_NAME, parent, "")
+
+    def read(self, connection: sqlite3.Connection) -> Conversation:
+        """Take all messages."""
+        rows = connection.execute(_MESSAGES, (self.conversation.session, _LONGEST))
+        for number, role, parts, model, created, updated in rows:
+            try:
+                decoded = [as_object(part) for part in as_list(msgspec.json.decode(parts))]
+            except (ValueError, RecursionError):
+                continue
+            told = [(part.get("type"), as_object(part.get("data"))) for part in decoded]
+            self._take(str(number), str(role), told, float(created or 0), float(updated or 0))
+            if model and role == "assistant":
+                self.conversation.count("", None, None, model=str(model))
+        return self.conversation
+
+    def _take(
+        self,
+        number: str,
+        role: str,
+        parts: list[tuple[object, dict[str, Any]]],
+        created: float,
+        updated: float,
+    ) -> None:
+        if role == "user":
+            texts = (as_text(data.get("text")) for kind, data in parts if kind == "text")
+            hidden = any(data.get("hidden") is True for kind, data in parts if kind == "text")
+            if not hidden:
+                self.conversation.ask("\n".join(texts), created, start=0, prompt=number)
+            for kind, data in parts:
+                if kind == "shell_command":
+                    self._typed(number, data, created)
+        for kind, data in parts:
+            if kind == "tool_call":
+                self._use(data, created)
+            elif kind == "tool_result":
+                self._result(data, created)
+            elif kind == "finish" and role == "assistant":
+                self._finish(data, updated)
+
+    def _use(self, data: dict[str, Any], at: float) -> None:
+        call_id, name = as_text(data.get("id")), as_text(data.get("name"))
+        if name == _SHELL:
+            self._shells.add(call_id)
+        self.conversation.use(call_id, name, _decoded(as_text(data.get("input"))), at)
+
+    def _typed(self, number: str, data: dict[str, Any], at: float) -> None:
+        """Take a command that the person ran."""
+        given = {"command": as_text(data.get("command"))}
+        self.conversation.use(number, _SHELL, given, at, actor="user")
+        code = as_status(data.get("exit_code"))
+        output = as_text(data.get("output"))
+        self.conversation.result(number, output, ok=True, at=at, exit_code=code)
+
+    def _result(self, data: dict[str, Any], at: float) -> None:
+        call_id, text = as_text(data.get("tool_call_id")), as_text(data.get("content"))
+        has_failed = data.get("is_error") is True
+        if has_failed and _REFUSED in text[:200].lower():
+            self.conversation.refuse(call_id, text, at)
+            return
+        exit_code = None
+        if call_id in self._shells:
+            text = text.partition("\n\n<cwd>")[0]
+            text, exit_code = last_line_status(text)
+            if exit_code is None and not has_failed:
+                exit_code = 0
+        self.conversation.result(call_id, text, ok=not has_failed, at=at, exit_code=exit_code)
+
+    def _finish(self, data: dict[str, Any], at: float) -> None:
+        reason, says = data.get("reason"), as_text(data.get("message"))
+        if reason == "canceled":
+            self.conversation.see(SignalKind.INTERRUPTED, "", at)
+        elif reason in ("error", "content_filter"):
+            self.conversation.see(SignalKind.API_FAILED, says, at)
+        else:
+            self.conversation.say(at, is_last=reason in ("end_turn", "max_tokens"))
+
+
+def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+AGENT: Final = CodingAgent(label="Crush", source=Crush(), tools=TOOLS)

@@ -1,0 +1,130 @@
+"""Cursor's command line: the transcripts that it keeps for each project.
+
+They hold prompts and calls, but neither when they were made nor, in most versions, what came of
+them: no verdict can rest on a check. The time of the file's last change stands in for all others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from ..conversation import Conversation
+from ..declaration import Action, CodingAgent
+from ..json_values import as_list, as_object, as_text, words_in
+from ..log_files import by_last_change, logs_in
+from ..message_logs import read_records
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Cursor"]
+
+_NAME: Final = "cursor"
+_TRANSCRIPTS: Final = "agent-transcripts"
+TOOLS: Final[Mapping[str, Action]] = {
+    "Shell": "shell",
+    "StrReplace": "edit",
+    "ApplyPatch": "edit",
+    "EditNotebook": "edit",
+    "Write": "write",
+    "Delete": "edit",
+    "Read": "read",
+    "Grep": "search",
+    "Glob": "search",
+    "SemanticSearch": "search",
+    "LS": "search",
+    "WebSearch": "web_search",
+    "Task": "delegate",
+}
+_TAGS: Final = ("<user_query>", "</user_query>")
+
+
+class Cursor:
+    """The transcripts of Cursor's command line; see `Source`."""
+
+    name = _NAME
+    pattern = "agent-transcripts/*/*.jsonl"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folder of projects."""
+        return (Path.home() / ".cursor" / "projects",)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the transcripts in folders, or take files as they are named; the oldest first."""
+        yield from by_last_change(logs_in(places, self.pattern))
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a transcript; see `Source.read`."""
+        yield from read_records(log, resume_at, _Transcript(log.path))
+
+
+class _Transcript:
+    """Reads the lines of one transcript; see `MessageReader`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._calls = 0
+        self.conversation = Conversation(_NAME, TOOLS)
+
+    def describe(self, record: dict[str, Any]) -> None:  # noqa: ARG002 - only the path tells
+        """Take the session's id and folder from the path, and its time from the file."""
+        self.conversation.session = self._path.stem
+        self.conversation.folder = _folder_of(self._path)
+        with suppress(OSError):
+            self.conversation.fallback_at = self._path.stat().st_mtime
+
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take a line."""
+        content = as_object(record.get("message")).get("content")
+        parts = [as_object(part) for part in as_list(content)]
+        if record.get("type") == "turn_ended":
+            self.conversation.end(None)
+        elif record.get("role") == "user":
+            words = words_in(content)
+            begin, end = (words.find(tag) for tag in _TAGS)
+            if 0 <= begin < end:
+                words = words[begin + len(_TAGS[0]) : end]
+            self.conversation.ask(words, None, start=start)
+        elif record.get("role") == "assistant":
+            calls = [part for part in parts if part.get("type") == "tool_use"]
+            self.conversation.say(None, is_last=bool(words_in(content)) and not calls)
+            for part in calls:
+                self._calls += 1
+                call_id = as_text(part.get("id")) or f"{start}-{self._calls}"
+                self.conversation.use(call_id, as_text(part.get("name")), part.get("input"), None)
+        for part in parts:
+            if part.get("type") == "tool_result":
+                text, is_error = words_in(part.get("content")), part.get("is_error")
+                ok = not is_error if isinstance(is_error, bool) else None
+                self.conversation.result(as_text(part.get("tool_use_id")), text, ok=ok)
+
+
+def _folder_of(path: Path) -> str:
+    """Return the folder whose path, with "-" for each "/", names the project; "" if none exists.
+
+    A name may hold "-" itself, so the file system is asked.
+    """
+    folders = [folder for folder in path.parents if folder.name == _TRANSCRIPTS]
+    if not folders:
+        return ""
+    folder, rest = Path("/"), folders[0].parent.name.strip("-").split("-")
+    while rest:
+        for count in range(1, len(rest) + 1):
+            deeper = next(
+                (p for name in _spelt(rest[:count]) if (p := folder / name).is_dir()), None
+            )
+            if deeper is not None:
+                folder, rest = deeper, rest[count:]
+                break
+        else:
+            return ""
+    return str(folder)
+
+
+def _spelt(words: Sequence[str]) -> Iterator[str]:
+    for joint in ("-", "_", ".", " "):
+        yield joint.join(words)
+        if len(words) == 1:
+            return
+
+
+AGENT: Final = CodingAgent(label="Cursor CLI", source=Cursor(), tools=TOOLS)

@@ -1,0 +1,193 @@
+"""Goose: the database of its sessions."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from ..conversation import Conversation
+from ..databases import database_log, open_read_only
+from ..declaration import Action, CodingAgent
+from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..moments import seconds_of, seconds_of_millis
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Goose"]
+
+_NAME: Final = "goose"
+_TABLES: Final = frozenset({"sessions", "messages", "usage_ledger"})
+_MILLIS_FROM: Final = 1e11
+_LONGEST: Final = 16 * 1024 * 1024
+_EXTENSION: Final = "developer__"
+_TOOLS: Final[Mapping[str, Action]] = {
+    "shell": "shell",
+    "text_editor": "edit",
+    "edit": "edit",
+    "str_replace": "edit",
+    "write": "write",
+    "read": "read",
+    "view": "read",
+    "tree": "search",
+    "analyze": "search",
+    "delegate": "delegate",
+    "subagent": "delegate",
+}
+TOOLS: Final[Mapping[str, Action]] = {
+    name: action for tool, action in _TOOLS.items() for name in (tool, _EXTENSION + tool)
+}
+_SESSIONS: Final = """
+    SELECT s.id, s.working_dir, max(m.created_timestamp) AS changed
+    FROM sessions s JOIN messages m ON m.session_id = s.id
+    GROUP BY s.id HAVING changed >= ? ORDER BY changed, s.id
+"""
+_MESSAGES: Final = """
+    SELECT id, role, content_json, created_timestamp FROM messages
+    WHERE session_id = ? AND length(content_json) <= ? ORDER BY created_timestamp, id
+"""
+# Versions that do not keep these have no such column, or no such table.
+_MODEL: Final = "SELECT model_config_json FROM sessions WHERE id = ?"
+_USAGE: Final = """
+    SELECT id, created_timestamp, model, input_tokens, output_tokens FROM usage_ledger
+    WHERE session_id = ? ORDER BY created_timestamp, id
+"""
+_EXIT_NAMES: Final = ("exit_code", "exitCode", "exit_status")
+_REFUSED: Final = "declined to run this tool"
+
+
+class Goose:
+    """The sessions of Goose; see `Source`."""
+
+    name = _NAME
+    pattern = "goose/sessions/sessions.db"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folder of the database."""
+        root = os.environ.get("GOOSE_PATH_ROOT")
+        if root:
+            return (Path(root) / "data" / "sessions",)
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        return (Path(data) / "goose" / "sessions",)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the database in folders, or take files as they are named."""
+        for place in places:
+            yield from database_log(place / "sessions.db" if place.is_dir() else place)
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of the sessions that changed at a moment or later."""
+        try:
+            with open_read_only(log.path, _TABLES) as connection:
+                rows = connection.execute(_SESSIONS, (resume_at,)).fetchall()
+                for number, (session, folder, changed) in enumerate(rows, 1):
+                    position = log.size * number // len(rows)
+                    found = _Session(str(session), str(folder or "")).read(connection)
+                    for each in found.rest(position):
+                        yield msgspec.structs.replace(each, resume_at=int(changed))
+        except sqlite3.Error as error:
+            yield Unreadable(place="the database", reason=str(error))
+
+
+class _Session:
+    """Reads the messages of one session."""
+
+    def __init__(self, session: str, folder: str) -> None:
+        self.conversation = Conversation(_NAME, TOOLS)
+        self.conversation.session, self.conversation.folder = session, folder
+
+    def read(self, connection: sqlite3.Connection) -> Conversation:
+        """Take all messages."""
+        session = self.conversation.session
+        self.conversation.model = _model(connection, session)
+        usage = _rows(connection, _USAGE, session)
+        rows = connection.execute(_MESSAGES, (session, _LONGEST))
+        for number, role, content, created in rows:
+            try:
+                blocks = as_list(msgspec.json.decode(content))
+            except (ValueError, RecursionError):
+                continue
+            while usage and usage[0][1] < created:
+                self._count(usage.pop(0))
+            self._take(str(number), role, [as_object(block) for block in blocks], _moment(created))
+        for row in usage:
+            self._count(row)
+        return self.conversation
+
+    def _count(self, row: tuple[Any, ...]) -> None:
+        number, _, model, read, written = row
+        self.conversation.count(
+            str(number), as_count(read), as_count(written), model=as_text(model)
+        )
+
+    def _take(self, number: str, role: str, blocks: list[dict[str, Any]], at: float | None) -> None:
+        responses = [block for block in blocks if block.get("type") == "toolResponse"]
+        for block in responses:
+            self._result(block, at)
+        if role == "assistant":
+            calls = [block for block in blocks if block.get("type") == "toolRequest"]
+            self.conversation.say(at, is_last=bool(words_in(blocks)) and not calls)
+            for block in calls:
+                self._use(block, at)
+        elif not responses:
+            words = words_in(blocks)
+            if not words.lstrip().startswith(("<turn-context>", "<info-msg>")):
+                self.conversation.ask(words, at, start=0, prompt=number)
+
+    def _use(self, block: dict[str, Any], at: float | None) -> None:
+        call = _value(block.get("toolCall"))
+        call_id, name = as_text(block.get("id")), as_text(call.get("name"))
+        given = as_object(call.get("arguments"))
+        is_looking = name.endswith("text_editor") and given.get("command") == "view"
+        self.conversation.use(call_id, "view" if is_looking else name, given, at)
+
+    def _result(self, block: dict[str, Any], at: float | None) -> None:
+        told = as_object(block.get("toolResult") or block.get("tool_result"))
+        value, call_id = _value(told), as_text(block.get("id"))
+        text = words_in(value.get("content")) or as_text(told.get("error"))
+        if _REFUSED in text[:1000]:
+            self.conversation.refuse(call_id, text, at)
+            return
+        has_failed = told.get("status") == "error" or value.get("isError") is True
+        structured = as_object(value.get("structuredContent"))
+        codes = (as_status(structured.get(name)) for name in _EXIT_NAMES)
+        code = next((code for code in codes if code is not None), None)
+        ok = not has_failed
+        self.conversation.result(call_id, text, ok=ok, at=at, exit_code=code)
+
+
+def _rows(connection: sqlite3.Connection, query: str, session: str) -> list[tuple[Any, ...]]:
+    """Return the rows of a session; none where this version has no such table or column."""
+    try:
+        return connection.execute(query, (session,)).fetchall()
+    except sqlite3.OperationalError:
+        return []
+
+
+def _model(connection: sqlite3.Connection, session: str) -> str:
+    rows = _rows(connection, _MODEL, session)
+    try:
+        config = as_object(msgspec.json.decode(rows[0][0] or "{}")) if rows else {}
+    except (ValueError, RecursionError):
+        return ""
+    return as_text(config.get("model_name"))
+
+
+def _value(told: object) -> dict[str, Any]:
+    """Return what is wrapped as `{"status", "value"}`, or as `{"Ok"}` by older versions."""
+    wrapped = as_object(told)
+    return as_object(wrapped.get("value") or wrapped.get("Ok") or wrapped)
+
+
+def _moment(created: object) -> float | None:
+    """Return the seconds of a moment, which some versions write in milliseconds."""
+    if isinstance(created, str):
+        return seconds_of(created)
+    count = as_count(created)
+    if count is None:
+        return None
+    return seconds_of_millis(count if count > _MILLIS_FROM else count * 1000)
+
+
+AGENT: Final = CodingAgent(label="Goose", source=Goose(), tools=TOOLS)

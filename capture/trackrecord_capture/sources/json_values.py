@@ -1,0 +1,43 @@
+"""Values of decoded JSON that may be of any type: what an agent wrote is not to be trusted."""
+
+from typing import Any, Final
+
+LARGEST_COUNT: Final = 2**53
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return an object; an empty one for everything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return an array; an empty one for everything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return a string; "" for everything else."""
+    return value if isinstance(value, str) else ""
+
+
+def as_count(value: object) -> int | None:
+    """Return a number that can be a count; None for everything else."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return int(value) if 0 <= value <= LARGEST_COUNT else None
+
+
+def as_status(value: object) -> int | None:
+    """Return an exit status; None for everything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) < 2**31 else None
+
+
+def words_in(content: object, kinds: tuple[str, ...] = ("text",)) -> str:
+    """Return the text in the content of a message: a string, or an array of parts."""
+    if isinstance(content, str):
+        return content
+    parts = (as_object(part) for part in as_list(content))
+    texts = (as_text(part.get("text")) for part in parts if part.get("type", "text") in kinds)
+    return "\n".join(text for text in texts if text)

@@ -1,0 +1,99 @@
+"""Read the runs of logs that hold a session's messages: a line for each, or one document."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from .conversation import Conversation
+from .json_lines import LogLine, place_of, read_lines
+from .json_values import as_object
+from .source import Log, ReadRun, Unreadable
+
+_LARGEST_DOCUMENT: Final = 256 * 1024 * 1024
+_NOT_AN_OBJECT: Final = "it is not an object in JSON"
+
+
+class MessageReader(Protocol):
+    """What an adapter does with the records of one log.
+
+    Attributes:
+        conversation: what it fills in.
+    """
+
+    conversation: Conversation
+
+    def describe(self, record: dict[str, Any]) -> None:
+        """Take what the first record tells of the session, also when reading goes on later."""
+        ...
+
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take a record that begins at a position of the log."""
+        ...
+
+
+def read_records(log: Log, resume_at: int, reader: MessageReader) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of a log of JSON lines from a position on, and what could not be read."""
+    conversation, end = reader.conversation, resume_at
+    try:
+        if resume_at:
+            _describe_first(log, reader)
+        for line in read_lines(log.path, resume_at):
+            end = line.end
+            try:
+                record = _decoded(line)
+            except (ValueError, RecursionError) as error:
+                yield Unreadable(place=place_of(line), reason=_reason(error))
+                continue
+            if record is not None:
+                if not line.start:
+                    reader.describe(record)
+                reader.take(record, line.start)
+                yield from conversation.followed(end)
+    except OSError as error:
+        yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+    yield from conversation.rest(end)
+
+
+def _describe_first(log: Log, reader: MessageReader) -> None:
+    for line in read_lines(log.path):
+        with suppress(ValueError, RecursionError):
+            reader.describe(_decoded(line) or {})
+        return
+
+
+def _decoded(line: LogLine) -> dict[str, Any] | None:
+    if line.text is None:
+        message = "it is longer than any line that is read"
+        raise ValueError(message)
+    if line.text.isspace():
+        return None
+    record = msgspec.json.decode(line.text)
+    if not isinstance(record, dict):
+        raise ValueError(_NOT_AN_OBJECT)
+    return record
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, msgspec.MsgspecError):
+        return _NOT_AN_OBJECT
+    return str(error) or "it cannot be read"
+
+
+def read_document(
+    log: Log, fill: Callable[[dict[str, Any]], Conversation]
+) -> Iterator[ReadRun | Unreadable]:
+    """Yield the runs of a log that is one document of JSON, all of them each time."""
+    try:
+        if log.size > _LARGEST_DOCUMENT:
+            yield Unreadable(place="the file", reason="it is too large")
+            return
+        document = as_object(msgspec.json.decode(log.path.read_bytes()))
+    except OSError as error:
+        yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+    except (ValueError, RecursionError):
+        yield Unreadable(place="the file", reason=_NOT_AN_OBJECT)
+    else:
+        for found in fill(document).rest(log.size):
+            yield msgspec.structs.replace(found, resume_at=0)

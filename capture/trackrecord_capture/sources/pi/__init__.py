@@ -1,0 +1,128 @@
+"""pi: the sessions that it keeps for each folder."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ...agent_run import SignalKind
+from ..conversation import Conversation
+from ..declaration import Action, CodingAgent
+from ..exit_statuses import last_line_status
+from ..json_values import as_count, as_list, as_object, as_status, as_text, words_in
+from ..log_files import by_last_change, home_of, logs_in
+from ..message_logs import read_records
+from ..moments import seconds_of
+from ..source import Log, ReadRun, Unreadable
+
+__all__ = ["AGENT", "Pi"]
+
+_NAME: Final = "pi"
+_HOME_VARIABLE: Final = "PI_CODING_AGENT_DIR"
+_SHELL: Final = "bash"
+_STOPPED: Final = "Command aborted"
+TOOLS: Final[Mapping[str, Action]] = {
+    "bash": "shell",
+    "edit": "edit",
+    "write": "write",
+    "read": "read",
+    "grep": "search",
+    "find": "search",
+    "ls": "search",
+    "subagent": "delegate",
+}
+
+
+class Pi:
+    """The sessions of pi; see `Source`."""
+
+    name = _NAME
+    pattern = "sessions/--*--/*_*.jsonl"
+
+    def homes(self) -> Sequence[Path]:
+        """Return the folder of sessions."""
+        return (home_of(_HOME_VARIABLE, ".pi/agent") / "sessions",)
+
+    def logs(self, places: Sequence[Path]) -> Iterator[Log]:
+        """Find the sessions in folders, or take files as they are named; the oldest first."""
+        yield from by_last_change(logs_in(places, "--*--/*_*.jsonl"))
+
+    def read(self, log: Log, resume_at: int = 0) -> Iterator[ReadRun | Unreadable]:
+        """Yield the runs of a session; see `Source.read`."""
+        yield from read_records(log, resume_at, _Session())
+
+
+class _Session:
+    """Reads the entries of one session; see `MessageReader`."""
+
+    def __init__(self) -> None:
+        self.conversation = Conversation(_NAME, TOOLS)
+
+    def describe(self, record: dict[str, Any]) -> None:
+        """Take the session's id and its folder."""
+        self.conversation.session = as_text(record.get("id"))
+        self.conversation.folder = as_text(record.get("cwd"))
+
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take an entry."""
+        if record.get("type") != "message":
+            return
+        message, at = as_object(record.get("message")), seconds_of(record.get("timestamp"))
+        entry, role = as_text(record.get("id")), message.get("role")
+        if role == "user":
+            words = words_in(message.get("content"))
+            self.conversation.ask(words, at, start=start, prompt=entry)
+        elif role == "assistant":
+            self._answer(message, entry, at)
+        elif role == "toolResult":
+            self._result(message, at)
+        elif role == "bashExecution":
+            self._typed(message, entry, at)
+
+    def _answer(self, message: dict[str, Any], entry: str, at: float | None) -> None:
+        usage, reason = as_object(message.get("usage")), message.get("stopReason")
+        read = [as_count(usage.get(name)) for name in ("input", "cacheRead", "cacheWrite")]
+        usd = as_object(usage.get("cost")).get("total")
+        self.conversation.count(
+            entry,
+            sum(count or 0 for count in read) if usage else None,
+            as_count(usage.get("output")),
+            usd=usd if isinstance(usd, float) else None,
+            model=as_text(message.get("model")),
+        )
+        self.conversation.say(at, is_last=reason in ("stop", "length"))
+        for part in map(as_object, as_list(message.get("content"))):
+            if part.get("type") == "toolCall":
+                name, given = as_text(part.get("name")), part.get("arguments")
+                self.conversation.use(as_text(part.get("id")), name, given, at)
+        if reason == "aborted":
+            self.conversation.see(SignalKind.INTERRUPTED, "", at)
+        elif reason == "error":
+            self.conversation.see(SignalKind.API_FAILED, as_text(message.get("errorMessage")), at)
+
+    def _result(self, message: dict[str, Any], at: float | None) -> None:
+        text, has_failed = words_in(message.get("content")), message.get("isError") is True
+        exit_code: int | None = None
+        ok: bool | None = not has_failed
+        if message.get("toolName") == _SHELL:
+            if has_failed:
+                text, exit_code = last_line_status(text)
+                ok = None if text.rstrip().endswith(_STOPPED) else False
+            else:
+                exit_code = 0
+        self.conversation.result(
+            as_text(message.get("toolCallId")), text, ok=ok, at=at, exit_code=exit_code
+        )
+
+    def _typed(self, message: dict[str, Any], entry: str, at: float | None) -> None:
+        """Take a command that the person ran."""
+        code = as_status(message.get("exitCode"))
+        given = {"command": as_text(message.get("command"))}
+        self.conversation.use(entry, _SHELL, given, at, actor="user")
+        ok = None if code is None or message.get("cancelled") is True else True
+        output = as_text(message.get("output"))
+        self.conversation.result(entry, output, ok=ok, at=at, exit_code=code)
+
+
+AGENT: Final = CodingAgent(
+    label="pi", source=Pi(), tools=TOOLS, tried="0.74.2", home_variable=_HOME_VARIABLE
+)

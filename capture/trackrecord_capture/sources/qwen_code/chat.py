@@ -1,0 +1,108 @@
+"""The records of a chat: `{"type", "uuid", "sessionId", "timestamp", "cwd", "message", …}`."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ...agent_run import SignalKind
+from ..conversation import Conversation
+from ..declaration import Action
+from ..json_values import as_count, as_list, as_object, as_text
+from ..moments import seconds_of
+
+TOOLS: Final[Mapping[str, Action]] = {
+    "run_shell_command": "shell",
+    "edit": "edit",
+    "replace": "edit",
+    "write_file": "write",
+    "read_file": "read",
+    "read_many_files": "read",
+    "grep_search": "search",
+    "search_file_content": "search",
+    "glob": "search",
+    "list_directory": "search",
+    "web_search": "web_search",
+    "task": "delegate",
+    "agent": "delegate",
+}
+_NOTHING: Final = "(empty)"
+_SHELL: Final = "run_shell_command"
+# The answer to the model: what was run, where, what it printed, and how it ended, a line for each.
+_OUTPUT: Final = re.compile(r"^Output: (.*?)^Error: ", re.MULTILINE | re.DOTALL)
+_EXIT: Final = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
+_REFUSED: Final = re.compile(r"did not allow|declined|rejected", re.IGNORECASE)
+_API_ERROR: Final = "qwen-code.api_error"
+
+
+class QwenChat:
+    """Reads the records of one chat; see `MessageReader`."""
+
+    def __init__(self, agent: str) -> None:
+        self.conversation = Conversation(agent, TOOLS)
+
+    def describe(self, record: dict[str, Any]) -> None:
+        """Take the session's id, its folder and its branch."""
+        conversation = self.conversation
+        conversation.session = as_text(record.get("sessionId"))
+        conversation.folder = as_text(record.get("cwd"))
+        conversation.branch = as_text(record.get("gitBranch"))
+
+    def take(self, record: dict[str, Any], start: int) -> None:
+        """Take a record."""
+        at = seconds_of(record.get("timestamp"))
+        parts = [as_object(p) for p in as_list(as_object(record.get("message")).get("parts"))]
+        kind = record.get("type")
+        if kind == "user":
+            if not record.get("subtype"):  # else a notification, or a prompt of a timer
+                words = "\n".join(as_text(part.get("text")) for part in parts)
+                self.conversation.ask(words, at, start=start, prompt=as_text(record.get("uuid")))
+        elif kind == "assistant":
+            self._answer(record, parts, at)
+        elif kind == "tool_result":
+            for part in parts:
+                self._result(as_object(part.get("functionResponse")), record, at)
+        elif record.get("subtype") == "ui_telemetry":
+            self._event(as_object(as_object(record.get("systemPayload")).get("uiEvent")), at)
+
+    def _answer(
+        self, record: dict[str, Any], parts: list[dict[str, Any]], at: float | None
+    ) -> None:
+        usage = as_object(record.get("usageMetadata"))
+        self.conversation.count(
+            as_text(record.get("uuid")),
+            as_count(usage.get("promptTokenCount")),
+            as_count(usage.get("candidatesTokenCount")),
+            model=as_text(record.get("model")),
+        )
+        calls = [as_object(part["functionCall"]) for part in parts if "functionCall" in part]
+        self.conversation.say(at, is_last=not calls)
+        for call in calls:
+            name = as_text(call.get("name"))
+            self.conversation.use(as_text(call.get("id")), name, call.get("args"), at)
+
+    def _result(self, response: dict[str, Any], record: dict[str, Any], at: float | None) -> None:
+        call_id, told = as_text(response.get("id")), as_object(response.get("response"))
+        outcome = as_object(record.get("toolCallResult"))
+        text = as_text(told.get("error")) or as_text(told.get("output"))
+        status = outcome.get("status")
+        if status == "cancelled":
+            if _REFUSED.search(text[:1000]):
+                self.conversation.refuse(call_id, text, at)
+            else:
+                self.conversation.result(call_id, text, ok=None, at=at)
+            return
+        if status == "error" or "error" in told or response.get("name") != _SHELL:
+            ok = status != "error" and "error" not in told
+            self.conversation.result(call_id, text, ok=ok, at=at)
+            return
+        # Of a command in the background no status is known.
+        codes, printed = _EXIT.findall(text[-1000:]), _OUTPUT.search(text)
+        code = int(codes[-1]) if codes else None
+        output = printed[1].rstrip("\n").removeprefix(_NOTHING) if printed else text
+        ok = None if code is None else True
+        self.conversation.result(call_id, output, ok=ok, at=at, exit_code=code)
+
+    def _event(self, event: dict[str, Any], at: float | None) -> None:
+        if event.get("event.name") == _API_ERROR:
+            says = as_text(event.get("error_message")) or as_text(event.get("error"))
+            self.conversation.see(SignalKind.API_FAILED, says, at)
