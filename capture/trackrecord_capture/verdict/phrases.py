@@ -1,64 +1,242 @@
-"""What a person's next prompt says of the run before it, by a short table of phrases.
+"""What a person's next prompt says of the run before it, by a table of phrases for each language.
 
 Only a prompt that *begins* with one of them counts, after fillers such as "no," or "hmm": what
 comes later in a prompt is more often about the next task. "No problem" and "that's not wrong" are
 none of them, nor is a question. Praise is no evidence: "thanks" is said of unfinished work, too.
+
+Each line of a table is a regular expression; a space stands for any white space, and an apostrophe
+for both of its forms. `tests/capture/next_prompts` holds the sentences that the tables are measured
+on.
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 _LONGEST: Final = 400
+_MOST_FILLERS: Final = 12
 
-_FILLERS: Final = re.compile(
-    r"(?:(?:no|nope|nah|hmm+|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and"
-    r"|actually|unfortunately|yes|claude|codex)\b|[\s,.!…:;—–-]|嗯|啊|呃|哦|等等|等一下|抱歉|但是|可是|不过|还"
-    r"|，|。|！|、|：|；)*+",
+_FILLER: Final = re.compile(
+    # Words that say little by themselves. Longer ones first: none is given back.
+    r"(?:(?:no|nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
+    r"|actually|unfortunately|yes|claude|codex|again|wtf|omg|crap|damn"
+    r"|nein|nee|nö|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
+    r"|non|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
+    r"|pero|perdona|perdón|lo siento|espera|por favor|pues|oye|lamentablemente|eh|bueno"
+    r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–¡-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
+    r"|いや|うーん|ううん|えっと|あの|すみません|すいません|ごめん(?:なさい|ね)?|でも|残念ながら|いいえ|ちょっと|待って"
+    r"|，|。|！|、|：|；)\s*",
     re.IGNORECASE,
 )
-_IT: Final = (
-    r"(?:it|this|that|these|those|they|the\ (?:fix|change|changes|tests?|build|code|result))"
-)
-_DOES_NOT: Final = r"(?:does\ not|doesn['’]?t|do\ not|don['’]?t|did\ not|didn['’]?t)"
-_IS_NOT: Final = (
-    r"(?:is\ not|isn['’]?t|are\ not|aren['’]?t|was\ not|wasn['’]?t|['’]s\ not|['’]re\ not)"
-)
-_YOURS: Final = r"(?:that|this|it|these|those|your|the\ (?:last|previous)|everything|all|what\ you)"
-_WRONG: Final = re.compile(
-    rf"""
-    (?: (?:that|this|it)(?:['’]s|\ is|\ was|\ looks|\ seems)\s
-        (?:still\ |all\ |just\ |completely\ |totally\ )?
-        (?:wrong|incorrect|broken|worse|a\ mistake|failing|the\ same\ error)\b
-    | {_IT}(?:\ {_IS_NOT}|['’]s\ not|['’]re\ not)\s
-        (?:right|correct|working|what\ i|it|fixed|done)\b
-    | not\ what\ i\ (?:asked|wanted|meant|said)
-    | {_IT}\ (?:still\ )?{_DOES_NOT}\ (?:even\ )?(?:work|compile|build|run|pass|help|fix)\b
-    | {_DOES_NOT}\ work\b
-    | {_IT}\ (?:are\ |is\ )?still\ (?:fail|broken|red\b|wrong|not\ |crash|the\ same|error|get)
-    | {_IT}\ (?:fails?|failed|broke|breaks)\b
-    | still\ (?:broken|failing|fails|wrong|not\ working|not\ fixed|red\b|crash|the\ same|getting
-        |{_DOES_NOT})
-    | you(?:['’]ve|\ have)?\ (?:just\ )?
-        (?:broke|broken|deleted|removed|forgot|misunderstood|ignored|missed)\b
-    | i\ (?:said|told\ you|asked\ you)\ (?:not\ to|to\ not|don['’]t)\b
-    | why\ did\ you\ (?:delete|remove|break|revert|change|ignore|overwrite)\b
-    | (?:undo|revert|roll\ ?back)\ {_YOURS}\b
-    | (?:undo|revert)\s*(?:[.!]|\Z)
-    | wrong\b(?!\?)\s*
-        (?:[.,!:;—–-]|\Z|(?:file|branch|approach|again|place|one|directory|folder)\b)
-    | (?:这|那|它|你|还|又|全|都|这个|这样|刚才的?|结果|改的?|测试)*+
-      (?: 不对(?![称齐外应比照话等劲着于吗么])(?!的话) | 错了(?![吗么没])
-        | 弄错 | 搞错 | 改错 | 改坏 | 写错 | 不正确 | 有误 | 是错的 | 不是这样
-        | 不是我(?:要|想|说) | 没(?:有)?(?:解决|修好|改对|生效|改好)
-        | 没(?:有)?用(?![到过户的]) | 是?不行(?!的话) | 行不通 | 不能用 | 还?没好
-        | 还?(?:是|在)?(?:报错|失败|不工作|不能|没通过|不通过|跑不通|一样的错) )
-    | (?:撤销|撤回|回滚|还原|恢复)
-        (?:\Z|吧|掉|刚才|这|那|上|你|所有|全部|更改|修改|改动|它|一下|[，。！])
-    )
-    """,
-    re.VERBOSE | re.IGNORECASE,
+
+_EN: Final = r"""
+(?:that|this|it)(?:'s| is| was| looks| seems) (?:still |all |just |now |completely |totally |plain |simply )*(?:wrong|incorrect|broken|worse|a mistake|failing|crashing|nonsense|the (?:same error|wrong|exact opposite|opposite))\b
+(?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|output|solution|patch))(?: is not| isn't| are not| aren't| was not| wasn't|'s not|'re not) (?:quite |even |at all )?(?:right|correct|working|what|it\b|fixed|done|compiling|true)
+not (?:what i|fixed|working|correct|right[.,!]|like (?:that|this)|good enough)\b
+(?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|solution|patch|page|server|app)) (?:still )?(?:does not|doesn't|do not|don't|did not|didn't|won't|will not|cannot|can't) (?:even )?(?:work|compile|build|run|pass|help|fix|start|do what|look right|make sense|solve|change anything|address)\b
+(?:does not|doesn't|did not|didn't) (?:even )?(?:work|compile|build|help|fix)\b
+(?:it|this|that|these|those|they|(?:the|your) (?:same )?(?:fix|changes?|tests?|build|code|result|output|bug|error|problem|issue|page|server|app|ci)) (?:are |is )?still (?:fail|broken|red\b|wrong|not\b|crash|the same|there\b|empty|blank|get|happen|occur|persist|exist|present|does|do not|don't|throw|show)
+(?:it|this|they)(?: now)? (?:fails?|failed|broke|breaks|crashes|crashed)\b(?! if\b| when (?:i|you|the user)\b.*\?)
+still (?:broken|failing|fails?\b|wrong|not\b|red\b|crash|the same|getting|does not|doesn't|do not|don't|no (?:output|change|luck|difference)|empty|blank|an error|errors)(?! covered| needed| urgent)
+(?:getting |i (?:still )?(?:get|see|have) )?(?:exactly )?the same (?:error|exception|problem|failure|issue|bug)\b(?! (?:message )?(?:should|must|for|in the))
+same (?:error|exception|problem|failure|issue|bug)(?: (?:again|as|still|here|persists)\b|[.,!:]|\Z)
+i (?:still|now) (?:get|see|have) (?:a|an|the|this|that|\d+)\b.{0,40}(?:error|exception|fail|traceback|warning|spinner|same|problem)
+now (?:(?:it|the \w+|everything|all)(?: just| all)? (?:crash|fail|is broken|are broken|broke|breaks|does not|doesn't|do not|don't|hangs|won't|can't|cannot)|nothing (?:works|starts|compiles))
+now (?:i|we) (?:get|am getting|are getting|see) (?:a|an|the|this|another|\d+)\b
+(?:\d+|some|more|several|other) tests? (?:now )?(?:fail|are failing|is failing|broke)(?:s|ed)? (?:now|again)
+(?:the|that) (?:\w+ ){1,2}(?:is|are) (?:failing|broken|blank|empty|gone|red) (?:now|again)\b
+nothing (?:has )?(?:changed|works|happens|happened|is fixed)\b(?! in)
+(?:you|you've|you have|you just|you've just) (?:just |also |completely |totally |again |accidentally )*(?:broke|broken|deleted|removed|forgot|forgotten|misunderstood|misread|ignored|missed|overwrote|overwritten|messed|screwed|destroyed|reverted|dropped)\b(?! (?:no|nothing|none)\b)
+you (?:did not|didn't|have not|haven't) (?:actually |even |really )?(?:run|change|changed|fix|fixed|do\b|done|update|updated|add|added|test|follow|read|listen|implement|finish|touch)\b
+your (?:\w+ )?(?:fix|change|changes|solution|code|patch|edit|commit|test|refactoring|approach|version) (?:is |are |still |just |has |have |made )?(?:wrong|incorrect|breaks?|broke|broken|fails?|doesn't|does not|do not|don't|makes no|introduced|it worse)\b
+(?:that|this|it|which) (?:only |just )?(?:made|makes) (?:it|things|everything) worse
+(?:that|this)(?: \w+)? (?:makes no|made no|doesn't make|does not make) sense
+i (?:already )?(?:said|told you|asked you) (?:not to|to not|don't|no |to leave|explicitly)\b
+i (?:did not|didn't|never) (?:ask|asked|want|wanted|mean|meant|say|said|tell|told)\b(?! that)
+why (?:did you|have you|would you|on earth) (?:just )?(?:delete|deleted|remove|removed|break|broken|revert|reverted|change|changed|ignore|ignored|overwrite|overwritten|touch|touched|drop|rewrite)\b
+(?:undo|revert|roll back|rollback|take back|discard)(?: please)? (?:(?:all )?(?:that|this|it|these|those|your|everything|all|what you)\b|the (?:last|previous|latest) (?:change|changes|commit|edit|edits|step|one|thing)\b)
+(?:undo|revert|rollback|roll back|discard)\s*(?:[.!,]|\Z)
+(?:roll|take|put|change|turn|set|bring) (?:that|this|it|everything|them|all of (?:that|it)) back\b(?! (?:online|up|to (?:the (?:user|server|queue|pool)|\w+\.\w+)))
+don't do (?:that|this|it)\b(?= ?[.,!])
+go back to (?:the (?:previous|last|old|original|earlier|first) (?:version|state|one|code|approach)|how it was|what (?:it|we) (?:was|had))\b
+restore (?:the )?(?:old|previous|original|deleted) (?:file|files|version|code|state|behaviou?r|content)\b
+(?:the |that's the )?wrong(?! or\b)(?: (?:file|branch|approach|again|place|one|directory|folder|function|class|method|way|answer|direction|project|repo|repository|version)\b| ?[.,!;—–-]|\Z)
+(?:bad|terrible|horrible|useless) (?:change|idea|fix|edit|solution|result|answer)\b
+are you (?:kidding|serious|joking)\b
+"""
+_DE: Final = r"""
+(?:das|es|dies|dieses?|die (?:lösung|änderung)|der (?:fix|ansatz)) (?:ist|war|sieht|sind|wäre) (?:so |immer noch |noch immer |weiterhin |jetzt |einfach |komplett |völlig |total |alles |leider |doch |auch |wieder |immer |noch )*(?:falsch|verkehrt|kaputt|schlimmer|unsinn|quatsch|(?:genau )?das gegenteil|der falsche|die falsche|das falsche|fehlerhaft|nicht (?:richtig|korrekt|das\b|was ich|so gemeint|gut genug))\b(?! (?:geschrieben|dokumentiert))
+(?:das |es )?(?:stimmt|passt|reicht) (?:so |leider |immer noch |noch |doch |gar |überhaupt )*nicht\b
+(?:(?:das|es|dies) )?(?:geht|funktioniert|klappt|läuft|kompiliert|baut|startet|hilft) (?:so |immer noch |noch immer |weiterhin |leider |aber |jetzt |noch |auch |bei mir |wieder |nach wie vor )*nicht\b(?! nur)
+(?:immer noch|noch immer|weiterhin|nach wie vor|schon wieder|wieder) (?:der |die |das |ein |den |einen )?(?:gleiche[rn]?|selbe[rn]?|derselbe|dieselbe|denselben|fehler|kaputt|rot|falsch|nicht|fehlgeschlagen|leer|eine? \w*(?:error|exception))\b
+(?:derselbe|der gleiche|gleicher|selber|dieselbe|die gleiche) (?:fehler\w*|exception)\b(?! (?:soll|muss))
+(?:der|die|das|dein\w*) (?:fehler|tests?|build|bug|problem|seite|ausgabe|server|code|ci|linter|import|export|fix|änderung) (?:ist|sind|schlägt|schlagen|bleibt|kommt|tritt|geht|besteht|startet|fällt|fallen|läuft|laufen) (?:immer noch|noch immer|weiterhin|nach wie vor|wieder|jetzt (?:nicht|rot|kaputt))\b
+(?:die )?tests? (?:ist|sind|schlägt|schlagen|laufen|läuft|gehen|geht) (?:immer noch|noch immer|weiterhin|jetzt|nicht|wieder|nach wie vor)\b
+(?:mache?|machen sie|nimm|nehmen sie|setze?|drehe?|rolle?|baue?) (?:bitte |sofort |mal |jetzt )*(?:das|es|dies|alles|(?:die|deine|den|deinen) (?:letzte[nr]? )?(?:änderung(?:en)?|commit|schritt)) (?:bitte |sofort |mal |jetzt |alles |wieder |komplett )*(?:rückgängig|zurück|weg)\b
+(?:(?:die|deine|den|das) (?:letzte[nr]? )?(?:änderung(?:en)?|commit|schritt)|das|alles) (?:bitte )?(?:wieder )?(?:zurücknehmen|rückgängig|verwerfen|zurücksetzen|zurückrollen)\b
+(?:rückgängig(?: machen)?|zurücksetzen|zurückrollen|verwerfen) *(?:[.!,]|\Z)
+(?:mache?|stelle?|setze?|lass) (?:es|das|alles) (?:bitte )?(?:wieder )?(?:genau )?(?:so,? )?wie (?:vorher|zuvor|früher|vorhin|es war)\b
+stelle? (?:bitte )?(?:den (?:alten|vorherigen|ursprünglichen|letzten) (?:stand|zustand)|die (?:alte|vorherige|ursprüngliche|letzte) (?:version|fassung|datei)) (?:bitte )?wieder her\b
+(?:zurück|geh zurück) (?:zum|zur) (?:alten|vorherigen|letzten|ursprünglichen) (?:stand|version|fassung|zustand)\b
+du hast (?:(?!nichts|kein|nie|nicht\b)[\w\-äöüß.]+ ){0,5}(?:kaputt ?gemacht|kaputt|zerstört|gelöscht|vergessen|überschrieben|falsch verstanden|missverstanden|ignoriert|übersehen|entfernt|falsch gemacht)\b
+du hast (?:gar |überhaupt |noch |wieder )*(?:nichts (?:geändert|gemacht|getan|behoben)|nicht (?:getestet|gemacht|verstanden|zugehört|gelesen))\b
+jetzt (?:ist|sind) (?:wieder |nun )?(?:alles|es|das|der \w+|die \w+|das \w+)(?: \w+)? (?:kaputt|rot|leer|weg|schlimmer|falsch)\b
+jetzt (?:geht|gehen|startet|funktioniert|läuft|kompiliert|baut|klappt|lädt) (?:[\wäöüß]+ ){0,3}(?:nicht|nichts|kein\w*)\b
+jetzt (?:kommt|bekomme|kriege|gibt|fliegt|wirft|habe|erscheint) (?:[\wäöüß]+ ){0,3}[\w-]*(?:error|exception|fehler\w*)\b
+jetzt (?:stürzt|schlägt|schlagen|crasht|hängt|fehlt|fehlen)\b
+falsche[rsnm]? (?:datei|ansatz|branch|ordner|verzeichnis|stelle|richtung|weg|funktion|klasse|zweig|projekt|version|antwort|reihenfolge) ?(?:[.,!:;—–-]|\Z)
+falsch ?(?:[.,!:;—–-]|\Z)
+so (?:war|ist|hatte|habe|hab|wollte|meinte|sollte) (?:das|es|ich)(?: das| es)? (?:aber |doch |ja |gar |wirklich )*nicht\b
+das (?:habe|hab|wollte|meinte|sollte|war) (?:ich |es )?(?:so |doch |gar |aber |ja )*nicht\b(?! (?:nur|schlecht|schwer|falsch))
+nicht (?:so ?[.,!]|so\Z|richtig\b|korrekt\b|das,? was|was ich\b)
+ich (?:habe|hab|hatte) (?:dir )?(?:doch |ja |ausdrücklich |extra |mehrfach )*gesagt,?(?! bekommen)
+ich (?:wollte|habe|hab) (?:doch |aber |ja )*(?:gar |überhaupt |nie )?(?:kein\w*|nicht|nie)\b(?= .{0,60}(?:gebeten|verlangt|gewollt|gesagt|gemeint|abhängigkeit|umbau|neu|ändern|änderung|refactor|\.|!|\Z))
+(?:warum|wieso|weshalb) hast du .{0,80}?(?:gelöscht|entfernt|geändert|überschrieben|kaputt|angefasst|weggelassen|rausgenommen|ignoriert|umgeschrieben)\b
+(?:das|es) hat (?:leider |aber |gar |überhaupt |mir |sich )*(?:nichts|nicht) (?:gebracht|geholfen|geändert|funktioniert|behoben|gelöst|geklappt|verändert|repariert)\b
+(?:das |es )?(?:wird|macht es|wurde) (?:nur |noch |alles |jetzt )*schlimmer\b
+(?:genau )?das gegenteil\b
+(?:quatsch|unsinn|blödsinn)\b
+(?:kaputt|immer noch rot) ?(?:[.,!]|\Z)
+"""
+_FR: Final = r"""
+c'est (?:toujours |encore |complètement |totalement |vraiment |juste )*(?:faux|incorrect|cassé|pire|mauvais|n'importe quoi|une erreur|le mauvais|la mauvaise|l'inverse|le contraire)\b(?! positif)
+(?:ce |ça |cela )?n'est (?:toujours |vraiment |absolument )?pas (?:ça|ce que|correct|bon\b|juste|corrigé|résolu|réparé|du tout|comme ça|la bonne|le bon|normal)
+c'est (?:toujours )?pas (?:ça|ce que|correct|bon\b|juste|corrigé|résolu|comme ça|la bonne|le bon)
+(?:ce |ça |cela )?n'était pas (?:ça|ce que)
+(?:ça|cela|ceci|il|elle) (?:ne )?(?:marche|fonctionne|compile|démarre|tourne|passe|change|résout|corrige) (?:toujours |encore |même |vraiment |plus )*(?:pas|plus|rien)\b(?! (?:sur|pour les|chez|sans|seulement)\b)
+(?:ne )?(?:marche|fonctionne|compile|démarre) (?:toujours |encore |même )*(?:pas|plus)\b
+(?:ça|cela) n'a (?:toujours |vraiment )?(?:rien|pas) (?:corrigé|résolu|marché|fonctionné|changé|aidé|réparé|réglé)
+(?:ça|cela|il|elle) (?:plante|échoue|casse)(?: (?:toujours|encore|maintenant|au)\b| ?[.,!:]|\Z)
+(?:toujours|encore) (?:la même |le même |les mêmes |une |un |des |cette |cet )?(?:erreurs?|cassée?|rouges?|faux|bug|problème|pas (?:bon|ça|corrigé)|en échec|l'erreur|vide)\b
+(?:la même|même) (?:erreur|exception)(?: (?:encore|toujours|qu'avant)\b| ?[.,!:]|\Z)
+(?:l'|le |la |les |ton |ta |tes )(?:erreur|bug|problème|tests?|build|ci|page|serveur|code|sortie|résultat|correctif|correction) (?:est |sont |échoue |échouent |plante |reste |persiste |ne (?:passe|passent|marche|démarre) )?(?:toujours|encore|maintenant cassée?|pas|plus)\b
+(?:il y a|j'ai) (?:toujours|encore|maintenant) (?:la même |le même |une |un |des |cette |les )?[\w-]*(?:erreurs?|error|exception|échecs?|bug|problème)\b
+(?:annule|annulez|reviens sur|défais|supprime|retire|enlève) (?:tout|ça|cela|tout ça|(?:ta|tes|ton|la|les|le) (?:dernières?|derniers?)?\s?(?:modifications?|changements?|commit|modif))\b(?! (?:de la|du|des)\b)
+(?:annule|annulez|défais)-(?:le|la|les|moi)\b
+(?:annule|annulez|annuler) *(?:[.!,]|\Z)
+(?:reviens|revenez|retourne) (?:en arrière|à (?:la version|l'état) (?:précédente?|d'avant|initiale?|d'origine))\b
+(?:remets|remettez|laisse|laissez|refais) (?:tout |le fichier |le code |ça |les choses )?comme (?:c'était|avant|il était|elle était|au début)\b
+(?:tu as|t'as|vous avez) (?:tout |encore |complètement |juste |carrément )*(?:cassé|supprimé|effacé|oublié|écrasé|ignoré|mal (?:compris|fait|lu)|détruit|raté|enlevé)\b
+(?:tu|vous) (?:n'as|n'avez|as|avez) (?:rien|pas|toujours pas|même pas) (?:compris|changé|modifié|fait|corrigé|lancé|testé|lu|écouté|suivi|mis à jour)\b
+maintenant (?:ça|tout|rien|le \w+|la \w+|il|elle)(?: \w+)? (?:plante|échoue|est cassée?|ne |n'|casse)
+maintenant (?:j'ai|il y a) (?:une|un|des) [\w-]*(?:erreurs?|error|exception|échecs?)
+plus rien (?:ne )?(?:marche|fonctionne|démarre)
+(?:mauvais|mauvaise) (?:fichier|approche|branche|dossier|répertoire|endroit|fonction|direction|version|réponse|idée|classe) ?(?:[.,!;—–]|\Z)
+faux ?(?:[.,!;—–]|\Z)
+incorrect ?(?:[.,!;—–]|\Z)
+je (?:t'avais|t'ai|vous ai|vous avais) (?:pourtant |bien )?dit (?:de ne pas|que non|de laisser|pas)\b
+je (?:n'ai|n'avais|ne t'ai|ne t'avais|ne voulais|t'ai) (?:jamais |pas )+(?:demandé|voulu|dit|ça)\b
+je ne (?:voulais|veux) pas (?:ça|de |que tu)
+(?:je n'ai|j'ai) (?:jamais|pas) demandé\b
+pourquoi (?:est-ce que )?(?:tu as|as-tu|t'as|avez-vous|vous avez) (?:\w+ )?(?:supprimé|effacé|enlevé|cassé|écrasé|modifié|changé|touché|retiré|ignoré|réécrit)\b
+rien (?:n'a|ne) (?:changé|change|marche|fonctionne)\b
+pas comme ça\b
+n'importe quoi\b
+"""
+_ES: Final = r"""
+(?:eso|esto|así|todo|ahora)?\s?(?:está|estaba|es|era|queda|quedó) (?:todavía |aún |muy |completamente |totalmente |todo |ahora )*(?:mal\b|incorrect[oa]|equivocad[oa]|rot[oa]|peor|un error|lo contrario|al revés)(?! escrit)
+(?:eso|esto|ese|esa|este|así|aquello)? ?no (?:es|era|fue|está|estaba) (?:nada |todavía |aún )?(?:lo que|correct[oa]|así|eso|esto|bien\b|el (?:archivo|fichero)|la (?:rama|función)|arreglad[oa]|resuelt[oa]|cierto)
+(?:eso|esto|ese cambio|tu (?:cambio|arreglo|solución))? ?(?:todavía |aún |sigue |ya )?no (?:funciona|compila|arranca|sirve|ayuda|ayudó|funcionó|lo arregla|arregla|resuelve|pasa|va|anda|se (?:arregló|ha arreglado|resolvió|corrigió))(?: (?:todavía|aún|bien|así|nada))*(?: ?[.,!:;]|\Z| (?:todavía|aún|nada|ni|el (?:build|login|import)|y|porque|con el mismo)\b)
+(?:sigue|siguen|continúa|continúan) (?:sin (?:funcionar|compilar|pasar|arrancar|arreglar)|fallando|falla|igual\b|rot[oa]s?|mal\b|en rojo|dando|saliendo|apareciendo|el mismo|la misma|con el mismo|vací[oa])
+(?:todavía|aún) (?:falla|fallan|está (?:mal|rot)|no (?:funciona|compila|está)|da error|hay (?:un )?error|sale|da el)\b
+(?:el |la )?mism[oa] (?:error|problema|fallo|excepción)(?: (?:otra vez|de nuevo|todavía|aún|que antes)\b| ?[.,!:]|\Z)
+(?:el|la|los|las|tu|tus) (?:error|fallo|bug|problema|tests?|pruebas|build|ci|página|servidor|código|salida|resultado|cambio|arreglo) (?:todavía |aún )?(?:sigue|siguen|no (?:pasan?|arranca|funciona|compila)|fallan? (?:ahora|otra vez)|está (?:rot|en rojo|mal))
+(?:deshaz|revierte|anula|descarta|quita|deshace|revertí|deshacé) (?:todo|eso|esto|(?:el|la|los|las) últim[oa]s? (?:cambios?|commit|modificación|edición)|tus? (?:últimos? )?(?:cambios?|commit)|lo que (?:hiciste|has hecho))\b
+(?:deshazlo|reviértelo|deshacelo|revertilo|anúlalo|quítalo|descártalo)(?: todo)?\b
+(?:deshaz|revierte|deshacer|revertir) *(?:[.!,]|\Z)
+(?:vuelve|regresa|volvé) (?:a (?:la|el) (?:versión|estado|código) (?:anterior|previ[oa]|original|inicial)|atrás|a como estaba)\b
+(?:vuelve a |vuelve y )?(?:déjalo|dejarlo|deja todo|dejalo|ponlo|pon todo|devuélvelo|restáuralo)(?: todo)?(?: otra vez)? (?:como (?:estaba|antes)|igual que antes|a como estaba)\b
+(?:has|lo has|la has|rompiste|borraste|olvidaste|te olvidaste|eliminaste|sobrescribiste|quitaste|ignoraste|te has|se te) ?(?:(?!no\b|nada)(?:roto|borrado|olvidado|eliminado|sobrescrito|empeorado|ignorado|quitado|estropeado|cargado|dañado|de\b|el\b|la\b|los\b|las\b|mi\b|mis\b|todo\b|olvidó))
+(?:no me has entendido|me (?:entendiste|has entendido) mal|no (?:entendiste|has entendido|me entendiste)|malinterpretaste)\b
+no (?:cambiaste|has cambiado|hiciste|has hecho|arreglaste|has arreglado) nada\b
+no (?:ejecutaste|has ejecutado|corriste|actualizaste|has actualizado) (?:los|las|el|la)\b
+(?:no ha cambiado|no cambió|nada (?:ha )?(?:cambiado|cambió|funciona))(?: nada)?\b
+ahora (?:está|están|es|todo está) (?:todo |aún |incluso )?(?:rot[oa]s?|peor|mal|vací[oa]|en rojo)\b
+ahora (?:ya )?(?:el \w+ |la \w+ |todo |nada |los \w+ |las \w+ )?(?:ya )?(?:no (?:funciona|arranca|compila|carga|pasan?|inicia)|falla|fallan|se (?:cuelga|cae|rompe)|peta|nada funciona)
+ahora (?:sale|da|hay|aparece|tengo|me (?:sale|da)|lanza) (?:un |una |otro |otra |el |la )?[\w-]*(?:error|excepción|exception|fallo)
+(?:archivo|fichero|enfoque|rama|lugar|carpeta|directorio|función|dirección|versión|clase) (?:equivocad[oa]|incorrect[oa]) ?(?:[.,!:;]|\Z)
+(?:mal|incorrecto|equivocado|falso) ?(?:[.,!;]|\Z)
+te (?:dije|pedí|he dicho|había dicho) (?:claramente |ya |explícitamente )?que no\b
+(?:yo )?(?:no (?:te )?(?:pedí|he pedido|dije|quería)|nunca (?:te )?pedí)\b(?! perdón| preguntar)
+¿?por qué (?:has |me has |lo has )?(?:borraste|borrado|eliminaste|eliminado|quitaste|quitado|cambiaste|cambiado|rompiste|roto|sobrescribiste|tocaste|tocado|ignoraste|reescribiste)\b
+así no\b(?! (?:más|importa))
+lo (?:empeoraste|rompiste)\b
+"""
+_ZH: Final = r"""
+(?:这|那|它|你|又|全|都|这个|这样|刚才的?|结果|改的?|测试|方向|思路|完全|明显|现在|肯定|好像|似乎|是|里|么|做|地方|文件)*+(?:不对(?![称齐外应比照话等劲着于吗么呢])(?!的话)|错了(?![吗么没呢])|弄错|搞错|改错|改坏|写错|做错|搞坏|弄坏|理解错|误解|不正确(?!的)|有误|是错的|不是这样|不是(?:我|这个意思)|不是.{0,4}(?:要的|想要的)|没(?:有)?(?:解决|修好|改对|生效|改好|变化|效果|反应|修复)|没(?:有)?用(?![到过户的于])|是?不行(?!的话|就|，?就)|行不通|不能用|还?没好|没过|没通过|不通过|跑不通|跑不起来|一样的错)
+(?:还是|依然|仍然|仍|依旧|又|继续)(?:会|在|有|是|出现|一样)*(?:报错|失败|出错|错的|不行|不对|不能|错|没通过|没过|不通过|一样的?错误?|同样的?错误?|崩溃|空的?|没|不工作|有问题|老样子|这个错误)
+(?:测试|构建|编译|问题|错误|bug|页面|程序|服务|服务器|它|这个|这)(?: )?(?:还是|依然|仍然|仍|依旧|还|又)(?:会|在|有)*(?:失败|报错|没过|没通过|不通过|在|存在|出现|不行|不对|没|崩)
+(?:问题|错误|bug) ?(?:还在|依旧|仍在|没解决|没有解决)
+(?:测试|构建|编译|ci) ?(?:没过|没通过|挂了|不过|失败了|不通过|全挂|红了)
+(?:现在|这下|结果)?(?:就|完全|根本|直接|服务器|服务|程序|页面)*(?:运行不了|运行不起来|跑不了|启动不了|无法启动|无法运行|无法编译|编译不了|打不开|用不了|登录不了|崩溃了|崩了)
+现在(?:页面|程序|服务|全|都|又|反而|更|连|就|整个|什么都)*(?:是空白|空白|报错|坏了|挂了|错了|启动不了|不能|没了|糟|红了|失败)
+你(?:又|怎么|还|刚才|居然|竟然|直接)?(?:把|给)(?!.{0,20}[?？]?\Z(?<=吗)).{1,20}?(?:搞坏|弄坏|改坏|删了|删掉了|覆盖|去掉了|弄丢|破坏|改没|改乱|弄乱|写死)
+你(?:又|好像|还|完全|根本)?(?:忘了|忘记了?|漏了|漏掉了|漏改|忽略了|没(?:有)?(?:改|跑|运行|测试|理解|听|按|看)|误会|删错|改错|理解错|没动)
+(?:撤销|撤回|回滚|回退|还原|恢复)(?:\Z|吧|掉|刚才|这|那|上|你|所有|全部|更改|修改|改动|它|一下|到(?:之前|上一|原来|改动前)|成?(?:原来|原样|之前|改动前)|[，。！])
+(?:改|换|变|弄)回(?:来|去|原来|之前|原样)
+为(?:什么|啥|何)(?:要|你|把|又|会)*(?:删|去掉|改掉|改了|覆盖|动了|移除|撤|破坏)(?!除失败)
+你?(?:为什么|怎么|为啥)(?:又|要|会)?把.{1,20}?(?:删|去掉|改|覆盖|移除|弄|搞)
+你(?:为什么|怎么|为啥)(?:又|要|会|还)?(?:删|改|动|覆盖|去掉|忽略|没)
+我(?:都|明明|已经|不是|之前|早)?(?:说过|说了|讲过|告诉过你)(?:吗|让你)?(?:不要|别|不用|不能|不许)
+我(?:没|没有|从没|并没有?)(?:让|叫|要求|要|说)(?:你)?
+我(?:不是|要的不是|想要的不是|说的不是)(?:这个|这样|那个|要|让)
+谁(?:让|叫)你
+(?:什么都|什么也|啥都|一点都|完全|根本|都)没(?:有)?(?:变|改|动|做|生效|修)
+(?:越改越|更|反而更|越来越)(?:糟|差|坏|乱)
+(?:没|没有)(?:任何|什么)?(?:效果|变化|反应|解决|修好)(?!的)(?!时)
+(?:不是)我(?:要|想|说|的意思)
+别(?:这样|动)(?:改|做|了)?(?:[，。！]|\Z)
+"""
+_JA: Final = r"""
+(?:それ|これ|あれ|そこ|全然|まったく|やっぱり|また|まだ|は|も|が|結果|ファイル|場所|方向|仕様|完全に|全部|の|修正|計算|頼んだこと|お願いしたこと|期待した結果|期待|想定|指示|さっき|今回|ちょっと|少し|と)*(?:違い(?:ます(?!か)|ました)|違う(?:[、。！!よ]|\Z|んです|ん(?:だ|じゃ)|と思)|違って(?:い?ます|い?る)|間違い(?:です(?!か)|だ|でした)|間違って(?:い?ます(?!か)|い?る)(?!場合|ところ)|間違えて(?:い?ます|い?る)|そうじゃな|そうでは(?:な|あり)|正しくない(?![入値])|正しくありません|おかしい(?:です(?!か)|[。！]|\Z)|逆です)
+(?:そういう|その)(?:意味|こと|つもり)(?:では|じゃ)(?:ありません|ない)
+(?:まだ|やはり|やっぱり|相変わらず|依然として?|いまだに|また|今も|全然|まったく|やっても|これでも|それでも)(?:、)?(?:同じ|動[きかい]|動作し|エラー|失敗|直って|治って|通[りら]|通って|ダメ|だめ|駄目|壊れ|落ち|おかしい|解決し|バグ|赤|出[てま]|空|反映され|できて(?:い)?な)(?!.{0,20}(?:リトライ|再試行|場合|時|たら))
+(?:動きません(?!か)|動かない(?:[。！!よ、]|\Z|です|んです|まま)|動作しません(?!か)|動作しない(?:[。！よ]|\Z|です)|動いて(?:い)?(?:ません(?!か)|ない(?:[。！よ]|\Z|です)))
+(?:まったく|全く)?(?:同じ|おなじ)エラー(?:です|が|になり|のまま|[。！]|\Z)
+(?:テスト|ビルド|CI|コンパイル|サーバー|アプリ|画面|ログイン|ページ|バグ|問題|エラー|出力|結果|表示)(?:が|は|も|に|を)?(?:まだ|やはり|また|相変わらず|全然|今度は|いまだに)(?!.{0,20}(?:追加して|書いて|書い|作って|お願い|ので))(?:.{0,12})(?:失敗|通[らりっ]|通って|エラー|動[かきい]|残って|直って|出て|出ま|落ち|空|赤)
+(?:テスト|ビルド|CI)(?:が|は|も)?(?:通って(?:い)?な|通りません|通らない(?:[。！よ]|\Z|です)|落ちて(?:い)?ま|失敗して(?:い)?ます(?!か)|失敗しました|落ちました|赤)
+(?:まだ)?(?:直って|治って|修正されて|解決して|反映されて)(?:い)?(?:ません|ない)
+(?:問題|バグ|不具合|エラー)(?:は|が)(?:まだ)?(?:解決して|直って|治って|消えて|残って)(?:い)?(?:ません|ない|ます|る)
+(?:さっき|今|先ほど|直前|最後|前|この|その|全部|すべて|全て|いま)?(?:の)?(?:変更|修正|編集|コミット|作業|やつ)?(?:を|は)?(?:全部|すべて|全て)?(?:元に戻して|もとに戻して|取り消して|取消して|戻して|リバートして|ロールバックして|やめて)(?:ください|下さい|くれ|ほしい|欲しい|よ|、壊れました)*(?:[。！!、]|\Z)
+(?:前|元|以前|最初|変更前)の(?:状態|バージョン|コード|版)に(?:戻して|戻せ)
+やり直して
+(?:さっき|今|先ほど|直前|最後)の(?:変更|修正|コミット|作業)を.{0,6}(?:取り消|戻|リバート|ロールバック|破棄|なかったこと)
+(?:.{0,12}(?:が|を))?(?:壊れました|壊れた(?:[。！よ]|\Z|ままで|んです)|壊れて(?:い)?(?:ます|る)(?:[。！よ]|\Z)|壊しました|壊した(?:ね|よ|な|でしょ)|起動しなくなり?(?:ました|った)|動かなくなり?(?:ました|った)|表示されなくなり?(?:ました|った)|真っ白になり(?:ました)?|落ちるようになり?(?:ました|った))
+コンパイル(?:が|も)?(?:通らない|通りません|できません(?!か)|できない(?:[。！よ]|\Z|です)|エラーに)
+(?:別の|違う|他の|間違った)ファイルを(?:変更|編集|修正|触)(?:して(?:い)?(?:ます|る)|しました|した|って(?:い)?ます)
+(?:なぜ|なんで|どうして)(?:勝手に)?.{1,20}?を?(?:消した|消しました|消してし|削除した|削除しました|削除してし|変えた|変更した|壊した|上書きした|触った)
+(?:.{0,15}?)(?:触るな|触らないで|変えるな|変えないで|追加するな|変更しないで|消すな|使うな)(?:ください|下さい)?と(?:言|いい|いった|お願い|伝え)
+.{0,15}?(?:とは|なんて|てと|って)(?:言って(?:い)?(?:ません|ない)|頼んで(?:い)?(?:ません|ない))
+(?:そんな|こんな)(?:こと|の)(?:は|を)?(?:頼んで|言って|お願いして|求めて)(?:い)?(?:ません|ない)
+.{0,12}?(?:を|が)忘れて(?:い)?(?:ます|る)(?!か)
+(?:何も|なにも|全く|全然)(?:変わって|変化して|直って|修正されて|変更されて)(?:い)?(?:ません|ない)
+(?:悪化し(?:ました|た|てい)|(?:前より|さらに|もっと|余計に?)(?:ひど|悪|酷))
+誤解して(?:い)?(?:ます|る)(?!か)
+(?:ダメ|だめ|駄目)(?:です(?!か)|だ|でした|[。！、]|\Z)
+効果(?:が|は)?(?:ありません|ない)
+"""
+TABLES: Final[Mapping[str, str]] = {
+    "en": _EN,
+    "de": _DE,
+    "fr": _FR,
+    "es": _ES,
+    "zh": _ZH,
+    "ja": _JA,
+}
+
+
+def _compiled(table: str) -> re.Pattern[str]:
+    lines = filter(None, map(str.strip, table.splitlines()))
+    text = "|".join(f"(?:{line})" for line in lines)
+    return re.compile(text.replace(" ", r"\s").replace("'", "['’]"), re.IGNORECASE)
+
+
+_WRONG: Final = tuple(map(_compiled, TABLES.values()))
+_WHY: Final = re.compile(
+    r"¿?(?:why|warum|wieso|weshalb|pourquoi|por qué)\b|你?(?:为|怎)|なぜ|なんで|どうして|are you", re.IGNORECASE
 )
 _SENTENCE_END: Final = re.compile(r"[.!\n。！;；]|\?|？|\Z")
+_WHY_AT_LAST: Final = re.compile(r"[,;.!] why\?\s*\Z", re.IGNORECASE)
 _GOES_ON: Final = re.compile(
     r"\W*(?:please\s+)?(?:continue|go\s+on|go\s+ahead|carry\s+on|keep\s+going|proceed|resume|继续|接着来?|请继续|往下)"
     r"(?:\s+please)?(?:吧|做)?\W*\Z",
@@ -69,18 +247,32 @@ _GOES_ON: Final = re.compile(
 def says_wrong(prompt: str) -> str:
     """Return the words with which a prompt says at once that the work before it is wrong; or ""."""
     text = prompt[:_LONGEST]
-    filler = _FILLERS.match(text)
-    found = _WRONG.match(text, filler.end() if filler else 0)
-    if found is None:
-        return ""
+    for start in _starts(text):
+        for wrong in _WRONG:
+            found = wrong.match(text, start)
+            if found is not None:
+                return "" if _is_question(text, found) else _words(found)
+    return ""
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Yield where a prompt may begin: at its start, and behind each of its first fillers."""
+    yield (position := len(text) - len(text.lstrip()))
+    for _ in range(_MOST_FILLERS):
+        filler = _FILLER.match(text, position)
+        if filler is None:
+            return
+        yield (position := filler.end())
+
+
+def _is_question(text: str, found: re.Match[str]) -> bool:
     end = _SENTENCE_END.search(text, found.end())
-    if (
-        end is not None
-        and end.group() in ("?", "？")
-        and not found.group().lower().startswith("why")
-    ):
-        return ""
-    return found.group().strip(" ,.!:;，。！")
+    asks = end is not None and end.group() in ("?", "？")
+    return asks and _WHY.match(found.group()) is None and _WHY_AT_LAST.search(text) is None
+
+
+def _words(found: re.Match[str]) -> str:
+    return found.group().strip(" ,.!:;，。！、")
 
 
 def goes_on(prompt: str) -> bool:
