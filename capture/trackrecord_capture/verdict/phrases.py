@@ -20,7 +20,7 @@ _FILLER: Final = re.compile(
     # Words that say little by themselves. Longer ones first: none is given back.
     r"(?:(?:no|nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
     r"|actually|unfortunately|yes|claude|codex|again|wtf|omg|crap|damn"
-    r"|nein|nee|nö|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
+    r"|nein|nee|nö|och|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
     r"|non|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
     r"|pero|perdona|perdón|lo siento|espera|por favor|pues|oye|lamentablemente|eh|bueno"
     r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–¡-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
@@ -30,6 +30,22 @@ _FILLER: Final = re.compile(
 )
 
 _EN: Final = r"""
+(?:it|this|that|everything|the (?:result|output|total|totals|answer|import|export|build|ci|tests?|page|file|code|fix|login|server|numbers?|order|format|layout)) (?:is|are|looks|seems|comes out) (?:still |now |just |all |completely |totally )*(?:messed up|wrong|incorrect|broken|red|failing|off|garbage|corrupted|a mess)\b(?! one)
+(?:this|that|it|you|which) (?:just |now |has |have |completely )*(?:broke|broken|crashed|breaks|messed up|killed|destroyed) (?!if\b)
+ci is (?:red|failing|broken)
+you(?:'re| are|'ve| have| just| only| now| also| even| again| simply)* (?:changed|reformatted|rewrote|rewritten|hallucinated|invented|faked|hard-?coded|skipped|disabled|commented out|made (?:this |it |that )?up|touched|duplicated|renamed the wrong|editing|changing|breaking|deleting|only (?:did|fixed|changed|half)|fixed half|fixed only|did half)\b(?! no)
+i (?:still |now |just )*(?:get|see|have) (?:a|an|the|exactly)? ?(?:\w+ ){0,3}?(?:[45]\d\d|error|errors|exception|traceback|stack ?trace)(?: (?:now|again|when)\b| ?[.,!:]|\Z)
+(?:that|this) is (?:exactly |precisely )+what i (?:told you not|said not|asked you not|did not|didn't)
+(?:still|there is still|there's still) no (?:output|change|difference|effect|result|response|luck)\b
+no (?:luck|effect|change|difference|improvement)(?: ?[.,!]|\Z)
+(?:it |this |that )?fails? (?:again|with the same|now)\b
+it (?:compiles|builds|runs|starts|works)(?: now)? but\b.{0,40}(?:fail|error|wrong|crash|broke|not\b|n't)
+why (?:is|are) .{1,40}?(?:empty|gone|missing|broken|deleted|red|failing) now\b
+(?:back out|take out|throw away|get rid of) (?:that|this|these|those|your|all of (?:that|it))\b
+the (?:\w+ ){1,2}(?:does|do) nothing\b
+(?:that|this|it)(?:'s| is| was) not (?:a|an|the|my) (?:real )?(?:fix|solution|question|answer|point|right|problem|idea)\b
+(?:that|this) (?:isn't|wasn't) (?:a|an|the|my) (?:real )?(?:fix|solution|question|answer|right|point)\b
+that (?:function|method|file|option|api|flag|package|module|class) (?:doesn't|does not) exist
 (?:that|this|it)(?:'s| is| was| looks| seems) (?:still |all |just |now |completely |totally |plain |simply )*(?:wrong|incorrect|broken|worse|a mistake|failing|crashing|nonsense|the (?:same error|wrong|exact opposite|opposite))\b
 (?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|output|solution|patch))(?: is not| isn't| are not| aren't| was not| wasn't|'s not|'re not) (?:quite |even |at all )?(?:right|correct|working|what|it\b|fixed|done|compiling|true)
 not (?:what i|fixed|working|correct|right[.,!]|like (?:that|this)|good enough)\b
@@ -38,7 +54,7 @@ not (?:what i|fixed|working|correct|right[.,!]|like (?:that|this)|good enough)\b
 (?:it|this|that|these|those|they|(?:the|your) (?:same )?(?:fix|changes?|tests?|build|code|result|output|bug|error|problem|issue|page|server|app|ci)) (?:are |is )?still (?:fail|broken|red\b|wrong|not\b|crash|the same|there\b|empty|blank|get|happen|occur|persist|exist|present|does|do not|don't|throw|show)
 (?:it|this|they)(?: now)? (?:fails?|failed|broke|breaks|crashes|crashed)\b(?! if\b| when (?:i|you|the user)\b.*\?)
 still (?:broken|failing|fails?\b|wrong|not\b|red\b|crash|the same|getting|does not|doesn't|do not|don't|no (?:output|change|luck|difference)|empty|blank|an error|errors)(?! covered| needed| urgent)
-(?:getting |i (?:still )?(?:get|see|have) )?(?:exactly )?the same (?:error|exception|problem|failure|issue|bug)\b(?! (?:message )?(?:should|must|for|in the))
+(?:getting |i (?:still )?(?:get|see|have) )?(?:exactly )?the same (?:error|exception|problem|failure|issue|bug)\b(?! (?:handling|messages?|code|should|must|for|in the))
 same (?:error|exception|problem|failure|issue|bug)(?: (?:again|as|still|here|persists)\b|[.,!:]|\Z)
 i (?:still|now) (?:get|see|have) (?:a|an|the|this|that|\d+)\b.{0,40}(?:error|exception|fail|traceback|warning|spinner|same|problem)
 now (?:(?:it|the \w+|everything|all)(?: just| all)? (?:crash|fail|is broken|are broken|broke|breaks|does not|doesn't|do not|don't|hangs|won't|can't|cannot)|nothing (?:works|starts|compiles))
@@ -65,11 +81,31 @@ restore (?:the )?(?:old|previous|original|deleted) (?:file|files|version|code|st
 are you (?:kidding|serious|joking)\b
 """
 _DE: Final = r"""
+(?:das|die|der|dein\w*) (?:ergebnis|ausgabe|summe|antwort|test|tests|build|ci|code|lösung|import|format|reihenfolge|seite|zahlen) (?:ist|sind|war|stimmt|stimmen) (?:so |immer noch |jetzt |weiterhin |leider |komplett |wieder )*(?:falsch|kaputt|rot|leer|verkehrt|nicht (?:richtig|korrekt)|nicht\b)
+(?:ci|build) ist (?:jetzt |wieder |immer noch |weiterhin )*(?:rot|kaputt)
+(?:das|es|du) (?:hat|hast) .{0,40}?(?:zerschossen|zerstört|kaputt ?gemacht|zerlegt|verschlimmert|umformatiert|erfunden|umgeschrieben|ausgehebelt|auskommentiert)\b
+(?:ich )?(?:bekomme|kriege|sehe|habe|erhalte)(?: ich)? (?:jetzt|immer noch|weiterhin|wieder|nun) (?:\w+ ){0,3}[\w-]*(?:fehler\w*|error|exception|stacktrace|traceback|[45]\d\d\w*)\b
+jetzt (?:bekomme|kriege|sehe|habe|erhalte|gibt) (?:\w+ ){0,3}[\w-]*(?:[45]\d\d\w*|stacktrace|traceback|fehler\w*)
+(?:das |es )?(?:bringt|nützt|hilft|ändert) (?:leider |auch |gar |überhaupt |so )*(?:nichts|nix|nicht)\b(?! aus)
+(?:genau )?(?:das|die|den) (?:solltest|durftest|hättest) du (?:doch |gerade |eben |ja )*nicht\b
+genau das (?:solltest|wollte|hatte|habe) .{0,20}\bnicht
+du (?:solltest|durftest|hättest) .{0,50}?nicht (?:anfassen|ändern|löschen|anrühren|machen|tun|angefasst|verändern|umbauen|dürfen)\b
+(?:mache?|nimm|setze?|drehe?|rolle?) (?:bitte )?(?:deine|die letzten|alle|deinen|die letzte) (?:[\w/]+ ){1,4}(?:rückgängig|zurück)\b
+(?:das |es )?(?:schlägt|schlagen|fällt|stürzt|crasht|knallt) (?:wieder|immer noch|weiterhin|noch immer|erneut|jetzt)\b
+(?:es|das) (?:kompiliert|baut|startet|läuft|geht)(?: zwar)?(?: jetzt)?,? aber\b.{0,40}(?:fehl|fehler|falsch|nicht|rot|kaputt|absturz)
+du hast (?:nur|bloß|lediglich)\b
+(?:das|es) (?:war|ist) (?:nicht (?:die|der|das|mein\w*)|kein\w*) (?:echte )?(?:frage|lösung|antwort|fix|reparatur|sinn|aufgabe|punkt)\b
+(?:warum|wieso) (?:ist|sind) .{1,40}?(?:jetzt )?(?:leer|weg|kaputt|rot|gelöscht|verschwunden)
+(?:der|die|das) [\wäöüß-]+ (?:tut|macht|bewirkt) (?:gar |überhaupt )?nichts\b
+(?:die|diese|den|das) [\wäöüß-]+ (?:gibt es|existiert) (?:gar |überhaupt |doch )*nicht\b
+hat (?:leider |auch |wieder |so )*nicht (?:geklappt|funktioniert|geholfen)|hat nichts (?:gebracht|geholfen)
+(?:weiterhin|immer noch|noch immer|nach wie vor) (?:kein\w*|ohne)\b
+(?:bitte )?(?:alles|das) (?:bitte )?(?:wieder )?(?:auf anfang|zurück)(?: bitte)?(?: ?[.,!]|\Z)
 (?:das|es|dies|dieses?|die (?:lösung|änderung)|der (?:fix|ansatz)) (?:ist|war|sieht|sind|wäre) (?:so |immer noch |noch immer |weiterhin |jetzt |einfach |komplett |völlig |total |alles |leider |doch |auch |wieder |immer |noch )*(?:falsch|verkehrt|kaputt|schlimmer|unsinn|quatsch|(?:genau )?das gegenteil|der falsche|die falsche|das falsche|fehlerhaft|nicht (?:richtig|korrekt|das\b|was ich|so gemeint|gut genug))\b(?! (?:geschrieben|dokumentiert))
 (?:das |es )?(?:stimmt|passt|reicht) (?:so |leider |immer noch |noch |doch |gar |überhaupt )*nicht\b
 (?:(?:das|es|dies) )?(?:geht|funktioniert|klappt|läuft|kompiliert|baut|startet|hilft) (?:so |immer noch |noch immer |weiterhin |leider |aber |jetzt |noch |auch |bei mir |wieder |nach wie vor )*nicht\b(?! nur)
 (?:immer noch|noch immer|weiterhin|nach wie vor|schon wieder|wieder) (?:der |die |das |ein |den |einen )?(?:gleiche[rn]?|selbe[rn]?|derselbe|dieselbe|denselben|fehler|kaputt|rot|falsch|nicht|fehlgeschlagen|leer|eine? \w*(?:error|exception))\b
-(?:derselbe|der gleiche|gleicher|selber|dieselbe|die gleiche) (?:fehler\w*|exception)\b(?! (?:soll|muss))
+(?:derselbe|der gleiche|gleicher|selber|dieselbe|die gleiche) (?:fehler(?:meldung)?|exception)\b(?! (?:soll|muss))
 (?:der|die|das|dein\w*) (?:fehler|tests?|build|bug|problem|seite|ausgabe|server|code|ci|linter|import|export|fix|änderung) (?:ist|sind|schlägt|schlagen|bleibt|kommt|tritt|geht|besteht|startet|fällt|fallen|läuft|laufen) (?:immer noch|noch immer|weiterhin|nach wie vor|wieder|jetzt (?:nicht|rot|kaputt))\b
 (?:die )?tests? (?:ist|sind|schlägt|schlagen|laufen|läuft|gehen|geht) (?:immer noch|noch immer|weiterhin|jetzt|nicht|wieder|nach wie vor)\b
 (?:mache?|machen sie|nimm|nehmen sie|setze?|drehe?|rolle?|baue?) (?:bitte |sofort |mal |jetzt )*(?:das|es|dies|alles|(?:die|deine|den|deinen) (?:letzte[nr]? )?(?:änderung(?:en)?|commit|schritt)) (?:bitte |sofort |mal |jetzt |alles |wieder |komplett )*(?:rückgängig|zurück|weg)\b
@@ -99,6 +135,24 @@ ich (?:wollte|habe|hab) (?:doch |aber |ja )*(?:gar |überhaupt |nie )?(?:kein\w*
 (?:kaputt|immer noch rot) ?(?:[.,!]|\Z)
 """
 _FR: Final = r"""
+(?:le|la|les|ton|ta) (?:résultat|sortie|total|réponse|tests?|build|ci|code|solution|import|format|page|ordre) (?:est|sont|n'est|ne sont) (?:toujours |encore |maintenant |complètement )*(?:faux|fausse|incorrecte?s?|cassée?s?|rouges?|vides?|pas (?:correct|bon|bonne|juste)\w*)\b
+(?:ça|cela|tu) (?:a|as) (?:tout |encore )*(?:cassé|planté|détruit|supprimé|aggravé|empiré|reformaté|inventé|réécrit|désactivé|dupliqué|modifié l'api|changé l'api)\b
+(?:tu as|tu n'as fait|tu n'as corrigé|tu n'as|tu as juste|t'as juste) (?:fait |corrigé |changé )*que (?:la moitié|une partie|le)\b
+j'ai (?:toujours |encore |maintenant )?(?:une|un|la même|le même|des) [\w\s-]{0,20}?(?:erreurs?|exception|trace|[45]\d\d)\b.{0,20}?(?:maintenant|encore|toujours|\.|!|\Z)
+(?:ça|cela) (?:n'aide|ne sert|n'apporte|ne change|ne donne|n'a) (?:vraiment |toujours )?(?:pas|rien|à rien)\b
+(?:ça|cela) (?:n'a )?(?:rien|pas) (?:donné|aidé|servi)
+(?:ça|cela|il|elle)? ?(?:échoue|plante|casse|crashe) (?:encore|toujours|à nouveau|de nouveau|maintenant)\b
+c'est (?:exactement|précisément|justement) ce que je (?:t'avais|t'ai|vous ai)? ?(?:dit|demandé) de ne pas
+(?:annule|annulez|défais|retire|enlève) (?:s'il te plaît )?(?:tes|ta|ton|toutes tes|tous tes) [\w]+
+(?:ça|il|elle) (?:compile|démarre|tourne|marche)(?: maintenant)?,? mais\b.{0,50}(?:échou|erreur|faux|plant|pas|cass)
+ce n'(?:était|est) pas (?:la|une|ma|le|un|mon) (?:vraie )?(?:question|solution|réponse|correction|but|bonne|bon|sujet)\b
+pourquoi (?:le|la|les) .{1,30}? (?:est|sont)(?:-il|-elle)? (?:maintenant )?(?:vides?|cassée?s?|rouges?|supprimée?s?|disparue?s?)
+(?:le|la|les) [\w'é]+ ne (?:fait|font) rien\b
+cette? (?:fonction|méthode|option|classe|fichier|api|module) n'existe pas
+(?:la )?ci est (?:rouge|cassée|en échec)
+toujours (?:aucune?|pas de|rien)\b
+tu ne (?:devais|dois) pas (?:toucher|modifier|supprimer|changer)\b
+remets tout(?: en place| comme| à)\b
 c'est (?:toujours |encore |complètement |totalement |vraiment |juste )*(?:faux|incorrect|cassé|pire|mauvais|n'importe quoi|une erreur|le mauvais|la mauvaise|l'inverse|le contraire)\b(?! positif)
 (?:ce |ça |cela )?n'est (?:toujours |vraiment |absolument )?pas (?:ça|ce que|correct|bon\b|juste|corrigé|résolu|réparé|du tout|comme ça|la bonne|le bon|normal)
 c'est (?:toujours )?pas (?:ça|ce que|correct|bon\b|juste|corrigé|résolu|comme ça|la bonne|le bon)
@@ -134,6 +188,23 @@ pas comme ça\b
 n'importe quoi\b
 """
 _ES: Final = r"""
+(?:el|la|los|las|tu) (?:resultado|salida|total|respuesta|tests?|pruebas|build|ci|código|solución|formato|orden|página) (?:está|están|es|son|sigue|no (?:es|está|son)) (?:todavía |aún |ahora )*(?:mal|incorrect[oa]s?|rot[oa]s?|en rojo|vací[oa]s?|equivocad[oa]s?|correct[oa]s?(?<=no es correct[oa])|en rojo)\b
+(?:eso|esto|tu cambio|has|lo has)? ?(?:rompió|ha roto|empeoró|ha empeorado|reformateado|reformateaste|inventaste|inventado|reescribiste|duplicaste|desactivaste)\b
+(?:ahora )?(?:me )?(?:da|sale|lanza|devuelve|aparece|tengo|obtengo|veo) (?:todavía |aún |ahora |otra vez |siempre )*(?:un |una |el |la )?(?:mism[oa] )?(?:error|excepción|fallo|traza|[45]\d\d)\b
+no (?:sirve|ayuda|vale|hace nada|tiene efecto|ha servido|sirvió|ha funcionado|funcionó|ha ayudado|ha cambiado)(?: ?[.,!:]|\Z| de nada| para nada)
+(?:falla|fallan|se cae|peta|se rompe) (?:otra vez|de nuevo|todavía|aún|ahora|igual)\b
+(?:eso|esto) es (?:justo|exactamente|precisamente) lo que (?:te |no )?(?:te )?(?:dije|pedí)\b
+(?:deshaz|revierte|descarta|quita|anula) (?:por favor )?(?:tus|todos tus|todas tus|tu) \w+
+(?:compila|arranca|funciona)(?: ahora)?,? pero\b.{0,50}(?:fall|error|mal|no\b|romp)
+(?:solo|sólo|solamente) (?:has hecho|hiciste|arreglaste|cambiaste|has arreglado|borraste|has cambiado)\b
+(?:esa|eso|esto|ese) no (?:era|es) (?:la|una|mi|el|un|mi) (?:verdadera )?(?:pregunta|solución|respuesta|arreglo|punto|problema|idea)\b
+¿?por qué (?:está|están) .{0,30}?(?:vací[oa]|rot[oa]|borrad[oa]|en rojo)
+(?:el|la) \w+ no hace nada\b
+es[ea] (?:función|método|opción|archivo|clase|api|módulo) no existe
+(?:el )?ci está en rojo
+sigue sin\b|siguen sin\b
+no (?:tenías|debías) que \w+|no debías \w+
+devuelve(?:lo)? todo a como estaba
 (?:eso|esto|así|todo|ahora)?\s?(?:está|estaba|es|era|queda|quedó) (?:todavía |aún |muy |completamente |totalmente |todo |ahora )*(?:mal\b|incorrect[oa]|equivocad[oa]|rot[oa]|peor|un error|lo contrario|al revés)(?! escrit)
 (?:eso|esto|ese|esa|este|así|aquello)? ?no (?:es|era|fue|está|estaba) (?:nada |todavía |aún )?(?:lo que|correct[oa]|así|eso|esto|bien\b|el (?:archivo|fichero)|la (?:rama|función)|arreglad[oa]|resuelt[oa]|cierto)
 (?:eso|esto|ese cambio|tu (?:cambio|arreglo|solución))? ?(?:todavía |aún |sigue |ya )?no (?:funciona|compila|arranca|sirve|ayuda|ayudó|funcionó|lo arregla|arregla|resuelve|pasa|va|anda|se (?:arregló|ha arreglado|resolvió|corrigió))(?: (?:todavía|aún|bien|así|nada))*(?: ?[.,!:;]|\Z| (?:todavía|aún|nada|ni|el (?:build|login|import)|y|porque|con el mismo)\b)
@@ -163,8 +234,28 @@ así no\b(?! (?:más|importa))
 lo (?:empeoraste|rompiste)\b
 """
 _ZH: Final = r"""
+(?:结果|输出|总数|顺序|格式|答案|数字|内容)(?:还|都|又|全)?(?:是)?(?:错的|错误的|不对|不正确|空的|有问题)(?!时)
+.{0,10}?(?:被你|让你)(?:全|都|又)?(?:改坏|弄坏|搞坏|删|改没|弄没|搞乱|改乱)
+现在.{0,12}?(?:报|返回|出现|抛)(?:了)?(?:错|异常|[45]\d\d|\w*error)
+(?:没啥|没什么|没多大|不管|不起|没起)(?:用|作用|效果)(?:，|。|！|\Z|了)
+这(?:正是|就是|恰恰是)我(?:说|让你|叫你|告诉你)(?:过)?(?:不要|别|不许)
+把.{1,20}?(?:改动|修改|更改|提交|变更)(?:都|全部|全)?(?:撤销|撤回|回滚|还原|恢复|退回)
+(?:又|再次|还是)(?:失败|崩溃|挂|报错|出错|红|超时)(?:了)?
+(?:能|可以)(?:编译|运行|启动|跑).{0,4}?但是?.{0,20}(?:失败|报错|错|不|崩)
+你(?:就|只|才)(?:改|做|修|完成)(?:了)?(?:一半|一部分|一个)
+我(?:问|说|要|指)的(?:不是|并不是)
+.{1,10}?怎么(?:变|就|全|都)?(?:空|没|坏|红|挂)了
+(?:按钮|点击|点了|点).{0,6}(?:没反应|没有反应|不起作用|无效)
+(?:根本|压根)(?:就)?(?:没有|没|不存在|不是|不能|不行)
+.{0,14}?(?:ci|CI|构建|测试)(?:就|全|都)?(?:红了|挂了|失败了)
+这(?:不叫|不算|算什么|哪里?是|不是)(?:修复|修|解决|解决方案|方案)
+你把.{1,24}?(?:格式化|重写|重构|改名|删|改|注释)(?:了|掉)
+(?:不管用|不好使|不起作用|没作用)
+(?:还是|依然|仍然|仍)(?:没有|没|无|不)
+你(?:不该|不应该|不能|不可以)(?:动|改|删|碰)
+(?:全部|都|全)(?:恢复|还原|撤销|回滚|改回)
 (?:这|那|它|你|又|全|都|这个|这样|刚才的?|结果|改的?|测试|方向|思路|完全|明显|现在|肯定|好像|似乎|是|里|么|做|地方|文件)*+(?:不对(?![称齐外应比照话等劲着于吗么呢])(?!的话)|错了(?![吗么没呢])|弄错|搞错|改错|改坏|写错|做错|搞坏|弄坏|理解错|误解|不正确(?!的)|有误|是错的|不是这样|不是(?:我|这个意思)|不是.{0,4}(?:要的|想要的)|没(?:有)?(?:解决|修好|改对|生效|改好|变化|效果|反应|修复)|没(?:有)?用(?![到过户的于])|是?不行(?!的话|就|，?就)|行不通|不能用|还?没好|没过|没通过|不通过|跑不通|跑不起来|一样的错)
-(?:还是|依然|仍然|仍|依旧|又|继续)(?:会|在|有|是|出现|一样)*(?:报错|失败|出错|错的|不行|不对|不能|错|没通过|没过|不通过|一样的?错误?|同样的?错误?|崩溃|空的?|没|不工作|有问题|老样子|这个错误)
+(?:这|那|它|这个|那个|结果)?(?:还是|依然|仍然|仍|依旧|又|继续)(?:会|在|有|是|出现|一样)*(?:报错|失败|出错|错的|不行|不对|不能|错|没通过|没过|不通过|一样的?错误?|同样的?错误?|崩溃|空的?|没|不工作|有问题|老样子|这个错误)
 (?:测试|构建|编译|问题|错误|bug|页面|程序|服务|服务器|它|这个|这)(?: )?(?:还是|依然|仍然|仍|依旧|还|又)(?:会|在|有)*(?:失败|报错|没过|没通过|不通过|在|存在|出现|不行|不对|没|崩)
 (?:问题|错误|bug) ?(?:还在|依旧|仍在|没解决|没有解决)
 (?:测试|构建|编译|ci) ?(?:没过|没通过|挂了|不过|失败了|不通过|全挂|红了)
@@ -188,6 +279,25 @@ _ZH: Final = r"""
 别(?:这样|动)(?:改|做|了)?(?:[，。！]|\Z)
 """
 _JA: Final = r"""
+.{0,12}?(?:が|は|も)?(?:全部|全て|すべて|また|完全に)(?:壊れ|落ち|失敗し|消え|エラーにな)
+(?:今度は|また|まだ|相変わらず).{0,20}?(?:返って|出て|出る|失敗|エラー|落ち|出力され(?:ません|ない)|起き(?:ません|ない)|表示され(?:ません|ない))(?!.{0,12}(?:ので|したら|場合|たら))
+(?:効き|効か|効い|役に立)(?:ません|ない|ていない|ちません|たない)
+(?:それ|これ)は.{0,10}(?:やるな|するな|やらないで|しないで|やめて)
+.{1,20}?の変更(?:を|は)(?:全部|すべて)?(?:取り消して|元に戻して|戻して|破棄して|リバートして)(?:ください|下さい)?(?:[。！]|\Z)
+(?:また|まだ|再び)(?:も)?(?:失敗し|落ち|壊れ|エラー|クラッシュ)(?!た?ら|た?場合|た?とき|ないよう)
+(?:結果|出力|合計|順番|順序|形式|答え|数字|値)(?:が|は)(?:まだ|全部|また|全然)?(?:間違|違[いうっ]|おかし|正しくない|空)
+.{1,12}?(?:でき|通り?|動き?|起動し?)(?:る|ます|ました)?(?:けど|が|けれど|のですが).{0,20}(?:失敗|エラー|落ち|違|壊|動かな|動きませ)
+(?:半分|一部)(?:しか|だけ)(?:直|でき|修正|やって|対応)
+(?:聞いて|頼んで|言って|質問して)(?:い)?る(?:の|こと)(?:は|と)(?:それ|これ|そういう|違)
+(?:なぜ|なんで|どうして).{1,24}?(?:空に|なくなっ|壊れ|消え|赤に)
+.{1,14}?(?:押しても|しても|やっても|実行しても)(?:何も|なにも)?(?:起き|起こら|変わら|反応し|動か|動き)(?:ません|ない)
+(?:その|この|そんな)(?:関数|メソッド|ファイル|オプション|クラス|API|モジュール)(?:は|なんて)?(?:存在しません|存在しない|ありません|ない(?:[。よ]|\Z|です))
+.{0,16}?(?:CI|ビルド|テスト)(?:が|は)(?:赤|落ちて|失敗して(?:い)?(?:ます|る(?:[。よ]|\Z)))(?!.{0,10}ので)
+(?:それ|これ)は(?:修正|解決|直した|対応)(?:では|じゃ|とは|に)(?:なく|ありません|ない|言え|なって)
+.{1,20}?(?:して|っ?て|んで|いで)しまいました?ね
+(?:うまく|上手く)(?:いき|動き|動い)(?:ません|ない|て(?:い)?ま?せ?ん?な?い?)
+.{1,14}?(?:触って|変えて|変更して|消して)は(?:いけ|だめ|ダメ|駄目)
+(?:全部|すべて|全て)(?:を)?(?:元通り|元に戻|もとに戻|取り消)
 (?:それ|これ|あれ|そこ|全然|まったく|やっぱり|また|まだ|は|も|が|結果|ファイル|場所|方向|仕様|完全に|全部|の|修正|計算|頼んだこと|お願いしたこと|期待した結果|期待|想定|指示|さっき|今回|ちょっと|少し|と)*(?:違い(?:ます(?!か)|ました)|違う(?:[、。！!よ]|\Z|んです|ん(?:だ|じゃ)|と思)|違って(?:い?ます|い?る)|間違い(?:です(?!か)|だ|でした)|間違って(?:い?ます(?!か)|い?る)(?!場合|ところ)|間違えて(?:い?ます|い?る)|そうじゃな|そうでは(?:な|あり)|正しくない(?![入値])|正しくありません|おかしい(?:です(?!か)|[。！]|\Z)|逆です)
 (?:そういう|その)(?:意味|こと|つもり)(?:では|じゃ)(?:ありません|ない)
 (?:まだ|やはり|やっぱり|相変わらず|依然として?|いまだに|また|今も|全然|まったく|やっても|これでも|それでも)(?:、)?(?:同じ|動[きかい]|動作し|エラー|失敗|直って|治って|通[りら]|通って|ダメ|だめ|駄目|壊れ|落ち|おかしい|解決し|バグ|赤|出[てま]|空|反映され|できて(?:い)?な)(?!.{0,20}(?:リトライ|再試行|場合|時|たら))
