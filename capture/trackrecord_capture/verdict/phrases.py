@@ -18,10 +18,10 @@ _MOST_FILLERS: Final = 12
 
 _FILLER: Final = re.compile(
     # Words that say little by themselves. Longer ones first: none is given back.
-    r"(?:(?:no|nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
+    r"(?:(?:no|non|nein)(?=\s*[,.!…:;—–-]|\s*\Z|\s+(?:no|non|nein)\b)[\s,.!…:;—–-]*|(?:nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
     r"|actually|unfortunately|yes|claude|codex|again|wtf|omg|crap|damn"
-    r"|nein|nee|nö|och|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
-    r"|non|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
+    r"|nee|nö|och|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
+    r"|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
     r"|pero|perdona|perdón|lo siento|espera|por favor|pues|oye|lamentablemente|eh|bueno"
     r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–¡-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
     r"|いや|うーん|ううん|えっと|あの|すみません|すいません|ごめん(?:なさい|ね)?|でも|残念ながら|いいえ|ちょっと|待って"
@@ -30,6 +30,22 @@ _FILLER: Final = re.compile(
 )
 
 _EN: Final = r"""
+(?:that|this|it)(?:'s| is) (?:exactly |precisely |just )*the (?:exact )?opposite\b
+(?:it's |it is |this is |that's |even )*(?:worse|slower) than (?:before|it was)\b
+the (?:\w+ ){1,2}(?:now )?(?:fails|crashes|hangs|breaks|freezes|times out|returns nothing|returns null)(?: now)?(?: (?:now|again|with)\b|,? (?:that|which|this)(?:'s| is) wrong)
+(?:it|everything) (?:just |now )*(?:hangs|freezes|times out|loops)(?: (?:forever|now|again)\b| ?[.,!]|\Z)
+(?:that|this|it) (?:just |has |also )*(?:deleted|removed|wiped|overwrote|erased|dropped|killed)\b
+i (?:wanted|asked for|meant|need|said) (?:it |this |that |them )?.{1,40}?,? not (?:in|on|for|to|with|a|an|the|at|from|by|your)\b
+you (?:put|placed|added|wrote|moved|made|named|used|called|picked|chose) .{0,20}?(?:the )?wrong(?:ly)?\b
+(?:that|this|your) (?:change|fix|edit|commit|solution|code|refactoring) (?:is|was) (?:useless|pointless|wrong|bad|unnecessary|not needed|terrible|not what)\b
+(?:the )?tests (?:still )?(?:do not|don't|aren't|are not) (?:pass|passing|green|even)\b
+go back,? .{0,40}(?:old|previous|earlier) (?:version|one|code)\b
+not even close\b
+(?:that|this|it) (?:does not|doesn't) (?:match|follow|respect|meet|conform|correspond)\b
+(?:reset|discard|drop|remove|delete) (?:all )?(?:your (?:changes|edits|commit)|that again)\b
+looks? (?:wrong|broken|off|bad)\b
+(?:that's|this is|that is|it's) not how\b
+you (?:cheated|lied|made that up|just deleted|are wrong|were wrong|got it wrong|have it backwards)\b
 (?:it|this|that|everything|the (?:result|output|total|totals|answer|import|export|build|ci|tests?|page|file|code|fix|login|server|numbers?|order|format|layout)) (?:is|are|looks|seems|comes out) (?:still |now |just |all |completely |totally )*(?:messed up|wrong|incorrect|broken|red|failing|off|garbage|corrupted|a mess)\b(?! one)
 (?:this|that|it|you|which) (?:just |now |has |have |completely )*(?:broke|broken|crashed|breaks|messed up|killed|destroyed) (?!if\b)
 ci is (?:red|failing|broken)
@@ -47,7 +63,7 @@ the (?:\w+ ){1,2}(?:does|do) nothing\b
 (?:that|this) (?:isn't|wasn't) (?:a|an|the|my) (?:real )?(?:fix|solution|question|answer|right|point)\b
 that (?:function|method|file|option|api|flag|package|module|class) (?:doesn't|does not) exist
 (?:that|this|it)(?:'s| is| was| looks| seems) (?:still |all |just |now |completely |totally |plain |simply )*(?:wrong|incorrect|broken|worse|a mistake|failing|crashing|nonsense|the (?:same error|wrong|exact opposite|opposite))\b
-(?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|output|solution|patch))(?: is not| isn't| are not| aren't| was not| wasn't|'s not|'re not) (?:quite |even |at all )?(?:right|correct|working|what|it\b|fixed|done|compiling|true)
+(?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|output|solution|patch))(?: is not| isn't| are not| aren't| was not| wasn't|'s not|'re not) (?:quite |even |at all )?(?:right|correct|working|what|it\b|fixed|compiling|true|how)
 not (?:what i|fixed|working|correct|right[.,!]|like (?:that|this)|good enough)\b
 (?:it|this|that|these|those|they|(?:the|your) (?:fix|change|changes|tests?|build|code|result|solution|patch|page|server|app)) (?:still )?(?:does not|doesn't|do not|don't|did not|didn't|won't|will not|cannot|can't) (?:even )?(?:work|compile|build|run|pass|help|fix|start|do what|look right|make sense|solve|change anything|address)\b
 (?:does not|doesn't|did not|didn't) (?:even )?(?:work|compile|build|help|fix)\b
@@ -61,8 +77,8 @@ now (?:(?:it|the \w+|everything|all)(?: just| all)? (?:crash|fail|is broken|are 
 now (?:i|we) (?:get|am getting|are getting|see) (?:a|an|the|this|another|\d+)\b
 (?:\d+|some|more|several|other) tests? (?:now )?(?:fail|are failing|is failing|broke)(?:s|ed)? (?:now|again)
 (?:the|that) (?:\w+ ){1,2}(?:is|are) (?:failing|broken|blank|empty|gone|red) (?:now|again)\b
-nothing (?:has )?(?:changed|works|happens|happened|is fixed)\b(?! in)
-(?:you|you've|you have|you just|you've just) (?:just |also |completely |totally |again |accidentally )*(?:broke|broken|deleted|removed|forgot|forgotten|misunderstood|misread|ignored|missed|overwrote|overwritten|messed|screwed|destroyed|reverted|dropped)\b(?! (?:no|nothing|none)\b)
+nothing (?:has )?(?:changed|works|happens|happened|is fixed)\b(?! in| without)
+(?:you|you've|you have|you just|you've just) (?:just |also |completely |totally |again |accidentally )*(?:broke|broken|deleted|removed|forgot|forgotten|misunderstood|misread|ignored|missed|overwrote|overwritten|messed|screwed|destroyed|reverted|dropped)\b(?!\s(?:no|nothing|none|that i)\b)
 you (?:did not|didn't|have not|haven't) (?:actually |even |really )?(?:run|change|changed|fix|fixed|do\b|done|update|updated|add|added|test|follow|read|listen|implement|finish|touch)\b
 your (?:\w+ )?(?:fix|change|changes|solution|code|patch|edit|commit|test|refactoring|approach|version) (?:is |are |still |just |has |have |made )?(?:wrong|incorrect|breaks?|broke|broken|fails?|doesn't|does not|do not|don't|makes no|introduced|it worse)\b
 (?:that|this|it|which) (?:only |just )?(?:made|makes) (?:it|things|everything) worse
@@ -76,11 +92,28 @@ why (?:did you|have you|would you|on earth) (?:just )?(?:delete|deleted|remove|r
 don't do (?:that|this|it)\b(?= ?[.,!])
 go back to (?:the (?:previous|last|old|original|earlier|first) (?:version|state|one|code|approach)|how it was|what (?:it|we) (?:was|had))\b
 restore (?:the )?(?:old|previous|original|deleted) (?:file|files|version|code|state|behaviou?r|content)\b
-(?:the |that's the )?wrong(?! or\b)(?: (?:file|branch|approach|again|place|one|directory|folder|function|class|method|way|answer|direction|project|repo|repository|version)\b| ?[.,!;—–-]|\Z)
+(?:the |that's the )?wrong(?! or\b)(?: (?:file|branch|approach|again|place|one|directory|folder|function|class|method|way|answer|direction|project|repo|repository|version|module)(?: ?[.,!;:—–-]|\Z| (?:again|please)\b)| ?[.,!;—–-]|\Z)
 (?:bad|terrible|horrible|useless) (?:change|idea|fix|edit|solution|result|answer)\b
 are you (?:kidding|serious|joking)\b
 """
 _DE: Final = r"""
+(?:das|es) ist (?:genau |ja )*das gegenteil\b
+(?:es ist |das ist |noch )*(?:schlimmer|schlechter|langsamer) als (?:vorher|zuvor|vorhin)\b
+(?:die|der|das) [\wäöüß-]+ (?:bricht|stürzt|schlägt|hängt|scheitert|liefert|läuft|laufen|gehen|geht) (?:jetzt |nun |wieder |immer noch |nicht )+
+die tests (?:laufen|gehen) nicht\b
+(?:das|es) hat (?:[\wäöüß]+ ){1,4}(?:gelöscht|überschrieben|entfernt|zerstört|kaputtgemacht|verschluckt)\b
+ich (?:wollte|meinte|brauche|brauchte|will) (?:es |das |den |die )?.{1,40}?,? nicht (?:im|in|den|die|das|am|an|auf|für|so|mit|als)\b
+du hast (?:es|das|sie|ihn) (?:ins|in die|in den|an die|auf die|auf den|an den)? ?falsche\w*
+(?:die|diese|deine) (?:änderung|lösung|idee) (?:ist|war) (?:nutzlos|sinnlos|falsch|unnötig|schlecht|überflüssig|quatsch|keine)
+(?:bitte )?zurück,? (?:bitte,? )?(?:die|der|das) (?:alte|vorherige)
+jetzt hängt (?:es|alles|der|die|das)
+nicht (?:mal )?ansatzweise
+das (?:entspricht|passt|erfüllt) (?:überhaupt |gar |so )*nicht
+nimm (?:das|es|die|den) (?:bitte )?wieder (?:raus|heraus|weg)
+(?:das )?(?:sieht|wirkt) (?:so |immer noch |leider )*(?:falsch|kaputt|nicht richtig|verkehrt)
+so (?:funktioniert|geht|läuft|klappt) (?:das|die|der|es)(?: [\wäöüß]+)? nicht
+(?:das war|das ist) (?:gar |wirklich )?keine? (?:gute|echte|richtige|lösung|fix)\b
+(?:du hast )?geschummelt|du hast (?:gelogen|gemogelt|dich (?:geirrt|vertan))
 (?:das|die|der|dein\w*) (?:ergebnis|ausgabe|summe|antwort|test|tests|build|ci|code|lösung|import|format|reihenfolge|seite|zahlen) (?:ist|sind|war|stimmt|stimmen) (?:so |immer noch |jetzt |weiterhin |leider |komplett |wieder )*(?:falsch|kaputt|rot|leer|verkehrt|nicht (?:richtig|korrekt)|nicht\b)
 (?:ci|build) ist (?:jetzt |wieder |immer noch |weiterhin )*(?:rot|kaputt)
 (?:das|es|du) (?:hat|hast) .{0,40}?(?:zerschossen|zerstört|kaputt ?gemacht|zerlegt|verschlimmert|umformatiert|erfunden|umgeschrieben|ausgehebelt|auskommentiert)\b
@@ -119,7 +152,7 @@ du hast (?:gar |überhaupt |noch |wieder )*(?:nichts (?:geändert|gemacht|getan|
 jetzt (?:ist|sind) (?:wieder |nun )?(?:alles|es|das|der \w+|die \w+|das \w+)(?: \w+)? (?:kaputt|rot|leer|weg|schlimmer|falsch)\b
 jetzt (?:geht|gehen|startet|funktioniert|läuft|kompiliert|baut|klappt|lädt) (?:[\wäöüß]+ ){0,3}(?:nicht|nichts|kein\w*)\b
 jetzt (?:kommt|bekomme|kriege|gibt|fliegt|wirft|habe|erscheint) (?:[\wäöüß]+ ){0,3}[\w-]*(?:error|exception|fehler\w*)\b
-jetzt (?:stürzt|schlägt|schlagen|crasht|hängt|fehlt|fehlen)\b
+jetzt (?:stürzt|schlägt|schlagen|crasht|hängt|bricht|fehlt|fehlen)\b(?! (?:nur|bloß|noch))
 falsche[rsnm]? (?:datei|ansatz|branch|ordner|verzeichnis|stelle|richtung|weg|funktion|klasse|zweig|projekt|version|antwort|reihenfolge) ?(?:[.,!:;—–-]|\Z)
 falsch ?(?:[.,!:;—–-]|\Z)
 so (?:war|ist|hatte|habe|hab|wollte|meinte|sollte) (?:das|es|ich)(?: das| es)? (?:aber |doch |ja |gar |wirklich )*nicht\b
@@ -135,11 +168,26 @@ ich (?:wollte|habe|hab) (?:doch |aber |ja )*(?:gar |überhaupt |nie )?(?:kein\w*
 (?:kaputt|immer noch rot) ?(?:[.,!]|\Z)
 """
 _FR: Final = r"""
+c'est (?:exactement |tout )?(?:l'inverse|l'opposé|le contraire)\b
+(?:c'est |encore )?(?:pire|plus lent) qu'avant
+(?:le|la|les|l')\s?[\w']+ (?:échoue|échouent|plante|plantent|bloque|ne passe|ne passent|ne démarre|ne fonctionne) (?:pas|plus|maintenant|toujours|encore|à nouveau)\b(?! (?:sur|chez|pour))
+(?:ça|cela) (?:a|m'a) (?:effacé|supprimé|écrasé|perdu|détruit|enlevé)
+je (?:le|la|les|l') ?(?:voulais|veux|avais demandé) .{1,40}?,? pas (?:dans|en|sur|le|la|pour|avec)\b
+tu (?:l'|les |me l')?(?:as|l'as|les as) (?:mis|mise|placé|manqué|raté|oublié|ajouté|écrit) .{0,20}?(?:mauvais|deuxième|mal\b)
+ce (?:changement|correctif|code) (?:ne sert à rien|est inutile|est faux|n'est pas)
+(?:reviens|retourne) en arrière
+maintenant (?:ça|il|elle|tout) bloque
+(?:ça|cela) ne (?:correspond|respecte|suit|convient|répond) pas
+(?:enlève|retire) (?:ça|cela),
+(?:ça|cela) (?:a l'air|semble|paraît) (?:faux|cassé|incorrect)
+(?:l'api|ça|elle|il|ce n'est pas) ne (?:marche|fonctionne) pas comme ça
+tu (?:as triché|as menti|t'es trompé|te trompes|as inventé)
+(?:ce n'était|c'était|ce n'est) pas une bonne
 (?:le|la|les|ton|ta) (?:résultat|sortie|total|réponse|tests?|build|ci|code|solution|import|format|page|ordre) (?:est|sont|n'est|ne sont) (?:toujours |encore |maintenant |complètement )*(?:faux|fausse|incorrecte?s?|cassée?s?|rouges?|vides?|pas (?:correct|bon|bonne|juste)\w*)\b
 (?:ça|cela|tu) (?:a|as) (?:tout |encore )*(?:cassé|planté|détruit|supprimé|aggravé|empiré|reformaté|inventé|réécrit|désactivé|dupliqué|modifié l'api|changé l'api)\b
 (?:tu as|tu n'as fait|tu n'as corrigé|tu n'as|tu as juste|t'as juste) (?:fait |corrigé |changé )*que (?:la moitié|une partie|le)\b
 j'ai (?:toujours |encore |maintenant )?(?:une|un|la même|le même|des) [\w\s-]{0,20}?(?:erreurs?|exception|trace|[45]\d\d)\b.{0,20}?(?:maintenant|encore|toujours|\.|!|\Z)
-(?:ça|cela) (?:n'aide|ne sert|n'apporte|ne change|ne donne|n'a) (?:vraiment |toujours )?(?:pas|rien|à rien)\b
+(?:ça|cela) (?:n'aide|ne sert|n'apporte|ne change|ne donne|n'a) (?:vraiment |toujours )?(?:rien|à rien|pas (?:marché|aidé|changé|corrigé|suffi|résolu|l'air (?:bon|correct)))\b
 (?:ça|cela) (?:n'a )?(?:rien|pas) (?:donné|aidé|servi)
 (?:ça|cela|il|elle)? ?(?:échoue|plante|casse|crashe) (?:encore|toujours|à nouveau|de nouveau|maintenant)\b
 c'est (?:exactement|précisément|justement) ce que je (?:t'avais|t'ai|vous ai)? ?(?:dit|demandé) de ne pas
@@ -172,7 +220,7 @@ c'est (?:toujours )?pas (?:ça|ce que|correct|bon\b|juste|corrigé|résolu|comme
 (?:remets|remettez|laisse|laissez|refais) (?:tout |le fichier |le code |ça |les choses )?comme (?:c'était|avant|il était|elle était|au début)\b
 (?:tu as|t'as|vous avez) (?:tout |encore |complètement |juste |carrément )*(?:cassé|supprimé|effacé|oublié|écrasé|ignoré|mal (?:compris|fait|lu)|détruit|raté|enlevé)\b
 (?:tu|vous) (?:n'as|n'avez|as|avez) (?:rien|pas|toujours pas|même pas) (?:compris|changé|modifié|fait|corrigé|lancé|testé|lu|écouté|suivi|mis à jour)\b
-maintenant (?:ça|tout|rien|le \w+|la \w+|il|elle)(?: \w+)? (?:plante|échoue|est cassée?|ne |n'|casse)
+maintenant (?:ça|tout|rien|le \w+|la \w+|elle)(?: \w+)? (?:plante|échoue|bloque|est cassée?|ne (?!manque)|n'(?!est plus que)|casse)
 maintenant (?:j'ai|il y a) (?:une|un|des) [\w-]*(?:erreurs?|error|exception|échecs?)
 plus rien (?:ne )?(?:marche|fonctionne|démarre)
 (?:mauvais|mauvaise) (?:fichier|approche|branche|dossier|répertoire|endroit|fonction|direction|version|réponse|idée|classe) ?(?:[.,!;—–]|\Z)
@@ -188,6 +236,23 @@ pas comme ça\b
 n'importe quoi\b
 """
 _ES: Final = r"""
+es (?:justo |exactamente )?lo contrario\b
+(?:es |está )?(?:peor|más lento) que antes
+(?:el|la|los|las) [\wáéíóú]+ (?:falla|fallan|no pasan?|se cuelga|devuelve null|se rompe)(?: (?:ahora|otra vez|todavía)\b| ?[.,!]|\Z)
+(?:eso|esto) (?:ha )?(?:borró|borrado|eliminó|eliminado|sobrescribió|perdió)\b
+l[oa]s? (?:quería|quiero|pedí) (?:en|con|para|como) .{1,40}?,? no (?:en|con|para|como|el|la)\b
+l[oa] (?:pusiste|has puesto|metiste|colocaste) .{0,20}?(?:equivocad|mal\b|incorrect)
+se te (?:pasó|olvidó|escapó|ha pasado|ha olvidado)\b
+(?:ese|este|tu|el) (?:cambio|arreglo|commit) (?:no sirve|es inútil|está mal|sobra|no hace)
+vuelve atrás
+ahora se queda (?:colgad|bloquead|parad)
+ni de (?:lejos|cerca|broma)
+(?:eso|esto|así) no (?:cumple|corresponde|respeta|coincide|sigue)
+(?:quita|saca|elimina) (?:eso|esto),
+parece (?:incorrect|equivocad|mal\b|rot)
+(?:la api|eso|esto) no (?:funciona|va|es) así
+(?:hiciste|has hecho) trampa|te (?:equivocaste|has equivocado|inventaste)
+no (?:fue|ha sido|era) (?:una )?buena
 (?:el|la|los|las|tu) (?:resultado|salida|total|respuesta|tests?|pruebas|build|ci|código|solución|formato|orden|página) (?:está|están|es|son|sigue|no (?:es|está|son)) (?:todavía |aún |ahora )*(?:mal|incorrect[oa]s?|rot[oa]s?|en rojo|vací[oa]s?|equivocad[oa]s?|correct[oa]s?(?<=no es correct[oa])|en rojo)\b
 (?:eso|esto|tu cambio|has|lo has)? ?(?:rompió|ha roto|empeoró|ha empeorado|reformateado|reformateaste|inventaste|inventado|reescribiste|duplicaste|desactivaste)\b
 (?:ahora )?(?:me )?(?:da|sale|lanza|devuelve|aparece|tengo|obtengo|veo) (?:todavía |aún |ahora |otra vez |siempre )*(?:un |una |el |la )?(?:mism[oa] )?(?:error|excepción|fallo|traza|[45]\d\d)\b
@@ -234,6 +299,24 @@ así no\b(?! (?:más|importa))
 lo (?:empeoraste|rompiste)\b
 """
 _ZH: Final = r"""
+(?:跟|和|与)我(?:要|想|说|需要).{0,4}(?:的)?(?:正好|刚好|完全)?(?:相反|不一样|不同|不符)
+(?:比|反而比)(?:之前|以前|原来|刚才)(?:还|更)?(?:糟|差|慢|坏)
+(?:没有|没|不)，?(?:还是|仍然|依然)(?:红|失败|错|不)
+你(?:漏|少|忘|删|放|写|改|加|用|搞|弄)(?:掉|了|改|写|错)?(?:了)?(?:.{0,12}(?:第二|另一|调用|错|地方)|错.{0,6}了?)
+.{0,8}?现在(?:一直|就|又|都)?(?:报|出现|抛|失败|卡|挂|崩|超时)
+(?:这|那|它)(?:把|又把|直接把)我.{1,14}(?:删|覆盖|清空|弄丢|毁)
+我(?:要|想要|需要)的是.{1,30}(?:不是|而不是)
+(?:这个|这|你的|那个)(?:改动|修改|方案|修复|提交|代码)(?:没(?:有)?(?:意义|用|必要)|不对|有问题|是错的|不行|多余)
+(?:测试)?(?:跑不过|过不了|跑不通)
+(?:退回|回到|恢复到)(?:去)?(?:吧|旧版|之前|原来|上一)
+差得?(?:太)?远|差远了
+(?:完全)?不(?:符合|满足)(?:规范|要求|需求|预期)
+(?:接口|函数|结果|页面|它).{0,16}(?:，|,)?这(?:是|就是|也)?(?:错的|不对|有问题)
+把(?:这个|那个|它|这些)(?:去掉|删掉|拿掉|移除|撤掉)
+(?:看起来|看上去|好像|似乎)(?:就|还是|也)?(?:不对|有问题|错了|坏了)
+.{0,8}不是这么(?:用|写|做|算|改)
+你(?:作弊|撒谎|骗|瞎编|编造|搞反|弄反|理解反)
+这(?:可|真)?不是(?:个|一个)?(?:好主意|好办法|我)
 (?:结果|输出|总数|顺序|格式|答案|数字|内容)(?:还|都|又|全)?(?:是)?(?:错的|错误的|不对|不正确|空的|有问题)(?!时)
 .{0,10}?(?:被你|让你)(?:全|都|又)?(?:改坏|弄坏|搞坏|删|改没|弄没|搞乱|改乱)
 现在.{0,12}?(?:报|返回|出现|抛)(?:了)?(?:错|异常|[45]\d\d|\w*error)
@@ -247,16 +330,16 @@ _ZH: Final = r"""
 .{1,10}?怎么(?:变|就|全|都)?(?:空|没|坏|红|挂)了
 (?:按钮|点击|点了|点).{0,6}(?:没反应|没有反应|不起作用|无效)
 (?:根本|压根)(?:就)?(?:没有|没|不存在|不是|不能|不行)
-.{0,14}?(?:ci|CI|构建|测试)(?:就|全|都)?(?:红了|挂了|失败了)
+(?:.{0,8}(?:后|之后|以后|现在|完) ?)?(?:ci|CI|构建|测试) ?(?:就|全|都)(?:红了|挂了|失败了)
 这(?:不叫|不算|算什么|哪里?是|不是)(?:修复|修|解决|解决方案|方案)
 你把.{1,24}?(?:格式化|重写|重构|改名|删|改|注释)(?:了|掉)
 (?:不管用|不好使|不起作用|没作用)
 (?:还是|依然|仍然|仍)(?:没有|没|无|不)
 你(?:不该|不应该|不能|不可以)(?:动|改|删|碰)
 (?:全部|都|全)(?:恢复|还原|撤销|回滚|改回)
-(?:这|那|它|你|又|全|都|这个|这样|刚才的?|结果|改的?|测试|方向|思路|完全|明显|现在|肯定|好像|似乎|是|里|么|做|地方|文件)*+(?:不对(?![称齐外应比照话等劲着于吗么呢])(?!的话)|错了(?![吗么没呢])|弄错|搞错|改错|改坏|写错|做错|搞坏|弄坏|理解错|误解|不正确(?!的)|有误|是错的|不是这样|不是(?:我|这个意思)|不是.{0,4}(?:要的|想要的)|没(?:有)?(?:解决|修好|改对|生效|改好|变化|效果|反应|修复)|没(?:有)?用(?![到过户的于])|是?不行(?!的话|就|，?就)|行不通|不能用|还?没好|没过|没通过|不通过|跑不通|跑不起来|一样的错)
+(?:这个|这样|这|那个|那|它|你|又|全|都|刚才的?|结果|改的|改|测试|方向|思路|完全|明显|现在|肯定|好像|似乎|是|里|么|做|地方|文件){0,4}(?:不对(?![称齐外应比照话等劲着于吗么呢])(?!的话)|错了(?![吗么没呢])|弄错|搞错|改错|改坏|写错|做错|搞坏|弄坏|理解错|误解|不正确(?!的)|有误|是错的|不是这样|不是(?:我|这个意思)|不是.{0,4}(?:要的|想要的)|没(?:有)?(?:解决|修好|改对|生效|改好|变化|效果|反应|修复)|没(?:有)?用(?![到过户的于])|是?不行(?!的话|就|，?就)|行不通|不能用|还?没好|没过|没通过|不通过|跑不通|跑不起来|一样的错)
 (?:这|那|它|这个|那个|结果)?(?:还是|依然|仍然|仍|依旧|又|继续)(?:会|在|有|是|出现|一样)*(?:报错|失败|出错|错的|不行|不对|不能|错|没通过|没过|不通过|一样的?错误?|同样的?错误?|崩溃|空的?|没|不工作|有问题|老样子|这个错误)
-(?:测试|构建|编译|问题|错误|bug|页面|程序|服务|服务器|它|这个|这)(?: )?(?:还是|依然|仍然|仍|依旧|还|又)(?:会|在|有)*(?:失败|报错|没过|没通过|不通过|在|存在|出现|不行|不对|没|崩)
+(?:测试|构建|编译|问题|错误|bug|页面|程序|服务|服务器|它|这个|这)(?: )?(?:还是|依然|仍然|仍|依旧|还|又)(?:会|在|有)*(?:失败|报错|没过|没通过|不通过|在(?!写|做|跑)|存在|出现|不行|不对|没(?:过|通过|好|修|解决)|崩)
 (?:问题|错误|bug) ?(?:还在|依旧|仍在|没解决|没有解决)
 (?:测试|构建|编译|ci) ?(?:没过|没通过|挂了|不过|失败了|不通过|全挂|红了)
 (?:现在|这下|结果)?(?:就|完全|根本|直接|服务器|服务|程序|页面)*(?:运行不了|运行不起来|跑不了|启动不了|无法启动|无法运行|无法编译|编译不了|打不开|用不了|登录不了|崩溃了|崩了)
@@ -279,12 +362,30 @@ _ZH: Final = r"""
 别(?:这样|动)(?:改|做|了)?(?:[，。！]|\Z)
 """
 _JA: Final = r"""
+.{0,14}?(?:正反対|真逆|あべこべ)(?:です|だ|に|[。！]|\Z)
+(?:前|以前|さっき|元)より(?:も)?(?:悪|ひど|酷|遅)
+.{1,20}?(?:を|が)(?:見落として|忘れて|飛ばして|抜かして)(?:い)?(?:ます|る)(?!か)
+.{1,20}?(?:失敗する|エラーになる|落ちる|動かなくなる|壊れる)ようになりました
+.{0,14}?(?:データ|ファイル|設定|変更|コード)(?:が|も)(?:全部)?(?:消えました|消えた|なくなりました|上書きされ)
+.{1,20}?(?:ではなく|じゃなく)(?:て)?.{1,20}?(?:ほしかった|欲しかった|と言いました|のつもり|です、?と)
+(?:間違った|違う|別の)(?:モジュール|場所|クラス|関数|フォルダ|ブランチ|ところ).{0,4}(?:に|を|で)(?:入れて|書いて|置いて|直して|変更して|追加して)(?:い)?(?:ます|る)
+(?:その|この|今の|さっきの)(?:変更|修正|コード)(?:は|には)(?:意味が|必要|無駄|不要|間違|おかし|いらな|要らな|良くな|よくな|だめ|ダメ)
+(?:戻して|元に戻して)(?:ください|下さい|ほしい|くれ)?(?:[、。！]|\Z)
+(?:今度は|また|ずっと)(?:固ま|止ま|ハング|フリーズ|タイムアウト)
+全然(?:違|だめ|ダメ|でき|なって|動)
+(?:仕様|要件|要求|期待|指示)(?:と|に|を)(?:合って|一致して|満たして|従って|沿って)(?:い)?(?:ません|ない)
+.{1,20}?(?:を返し|になり|が出)(?:ます|る)(?:、|。)(?:間違い|おかしい|違い)
+(?:それ|これ)は(?:外して|消して|いらない|いりません|要らない|不要です)(?:[、。！]|\Z)
+(?:おかしく|変に|間違って|壊れて)(?:見え|思え)
+.{0,14}?そういう(?:使い方|もの|こと|仕様|意味)では(?:ありません|ない)
+(?:ずるい|ズルい|ごまかし|嘘)(?:です|だ|を|[。！]|\Z)
+(?:良い|いい|よい)(?:考え|アイデア|案|方法)では(?:ありません|なかった|ない)
 .{0,12}?(?:が|は|も)?(?:全部|全て|すべて|また|完全に)(?:壊れ|落ち|失敗し|消え|エラーにな)
 (?:今度は|また|まだ|相変わらず).{0,20}?(?:返って|出て|出る|失敗|エラー|落ち|出力され(?:ません|ない)|起き(?:ません|ない)|表示され(?:ません|ない))(?!.{0,12}(?:ので|したら|場合|たら))
 (?:効き|効か|効い|役に立)(?:ません|ない|ていない|ちません|たない)
 (?:それ|これ)は.{0,10}(?:やるな|するな|やらないで|しないで|やめて)
 .{1,20}?の変更(?:を|は)(?:全部|すべて)?(?:取り消して|元に戻して|戻して|破棄して|リバートして)(?:ください|下さい)?(?:[。！]|\Z)
-(?:また|まだ|再び)(?:も)?(?:失敗し|落ち|壊れ|エラー|クラッシュ)(?!た?ら|た?場合|た?とき|ないよう)
+(?:また|まだ|再び)(?:も)?(?:失敗し(?!たら|た場合|たとき|ない)|落ち(?!た?ら|た場合|たとき|ない)|壊れ(?!た?ら|た場合|たとき)|エラー(?!処理|が出たら|に?なったら)|クラッシュ(?!し?たら))
 (?:結果|出力|合計|順番|順序|形式|答え|数字|値)(?:が|は)(?:まだ|全部|また|全然)?(?:間違|違[いうっ]|おかし|正しくない|空)
 .{1,12}?(?:でき|通り?|動き?|起動し?)(?:る|ます|ました)?(?:けど|が|けれど|のですが).{0,20}(?:失敗|エラー|落ち|違|壊|動かな|動きませ)
 (?:半分|一部)(?:しか|だけ)(?:直|でき|修正|やって|対応)
@@ -300,7 +401,7 @@ _JA: Final = r"""
 (?:全部|すべて|全て)(?:を)?(?:元通り|元に戻|もとに戻|取り消)
 (?:それ|これ|あれ|そこ|全然|まったく|やっぱり|また|まだ|は|も|が|結果|ファイル|場所|方向|仕様|完全に|全部|の|修正|計算|頼んだこと|お願いしたこと|期待した結果|期待|想定|指示|さっき|今回|ちょっと|少し|と)*(?:違い(?:ます(?!か)|ました)|違う(?:[、。！!よ]|\Z|んです|ん(?:だ|じゃ)|と思)|違って(?:い?ます|い?る)|間違い(?:です(?!か)|だ|でした)|間違って(?:い?ます(?!か)|い?る)(?!場合|ところ)|間違えて(?:い?ます|い?る)|そうじゃな|そうでは(?:な|あり)|正しくない(?![入値])|正しくありません|おかしい(?:です(?!か)|[。！]|\Z)|逆です)
 (?:そういう|その)(?:意味|こと|つもり)(?:では|じゃ)(?:ありません|ない)
-(?:まだ|やはり|やっぱり|相変わらず|依然として?|いまだに|また|今も|全然|まったく|やっても|これでも|それでも)(?:、)?(?:同じ|動[きかい]|動作し|エラー|失敗|直って|治って|通[りら]|通って|ダメ|だめ|駄目|壊れ|落ち|おかしい|解決し|バグ|赤|出[てま]|空|反映され|できて(?:い)?な)(?!.{0,20}(?:リトライ|再試行|場合|時|たら))
+(?:まだ|やはり|やっぱり|相変わらず|依然として?|いまだに|今も|全然|まったく|やっても|これでも|それでも)(?:、)?(?:同じ|動[きかい]|動作し|エラー|失敗|直って|治って|通[りら]|通って|ダメ|だめ|駄目|壊れ|落ち|おかしい|解決し|バグ|赤|出[てま]|空|反映され|できて(?:い)?な)(?!.{0,20}(?:リトライ|再試行|場合|時|たら))
 (?:動きません(?!か)|動かない(?:[。！!よ、]|\Z|です|んです|まま)|動作しません(?!か)|動作しない(?:[。！よ]|\Z|です)|動いて(?:い)?(?:ません(?!か)|ない(?:[。！よ]|\Z|です)))
 (?:まったく|全く)?(?:同じ|おなじ)エラー(?:です|が|になり|のまま|[。！]|\Z)
 (?:テスト|ビルド|CI|コンパイル|サーバー|アプリ|画面|ログイン|ページ|バグ|問題|エラー|出力|結果|表示)(?:が|は|も|に|を)?(?:まだ|やはり|また|相変わらず|全然|今度は|いまだに)(?!.{0,20}(?:追加して|書いて|書い|作って|お願い|ので))(?:.{0,12})(?:失敗|通[らりっ]|通って|エラー|動[かきい]|残って|直って|出て|出ま|落ち|空|赤)
