@@ -104,7 +104,7 @@ def stories(folder: Path) -> dict[str, Story]:
                 "that's wrong, undo it": (Run("rm cart.py"), Say("It is undone.")),
             },
             (
-                Expected(_PROMPT, False, "heuristic", (edit, ("shell:ls", True))),
+                Expected(_PROMPT, False, "explicit", (edit, ("shell:ls", True))),
                 Expected("that's wrong, undo it", None, "", (("shell:rm", True),)),
             ),
         ),

@@ -160,9 +160,9 @@ _SAID: Final = {
     Seen.EVALUATED: ("evaluated", Rank.EVALUATOR),
     Seen.CONFIRMED: ("confirmed", Rank.EXPLICIT),
 }
-# A revert names the very commit: that is a person's word, and not only what it looks like.
+# Who takes the work back has said what to think of it, whatever the tests say.
 _AGAINST: Final = {
-    Seen.UNDONE: ("undone", Rank.HEURISTIC),
+    Seen.UNDONE: ("undone", Rank.EXPLICIT),
     Seen.REVERTED: ("reverted", Rank.EXPLICIT),
     Seen.CRASHED: ("crashed", Rank.HEURISTIC),
 }
@@ -182,7 +182,7 @@ def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[See
         yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
     elif sign.kind is Seen.FOLLOWED_BY:
         if words := says_wrong(sign.says):
-            yield SeenEvidence(kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC)
+            yield SeenEvidence(kind="next prompt", says=words, success=False, rank=Rank.EXPLICIT)
     elif sign.kind is Seen.API_FAILED:
         yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
 

@@ -214,7 +214,7 @@ STORIES = (
             Turn(_WRONG, (Shell("git checkout -- .", 0), Say("It is gone."))),
         ),
         (
-            Known(_FIX, False, "heuristic", "next prompt", (_edit,)),
+            Known(_FIX, False, "explicit", "next prompt", (_edit,)),
             Known(
                 _WRONG, None, None, "no check", (("shell:git checkout", True),)
             ),
