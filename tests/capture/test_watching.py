@@ -18,7 +18,7 @@ from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.notes import EndNote, notes_folder, waiting_notes, write_note
-from trackrecord_capture.live.watching import Watching
+from trackrecord_capture.live.watching import Reader, Watching
 from trackrecord_capture.sources.source import Log
 
 RULES = HookSettings(settle_s=0.3, settle_max_s=20.0, catch_up_s=600.0)
@@ -52,10 +52,14 @@ class Reading:
     def __init__(self):
         self.read = []
         self.fails = 0
+        self.repositories_read = 0
 
     @contextlib.contextmanager
     def opened(self):
-        yield self._read
+        yield Reader(self._read, self._read_repositories)
+
+    def _read_repositories(self):
+        self.repositories_read += 1
 
     def _read(self, source, log):
         if self.fails:
@@ -63,6 +67,11 @@ class Reading:
             message = "the disk\nis full"
             raise OSError(message)
         self.read.append((log.path.name, log.path.read_text()))
+
+
+def only(read):
+    """What reads logs, and no repositories."""
+    return Reader(read, lambda: None)
 
 
 @pytest.fixture
@@ -224,7 +233,7 @@ def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
             time.sleep(0.5)
             read.append(log.path.name)
 
-        yield slow
+        yield only(slow)
 
     (diaries / "s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1"))
@@ -239,7 +248,7 @@ _DIES_WHILE_READING = """
 import contextlib, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from test_watching import RULES, Diaries
+from test_watching import RULES, Diaries, only
 from trackrecord_capture.live.watching import Watching
 
 @contextlib.contextmanager
@@ -247,7 +256,7 @@ def opened():
     def read(source, log):
         print("reading", flush=True)
         time.sleep(600)
-    yield read
+    yield only(read)
 
 Watching(Path(sys.argv[2]), RULES, {"codex": Diaries(Path(sys.argv[3]))}, opened).start()
 time.sleep(600)
@@ -286,7 +295,7 @@ def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch
                 message = "nobody takes it"
                 raise ServerUnavailable(message)
 
-        yield read
+        yield only(read)
 
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     write_note(home, EndNote("codex", "Stop", "s1"))

@@ -28,7 +28,9 @@ _EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
 _OF_OTHERS: Final = {"evaluator": 1.4, "explicit": 1.3, "tests": 1.2, "heuristic": 0.5}
 # Evidence that is found in the calls of a run.
 _OF_CALLS: Final = frozenset({"tests", "heuristic"})
-_DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, None: 0}
+_DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, "repository": 0, None: 0}
+# It tells of commits, which may come back: of several entries the last says all.
+_REPOSITORY: Final = "repository"
 
 # What belongs to the verdict; the rest of an entry tells of the run.
 _GROUNDS: Final[tuple[str, ...]] = ("success", "outcome_source", "grounds")
@@ -95,11 +97,12 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
     Args:
         entries: valid ones, at least one.
     """
-    read = [_read(each) for each in _distinct(entries)]
+    read = _standing([_read(each) for each in _distinct(entries)])
     first = _first(read)
     owner = first.speaker
     used = _Used()
     used.digests.add(first.digest)
+    used.digests.update(each.digest for each in read if _is_of_repository(each))
     for speaker in {each.speaker for each in read} - {PERSON}:
         # Also what would count if the outcome were this speaker's: that may turn out later.
         _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used)
@@ -112,6 +115,20 @@ def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
     """Return the speaker whose run entries tell of; None while none of them tells of a run."""
     first = _first([_read(each) for each in _distinct(entries)])
     return first.speaker if _tells_of_run(first) else None
+
+
+def _standing(read: Sequence[_Read]) -> Sequence[_Read]:
+    """Return the entries without all but the last reading of the repository, for each speaker."""
+    last: dict[str, _Read] = {}
+    for each in read:
+        if _is_of_repository(each):
+            known = last.setdefault(each.speaker, each)
+            last[each.speaker] = max(known, each, key=lambda one: (one.moment, one.digest))
+    return [each for each in read if not _is_of_repository(each) or last[each.speaker] is each]
+
+
+def _is_of_repository(each: _Read) -> bool:
+    return each.outcome.captured_from == _REPOSITORY
 
 
 def _first(read: Sequence[_Read]) -> _Read:
@@ -194,6 +211,9 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
     said = each.outcome
     weights = _EVIDENCE if each.speaker in (owner, PERSON) else _OF_OTHERS
     rank: float = weights[said.outcome_source] if said.success is not None else 0
+    if said.captured_from == _REPOSITORY and said.success is None:
+        # It only takes back what was said of the commits.
+        return -2, each.moment, each.digest
     if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
         rank = rank if _DETAIL[said.captured_from] >= detail else -1
     return rank, each.moment, each.digest

@@ -12,12 +12,13 @@ from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
+from ..history.thrown_away import read_repositories
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
 from ..sources.source import Log, Source
 from .live import Live
-from .watching import Read
+from .watching import Reader
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
@@ -34,7 +35,7 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
 @contextmanager
 def _reading(
     settings: DaemonSettings, projects: RunProjects, captured: CountedSinks | None
-) -> Iterator[Read]:
+) -> Iterator[Reader]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
@@ -48,7 +49,7 @@ def _reading(
             return _problem(read_and_publish(source, log, state, sink, reading))
 
         try:
-            yield read
+            yield Reader(read, partial(read_repositories, state, sink))
         finally:
             publisher.close()
 

@@ -82,6 +82,11 @@ def commits_and_reverts(calls: Iterable[RunCall]) -> tuple[tuple[str, ...], tupl
     return Commits().of(calls)
 
 
+def asks_for_commit(line: str) -> bool:
+    """Return whether a command line asks git to make a commit."""
+    return "git" in line and any(command in _MAKE for command, _ in _asked(line))
+
+
 def reverts_an_earlier_head(calls: Iterable[RunCall]) -> bool:
     """Return whether calls reverted HEAD before they made a commit themselves."""
     for call in calls:

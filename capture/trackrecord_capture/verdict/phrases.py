@@ -2,7 +2,8 @@
 
 A correction counts only at the *beginning* of a prompt, after fillers such as "no," or "hmm": what
 comes later is more often about the next task. "No problem" and "that's not wrong" are no
-corrections, and neither is a question. Praise is no evidence: "thanks" is said of unfinished work, too.
+corrections, and neither is a question. Praise is no evidence: people also say "thanks" for work
+that is unfinished.
 """
 
 import re
