@@ -110,14 +110,13 @@ def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
     """
     calls = [call for call in run.calls if call.command and call.started_at is not None]
     asking = [call for call in calls if asks_for_commit(call.command)]
-    times = list(_times(run, asking or calls))
+    times = list(_times(run, calls))
+    making = list(_times(run, asking)) if asking else times
     made: list[str] = []
     for move in moves:
-        if not any(start - _TICK_S < move.at <= end for start, end in times):
-            continue
-        if move.why.startswith("reset:"):
+        if move.why.startswith("reset:") and _is_within(move, times):
             _reset(made, move)
-        elif move.makes:
+        elif move.makes and _is_within(move, making):
             if move.why.startswith(_AMENDS) and made and made[-1] == move.before:
                 made.pop()
             made.append(move.after)
@@ -134,6 +133,10 @@ def _times(run: AgentRun, calls: Sequence[RunCall]) -> Iterator[tuple[float, flo
             place = bisect_right(starts, start)
             end = starts[place] if place < len(starts) else run.ended_at
         yield start, end + _TICK_S
+
+
+def _is_within(move: HeadMove, times: Iterable[tuple[float, float]]) -> bool:
+    return any(start - _TICK_S < move.at <= end for start, end in times)
 
 
 def _reset(made: list[str], move: HeadMove) -> None:
