@@ -92,6 +92,8 @@ class Seen(StrEnum):
     """The person's next prompt in the same session; `says` holds it."""
     REVERTED = "reverted"
     """A commit that it made was reverted later."""
+    CUT_OFF = "cut off"
+    """Its process ended while a call ran: killed, or hung up on."""
     CRASHED = "crashed"
     """The agent itself failed: an exception, a limit of turns or time."""
     API_FAILED = "api failed"

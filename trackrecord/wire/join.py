@@ -4,11 +4,12 @@ Pure, and a function of the set of entries: neither their order nor how often ea
 difference. The outcome belongs to the speaker whose entry told of the run first. The verdict comes
 from the entry with the best evidence, everything else from the owner's entry that tells most of the
 run; what that one lacks comes from the next. Where several captured the run, what its calls prove
-is taken from the one that has most of them. Others give verdicts only, and none that outranks the
+is taken from the one that has most of them, and from the last reading of that one. Of what a
+repository says of commits the last word counts. Others give verdicts only, and none that outranks the
 owner's tests: `amended_by` names them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -103,10 +104,12 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
     used = _Used()
     used.digests.add(first.digest)
     used.digests.update(each.digest for each in read if _is_of_repository(each))
+    last = _last_readings(read)
+    used.digests.update(each.digest for each in last.values())
     for speaker in {each.speaker for each in read} - {PERSON}:
         # Also what would count if the outcome were this speaker's: that may turn out later.
-        _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used)
-    joined = _record(read, owner, used)
+        _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used, last)
+    joined = _record(read, owner, used, last)
     body = msgspec.json.encode(joined, order="deterministic")
     return Joined(body, owner, tuple(each.entry for each in read if each.digest in used.digests))
 
@@ -127,6 +130,32 @@ def _standing(read: Sequence[_Read]) -> Sequence[_Read]:
     return [each for each in read if not _is_of_repository(each) or last[each.speaker] is each]
 
 
+def _last_readings(read: Iterable[_Read]) -> dict[tuple[str, str], _Read]:
+    """Return the last reading of each recording of the run, by its speaker and what was read."""
+    last: dict[tuple[str, str], _Read] = {}
+    for each in read:
+        if each.outcome.captured_from is not None and _tells_of_run(each):
+            key = (each.speaker, each.outcome.captured_from)
+            last[key] = max(
+                last.get(key, each), each, key=lambda one: (_read_up_to(one), one.digest)
+            )
+    return last
+
+
+def _read_up_to(each: _Read) -> tuple[float, int]:
+    return each.moment, len(each.outcome.tool_graph or ())
+
+
+def _is_outdated(each: _Read, last: Mapping[tuple[str, str], _Read]) -> bool:
+    """Return whether a verdict was found in calls of which more are known by now."""
+    said = each.outcome
+    if said.captured_from is None or not _tells_of_run(each):
+        return False
+    if said.success is not None and said.outcome_source not in _OF_CALLS:
+        return False
+    return _read_up_to(each) < _read_up_to(last[each.speaker, said.captured_from])
+
+
 def _is_of_repository(each: _Read) -> bool:
     return each.outcome.captured_from == _REPOSITORY
 
@@ -142,14 +171,17 @@ def _tells_of_run(each: _Read) -> bool:
     return not _TELLS_NOTHING.issuperset(each.fields)
 
 
-def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgspec.Raw]:
+def _record(
+    read: Sequence[_Read], owner: str, used: "_Used", last: Mapping[tuple[str, str], _Read]
+) -> dict[str, msgspec.Raw]:
     """Return the fields of the record of an outcome of that speaker's."""
     own = [each for each in read if each.speaker in (owner, PERSON)]
     by_detail = sorted(own, key=_detail, reverse=True)
+    current = [each for each in read if not _is_outdated(each, last)]
     # Also what counts once a source comes that tells more of the run, so that it is not forgotten.
     verdicts = [
         _verdict(
-            sorted(read, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
+            sorted(current, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
             owner,
             used,
         )

@@ -142,13 +142,16 @@ def _of_result(kind: str, result: Result, *, success: bool | None = None) -> See
     return SeenEvidence(kind=kind, says=result.says, call=result.at[0], success=success, rank=rank)
 
 
+_STOPS: Final = frozenset({Seen.INTERRUPTED, Seen.REJECTED, Seen.CUT_OFF})
+
+
 def _only_looks(run: AgentRun) -> bool:
     """Return whether nobody asked for a change; of a sub-agent nobody may know what it was told."""
     return only_looks(run.instruction) or (bool(run.parent) and not run.instruction)
 
 
 def _was_stopped(run: AgentRun) -> bool:
-    return any(sign.kind in (Seen.INTERRUPTED, Seen.REJECTED) for sign in run.signs)
+    return any(sign.kind in _STOPS for sign in run.signs)
 
 
 def _of_signs(run: AgentRun) -> Iterator[SeenEvidence]:
@@ -164,7 +167,12 @@ _SAID: Final = {
 _AGAINST: Final = {
     Seen.UNDONE: ("undone", Rank.EXPLICIT),
     Seen.REVERTED: ("reverted", Rank.EXPLICIT),
-    Seen.CRASHED: ("crashed", Rank.HEURISTIC),
+}
+# The agent may come to its goal yet if it is told to go on.
+_ENDED: Final = {
+    Seen.INTERRUPTED: "interrupted",
+    Seen.CUT_OFF: "ended in the middle of a call",
+    Seen.CRASHED: "crashed",
 }
 
 
@@ -175,9 +183,9 @@ def _of_sign(run: AgentRun, sign: Sign, later: tuple[Sign, ...]) -> Iterator[See
     elif sign.kind in _AGAINST:
         kind, rank = _AGAINST[sign.kind]
         yield _evidence(kind, sign, success=False, rank=rank)
-    elif sign.kind is Seen.INTERRUPTED:
+    elif sign.kind in _ENDED:
         resumed = any(goes_on(each.says) for each in later if each.kind is Seen.FOLLOWED_BY)
-        yield _evidence("interrupted", sign, success=None if resumed else False)
+        yield _evidence(_ENDED[sign.kind], sign, success=None if resumed else False)
     elif sign.kind is Seen.REJECTED:
         yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
     elif sign.kind is Seen.FOLLOWED_BY:
