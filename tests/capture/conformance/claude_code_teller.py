@@ -12,6 +12,7 @@ from conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Say,
@@ -111,6 +112,8 @@ class Transcript:
             self._refuse()
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            self._use("Bash", {"command": step.command})
         elif isinstance(step, Interrupt):
             self._refuse()
             self.user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])

@@ -13,6 +13,7 @@ from conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Say,
@@ -45,6 +46,12 @@ class CodexTeller:
             delegate_tool="spawn_agent",
             wait_tool="wait_agent",
             hides_errands=code_mode,
+            untold=dict.fromkeys(
+                ("killed in a call", "killed in a call, and told to go on"),
+                "a script does not tell what it was about to run",
+            )
+            if code_mode
+            else {},
         )
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
@@ -124,6 +131,8 @@ class Rollout:
             self._refused(step)
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            self._call("exec_command", {"cmd": step.command})
         elif isinstance(step, Interrupt):
             self._interrupt()
         elif isinstance(step, ApiFails):

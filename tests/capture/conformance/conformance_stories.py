@@ -45,6 +45,12 @@ class Delegate(NamedTuple):
     only_looks: bool = True
 
 
+class Killed(NamedTuple):
+    """The agent's process is killed while a command runs."""
+
+    command: str
+
+
 class Interrupt(NamedTuple):
     """The person stops the agent; the call before it is the one that runs."""
 
@@ -71,7 +77,9 @@ class Say(NamedTuple):
     text: str
 
 
-Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Crash | LimitReached | Say
+Step = (
+    Shell | Edit | Refused | Delegate | Killed | Interrupt | ApiFails | Crash | LimitReached | Say
+)
 
 
 class Turn(NamedTuple):
@@ -206,6 +214,28 @@ STORIES = (
         "interrupted",
         (Turn(_FIX, (_EDIT, Shell("sleep 60", None), Interrupt())),),
         (Known(_FIX, False, "heuristic", "interrupted", (_edit, ("shell:sleep", None))),),
+    ),
+    Story(
+        "killed in a call",
+        (Turn(_FIX, (_EDIT, Killed("sleep 60"))),),
+        (
+            Known(
+                _FIX, False, "heuristic", "ended in the middle of a call",
+                (_edit, ("shell:sleep", None)),
+            ),
+        ),
+    ),
+    Story(
+        "killed in a call, and told to go on",
+        (
+            Turn(_FIX, (_RED, Killed("sleep 60"))),
+            Turn("continue", (_EDIT, _GREEN, _DONE)),
+        ),
+        (
+            Known(
+                _FIX, True, "tests", "check passed", (_red, ("shell:sleep", None), _edit, _green)
+            ),
+        ),
     ),
     Story(
         "told that it is wrong",

@@ -14,6 +14,7 @@ from conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Shell,
@@ -108,6 +109,11 @@ class Session:
             self._use("write", given, status="error", error=_REFUSED)
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            at = _START_MS + 1000 * (self._count + 1)
+            given = {"status": "running", "input": {"command": step.command}, "time": {"start": at}}
+            call = {"type": "tool", "tool": "bash", "callID": f"call_{self._count}", "state": given}
+            self._answer(call, finish=None, time={"created": at})
         elif isinstance(step, Interrupt):
             self._fails("MessageAbortedError", "The operation was aborted.")
         elif isinstance(step, ApiFails):

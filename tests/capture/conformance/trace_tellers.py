@@ -117,6 +117,8 @@ class ClaudeCodeEvents(_Events):
             "the status of a pipe": _NO_OUTPUT,
             "nothing is found, and nothing starts": _NO_OUTPUT,
             "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
@@ -182,6 +184,8 @@ class CodexEvents(_Events):
         wait_tool="wait_agent",
         untold={
             "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
@@ -260,6 +264,8 @@ class GenAiSpans:
         edit_tool="write_file",
         delegate_tool="",
         untold={
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "refused and led": "the conventions have no word for a refusal",
             "a sub-agent": _ONE_RUN,
             "a sub-agent edits after the check": _ONE_RUN,

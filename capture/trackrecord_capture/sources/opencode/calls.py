@@ -40,7 +40,7 @@ def call_of(part: Part) -> RunCall:
     ok = None if is_stopped else _ok(status, exit_code, error)
     result = excerpt(output)
     started, ended = seconds_of_millis(time.get("start")), seconds_of_millis(time.get("end"))
-    is_timed = started is not None and ended is not None
+    is_timed = started is not None and ended is not None and status in ("completed", "error")
     return RunCall(
         tool=tool or "unknown",
         id=text_of(part.callID),
