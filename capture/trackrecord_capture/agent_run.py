@@ -30,12 +30,16 @@ class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
         errand: what it is told; "" if unknown.
         ended_at: when it ended, seconds since the epoch, if it works in the background; infinite if
             that is not known. None if it ended with the call.
+        id: its own id, as far as the call names it; "" if unknown.
+        calls: what it did, if its own recording was read and it ended with the call; else None.
     """
 
     starts: bool = False
     kind: str = ""
     errand: str = ""
     ended_at: float | None = None
+    id: str = ""
+    calls: "tuple[RunCall, ...] | None" = None
 
 
 class RunCall(msgspec.Struct, frozen=True, kw_only=True):

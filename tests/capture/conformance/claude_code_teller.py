@@ -166,6 +166,8 @@ class Transcript:
         folder = self.path.with_suffix("") / "subagents"
         own = Transcript(folder / f"agent-{agent}.jsonl", agent, self._prompt)
         (folder / f"agent-{agent}.meta.json").write_text('{"agentType": "Explore"}')
+        # The parent's call lasts as long as it works.
+        own._numbers = self._numbers
         own.user(step.errand)
         for part in step.steps:
             own.step(part)

@@ -46,12 +46,11 @@ class CodexTeller:
             delegate_tool="spawn_agent",
             wait_tool="wait_agent",
             hides_errands=code_mode,
-            untold=dict.fromkeys(
-                ("killed in a call", "killed in a call, and told to go on"),
+            untold={"a sub-agent checks what it edited": "it works beside its parent"}
+            | dict.fromkeys(
+                ("killed in a call", "killed in a call, and told to go on") if code_mode else (),
                 "a script does not tell what it was about to run",
-            )
-            if code_mode
-            else {},
+            ),
         )
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:

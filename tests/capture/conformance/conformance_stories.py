@@ -180,6 +180,9 @@ _EDIT = Edit("/src/shop/cart.py")
 _DONE = Say("All tests pass now.")
 _red, _green, _edit = ("shell:pytest", "found"), ("shell:pytest", True), ("edit", True)
 _COMMIT = Shell("git add -A && git commit -m 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file")
+_MENDS_AND_CHECKS = Delegate(
+    "Mend the price as well", (Edit("/src/shop/price.py"), _GREEN), only_looks=False
+)
 _MENDS = Delegate("Mend the price as well", (Edit("/src/shop/price.py"),), only_looks=False)
 _UPLOAD = f"curl -u bob:{PASSWORD} -H 'Authorization: Bearer {SECRET}' x"
 _committed = ("shell:git commit", True)
@@ -305,6 +308,14 @@ STORIES = (
         (
             Known(_FIX, True, "tests", "check passed", (("delegate", True), _green)),
             Known("Mend the price as well", None, None, "no check", (_edit,)),
+        ),
+    ),
+    Story(
+        "a sub-agent checks what it edited",
+        (Turn(_FIX, (_MENDS_AND_CHECKS, _DONE)),),
+        (
+            Known(_FIX, True, "tests", "check passed", (("delegate", True),)),
+            Known("Mend the price as well", True, "tests", "check passed", (_edit, _green)),
         ),
     ),
     Story(

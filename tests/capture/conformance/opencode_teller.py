@@ -140,7 +140,9 @@ class Session:
         self._use("bash", {"command": step.command}, output=output, metadata=metadata)
 
     def _delegate(self, step: Delegate) -> None:
+        start = self._tick()
         child = Session(self._connection, _CHILD, self._name)
+        child._count = self._count
         child.prompt(step.errand)
         for part in step.steps:
             child.step(part)
@@ -148,4 +150,6 @@ class Session:
         kind = "explore" if step.only_looks else "general"
         given = {"prompt": step.errand, "subagent_type": kind, "description": "Look"}
         metadata = {"parentSessionId": self._name, "sessionId": _CHILD}
-        self._use("task", given, output="I have looked.", metadata=metadata)
+        self._count = child._count
+        time = {"start": start, "end": self._tick()}
+        self._use("task", given, output="I have looked.", metadata=metadata, time=time)

@@ -122,6 +122,7 @@ class ClaudeCodeEvents(_Events):
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
+            "a sub-agent checks what it edited": "its calls are a run of its own",
             "a sub-agent edits before the check": "the agent may still work in the background",
         },
     )
@@ -189,6 +190,7 @@ class CodexEvents(_Events):
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
+            "a sub-agent checks what it edited": "its calls are a run of its own",
         },
     )
     _child = "01a20168-6106-7f52-b27b-c498fee45553"
@@ -270,6 +272,7 @@ class GenAiSpans:
             "a sub-agent": _ONE_RUN,
             "a sub-agent edits after the check": _ONE_RUN,
             "a sub-agent edits before the check": _ONE_RUN,
+            "a sub-agent checks what it edited": _ONE_RUN,
         },
     )
 

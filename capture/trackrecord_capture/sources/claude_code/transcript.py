@@ -5,6 +5,7 @@ their records alternate, and only the tree tells which run a record belongs to.
 """
 
 import math
+import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Final
 
 import msgspec
 
-from ...agent_run import AgentRun, Seen
+from ...agent_run import AgentRun, RunCall, Seen
 from ...shell.git import Commits
 from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
+from ..sub_agents import with_calls_of_sub_agent
 from .calls import OpenCall
 from .open_run import REWOUND, OpenRun, is_interruption
 from .prompts import ended_call, instruction_of, is_command, is_prompt, said_in, takes_back
@@ -30,6 +32,8 @@ _MOST_KNOWN: Final = 100_000
 # How many runs can be taken back after the next prompt has come.
 _MOST_RECENT: Final = 8
 _MOST_BEGUN: Final = 1000
+# A sub-agent's transcript is read for itself, and for the run that started it.
+_LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
 _LIMIT: Final = "max_turns_reached"
 _NOTIFIED: Final = b"<task-notification>"
 _LONGEST_META: Final = 64 * 1024
@@ -96,7 +100,7 @@ class _Reader:
             is_empty, made = run.is_empty, run.finished(self._session, self._name)
             self._forget(run)
             if not is_empty:
-                made = self._with_commits(made)
+                made = self._with_sub_agents(self._with_commits(made))
                 self._recent.append((run, made))
                 yield ReadRun(run=made, resume_at=start, position=position)
         self._ready = []
@@ -111,6 +115,27 @@ class _Reader:
                 amended = msgspec.structs.replace(made, signs=signs)
                 yield ReadRun(run=amended, resume_at=start, position=position)
         self._taken_back = []
+
+    def _with_sub_agents(self, run: AgentRun) -> AgentRun:
+        """Return a run with what its sub-agents did, as far as they ended with their calls."""
+        if self._agent or not any(call.sub_agent and call.sub_agent.id for call in run.calls):
+            return run
+        return msgspec.structs.replace(run, calls=tuple(map(self._with_sub_agent, run.calls)))
+
+    def _with_sub_agent(self, call: RunCall) -> RunCall:
+        agent = call.sub_agent
+        if agent is None or not agent.id or not agent.starts or agent.ended_at is not None:
+            return call
+        path = self._log.path.with_suffix("") / "subagents" / f"agent-{agent.id}.jsonl"
+        try:
+            facts = path.stat()
+        except OSError:
+            return call
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_READ_TWICE:
+            return call
+        log = Log(path=path, size=facts.st_size, version=facts.st_size)
+        runs = (each.run for each in read_transcript(log, 0) if isinstance(each, ReadRun))
+        return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
 
     def _with_commits(self, run: AgentRun) -> AgentRun:
         if self._resumed_at and any("revert" in call.command for call in run.calls):
