@@ -10,7 +10,7 @@ import re
 import stat
 import time
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,17 +18,18 @@ import msgspec
 
 from trackrecord.repositories import git_folders_of
 
-from ..agent_run import AgentRun, RunCall
-from ..shell.git import asks_for_commit
+from ..agent_run import AgentRun
+from ..shell.git import head_moves_asked
 
 _MOST_BYTES: Final = 512 * 1024
 _MOST_FOLDERS: Final = 64
-# Git notes whole seconds.
+# Git cuts seconds off: a commit may have been made up to one later than it says.
 _TICK_S: Final = 1.0
 _MOVE: Final = re.compile(
     rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\n]*?> (\d{1,12}) [+-]\d{4}\t([^\n]{0,200})"
 )
 _AMENDS: Final = "commit (amend)"
+_MAKE: Final = frozenset({"commit", "cherry-pick", "revert", "merge", "am"})
 
 
 class HeadMove(NamedTuple):
@@ -47,12 +48,14 @@ class HeadMove(NamedTuple):
     why: str
 
     @property
+    def action(self) -> str:
+        """What git was asked to do."""
+        return self.why.partition(":")[0].partition(" ")[0]
+
+    @property
     def makes(self) -> bool:
         """Whether somebody made the commit here, and did not only move to it."""
-        action = self.why.partition(":")[0]
-        if action.startswith("merge "):
-            return "Fast-forward" not in self.why
-        return action.split(" ")[0] in ("commit", "cherry-pick", "revert", "am")
+        return self.action in _MAKE and "Fast-forward" not in self.why
 
 
 class HeadMoves:
@@ -68,7 +71,7 @@ class HeadMoves:
         moves = [
             move
             for move in self._moves(run.folder, run.ended_at)
-            if run.started_at - _TICK_S <= move.at <= run.ended_at + _TICK_S
+            if run.started_at - _TICK_S < move.at <= run.ended_at
         ]
         if not moves:
             return run
@@ -105,38 +108,53 @@ def head_moves(folder: str) -> Iterator[HeadMove]:
 def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
     """Return the commits that a run made and that stood when it ended, in order.
 
-    Made are those within the time of a call that asks git for one. If no call does, a program that
-    a call started may have: then each commit within the time of any command is the run's.
+    Made are those that an output names, and those within the time of a call that asks git for one.
+    If no call asks git for anything of the kind, a program that a call started may have: then each
+    commit within the time of any command is the run's.
     """
-    calls = [call for call in run.calls if call.command and call.started_at is not None]
-    asking = [call for call in calls if asks_for_commit(call.command)]
-    times = list(_times(run, calls))
-    making = list(_times(run, asking)) if asking else times
+    times = list(_times(run))
+    if any(each.asked for each in times):
+        times = [each for each in times if each.asked]
     made: list[str] = []
     for move in moves:
-        if move.why.startswith("reset:") and _is_within(move, times):
+        is_own = any(each.fits(move) for each in times)
+        if move.action == "reset" and is_own:
             _reset(made, move)
-        elif move.makes and _is_within(move, making):
+        elif move.makes and (is_own or _is_told(move, run)):
             if move.why.startswith(_AMENDS) and made and made[-1] == move.before:
                 made.pop()
             made.append(move.after)
     return tuple(dict.fromkeys(made))
 
 
-def _times(run: AgentRun, calls: Sequence[RunCall]) -> Iterator[tuple[float, float]]:
+class _CallTime(NamedTuple):
+    """When a command ran, and what it asked git to do with the head, if it did."""
+
+    start: float
+    end: float
+    asked: frozenset[str]
+
+    def fits(self, move: HeadMove) -> bool:
+        """Return whether a move may come from the command."""
+        is_asked = not self.asked or move.action in self.asked
+        return is_asked and self.start - _TICK_S < move.at <= self.end
+
+
+def _times(run: AgentRun) -> Iterator[_CallTime]:
     starts = sorted(call.started_at for call in run.calls if call.started_at is not None)
-    for call in calls:
-        start = call.started_at or 0.0
-        if call.duration_ms is not None:
-            end = start + call.duration_ms / 1000
-        else:
-            place = bisect_right(starts, start)
-            end = starts[place] if place < len(starts) else run.ended_at
-        yield start, end + _TICK_S
+    for call in run.calls:
+        if not call.command or call.started_at is None:
+            continue
+        start = call.started_at
+        place = bisect_right(starts, start)
+        # Not every agent measures how long a command took, and some calls run side by side.
+        next_at = starts[place] if place < len(starts) else run.ended_at
+        end = max(next_at, start + (call.duration_ms or 0.0) / 1000)
+        yield _CallTime(start, end, head_moves_asked(call.command))
 
 
-def _is_within(move: HeadMove, times: Iterable[tuple[float, float]]) -> bool:
-    return any(start - _TICK_S < move.at <= end for start, end in times)
+def _is_told(move: HeadMove, run: AgentRun) -> bool:
+    return any(move.after.startswith(commit.lower()) for commit in run.commits)
 
 
 def _reset(made: list[str], move: HeadMove) -> None:

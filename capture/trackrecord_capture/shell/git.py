@@ -17,6 +17,7 @@ _TOLD: Final = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: |$)", re.MULTILINE)
 _REVERT: Final = re.compile(r'Revert "(.*)"\Z')
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}\Z")
 _MAKE: Final = frozenset({"commit", "revert", "cherry-pick", "merge"})
+_MOVE_HEAD: Final = _MAKE | {"am", "reset"}
 _TELL: Final = frozenset({"log", "rev-parse", "show"})
 _HEAD: Final = frozenset({"HEAD", "@"})
 _LONGEST: Final = 64 * 1024
@@ -82,9 +83,11 @@ def commits_and_reverts(calls: Iterable[RunCall]) -> tuple[tuple[str, ...], tupl
     return Commits().of(calls)
 
 
-def asks_for_commit(line: str) -> bool:
-    """Return whether a command line asks git to make a commit."""
-    return "git" in line and any(command in _MAKE for command, _ in _asked(line))
+def head_moves_asked(line: str) -> frozenset[str]:
+    """Return what a command line asks git to do that makes commits or takes them off a branch."""
+    if "git" not in line:
+        return frozenset()
+    return _MOVE_HEAD.intersection(command for command, _ in _asked(line))
 
 
 def reverts_an_earlier_head(calls: Iterable[RunCall]) -> bool:
