@@ -239,10 +239,15 @@ def test_killed_in_the_middle_of_a_call(told: Told):
     assert (fields["success"], fields["failure_mode"]) == (False, "ended in the middle of a call")
     assert fields["grounds"][0]["call"] == 1
 
+    # So it goes on when the session is resumed.
+    lost = "[Tool call interrupted: the session ended before this call's result was recorded]"
+    result = {"type": "tool_result", "tool_use_id": "t", "content": lost, "is_error": True}
+    told.record("user", message={"role": "user", "content": [result]}, promptId="p2")
     told.prompt("continue", "p2")
     told.call("Bash", {"command": "ls"}, "a.py", {"stdout": "a.py"})
     told.answer(SAID)
     (run,) = told.read()
+    assert (run.prompt, run.calls[1].ok, run.calls[1].error) == ("p1", None, "")
     assert outcome_of(run)["success"] is None
 
 

@@ -17,7 +17,7 @@ from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.history.git_reading import GitReading, GitUnread
 from trackrecord_capture.history.reading import LogReading, read_and_publish
 from trackrecord_capture.history.state import CaptureState
-from trackrecord_capture.history.thrown_away import Change, Reverts, read_repositories
+from trackrecord_capture.history.thrown_away import LineChange, Reverts, read_repositories
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.source import Log, ReadRun
 
@@ -444,9 +444,9 @@ def test_reverts_that_go_in_circles():
 def test_half_of_a_change_is_the_change():
     """What was worked on since is still what the run wrote."""
     before, after = frozenset({b"a"}), frozenset({b"a", b"b", b"c"})
-    change = Change({"cart.py": (before, after)})
+    change = LineChange({"cart.py": (before, after)})
     assert change.is_in({"cart.py": frozenset({b"b", b"x"})})
     assert not change.is_in({"cart.py": frozenset({b"a"})})
-    deletion = Change({"cart.py": (after, before)})
+    deletion = LineChange({"cart.py": (after, before)})
     assert deletion.is_in({"cart.py": frozenset({b"a"})})
     assert not deletion.is_in({"cart.py": after})

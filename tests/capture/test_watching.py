@@ -18,7 +18,7 @@ from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.notes import EndNote, notes_folder, waiting_notes, write_note
-from trackrecord_capture.live.watching import Reader, Watching
+from trackrecord_capture.live.watching import LiveReader, Watching
 from trackrecord_capture.sources.source import Log
 
 RULES = HookSettings(settle_s=0.3, settle_max_s=20.0, catch_up_s=600.0)
@@ -56,7 +56,7 @@ class Reading:
 
     @contextlib.contextmanager
     def opened(self):
-        yield Reader(self._read, self._read_repositories)
+        yield LiveReader(self._read, self._read_repositories)
 
     def _read_repositories(self):
         self.repositories_read += 1
@@ -71,7 +71,7 @@ class Reading:
 
 def only(read):
     """What reads logs, and no repositories."""
-    return Reader(read, lambda: None)
+    return LiveReader(read, lambda: None)
 
 
 @pytest.fixture

@@ -255,7 +255,7 @@ class _Held:
     def _has(self, commit: str) -> bool:
         changes = [each for each in self._git.changed(commit) if "\n" not in each[2]][:_MOST_FILES]
         blobs = self._git.lines([blob for each in changes for blob in each[:2]])
-        change = Change({path: (blobs[old], blobs[new]) for old, new, path in changes})
+        change = LineChange({path: (blobs[old], blobs[new]) for old, new, path in changes})
         for tip in self._git.branches(_MOST_BRANCHES):
             names = {path: f"{tip}:{path}" for path in change.paths}
             there = self._git.lines(list(names.values()))
@@ -268,7 +268,7 @@ class _Held:
         return False
 
 
-class Change:
+class LineChange:
     """What a commit changed, line by line.
 
     Args:

@@ -18,7 +18,7 @@ from ..projects import RunProjects, run_projects
 from ..sources.register import SOURCES
 from ..sources.source import Log, Source
 from .live import Live
-from .watching import Reader
+from .watching import LiveReader
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
@@ -35,7 +35,7 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
 @contextmanager
 def _reading(
     settings: DaemonSettings, projects: RunProjects, captured: CountedSinks | None
-) -> Iterator[Reader]:
+) -> Iterator[LiveReader]:
     """Open what reads logs and publishes what is new; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
@@ -49,7 +49,7 @@ def _reading(
             return _problem(read_and_publish(source, log, state, sink, reading))
 
         try:
-            yield Reader(read, partial(read_repositories, state, sink))
+            yield LiveReader(read, partial(read_repositories, state, sink))
         finally:
             publisher.close()
 

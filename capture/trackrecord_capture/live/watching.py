@@ -29,7 +29,7 @@ Read = Callable[[Source, Log], str | None]
 """Reads what is new in a log and publishes it; returns when it is safe, with what went wrong."""
 
 
-class Reader(NamedTuple):
+class LiveReader(NamedTuple):
     """What reads for the thread that watches.
 
     Attributes:
@@ -63,7 +63,7 @@ class Watching:
         home: Path,
         rules: HookSettings,
         sources: Mapping[str, Source],
-        reading: Callable[[], AbstractContextManager[Reader]],
+        reading: Callable[[], AbstractContextManager[LiveReader]],
     ) -> None:
         self._home = home
         self._rules = rules
@@ -108,7 +108,7 @@ class Watching:
         for name in read_installed(self._home):
             note_error(self._home, name, f"its sessions cannot be read: {error}")
 
-    def _step(self, reader: Reader) -> None:
+    def _step(self, reader: LiveReader) -> None:
         """Look once; what goes wrong, as a folder that cannot be listed, may be over next time."""
         try:
             self._look(reader, time.monotonic())
@@ -117,7 +117,7 @@ class Watching:
             self._folder_changed = -1
             self._stopping.wait(_AFTER_TROUBLE_S)
 
-    def _look(self, reader: Reader, now: float) -> None:
+    def _look(self, reader: LiveReader, now: float) -> None:
         is_time = now >= self._next_search or self._catching_up.is_set()
         if is_time:
             self._catching_up.clear()

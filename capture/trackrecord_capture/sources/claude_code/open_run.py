@@ -22,6 +22,7 @@ AGENT: Final = "claude-code"
 _SYNTHETIC: Final = "<synthetic>"
 _MOST_CALLS: Final = 20_000
 _LONGEST_SAYS: Final = 500
+_LOST: Final = "[Tool call interrupted: the session ended"
 _UNANSWERED: Final = "no answer came any more"
 REWOUND: Final = Sign(kind=Seen.UNDONE, says="the person went back to before it")
 _REJECTED: Final = re.compile(r"\A(?:Error: )?The user doesn['’]t want to (?:proceed|take this)")
@@ -139,6 +140,9 @@ class OpenRun:
         for block in blocks:
             call = owners.get(block.tool_use_id or "")
             if block.type != "tool_result" or call is None or not call.is_open:
+                continue
+            if block.is_error and result_text(block.content).startswith(_LOST):
+                # Written when the session is resumed, long after the call was cut off.
                 continue
             if self._is_refusal(record, block):
                 call.refuse(at)
