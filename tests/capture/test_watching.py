@@ -190,6 +190,18 @@ def test_a_session_that_ended_without_a_hook_is_found(home, diaries, reading):
     assert reading.read == [("new.log", "interrupted\n"), ("new.log", "interrupted\nagain\n")]
 
 
+def test_repositories_are_read_when_a_session_starts_and_ends(home, diaries, watching, reading):
+    """What became of earlier runs is known then at the latest."""
+    watching.start()
+    until(lambda: reading.repositories_read == 1)
+    watching.catch_up()
+    until(lambda: reading.repositories_read == 2)
+    (diaries / "session-s1.log").write_text("a\n")
+    write_note(home, EndNote("codex", "Stop", "s1"))
+    until(lambda: not left(home))
+    until(lambda: reading.repositories_read == 3)
+
+
 def test_agents_that_are_not_installed_are_not_searched(home, diaries, watching, reading):
     """Nobody asked for it."""
     (diaries / "s1.log").write_text("mine\n")

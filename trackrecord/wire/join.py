@@ -5,8 +5,8 @@ difference. The outcome belongs to the speaker whose entry told of the run first
 from the entry with the best evidence, everything else from the owner's entry that tells most of the
 run; what that one lacks comes from the next. Where several captured the run, what its calls prove
 is taken from the one that has most of them, and from the last reading of that one. Of what a
-repository says of commits the last word counts. Others give verdicts only, and none that outranks the
-owner's tests: `amended_by` names them.
+repository says of commits the last word counts. Others give verdicts only, and none that outranks
+the owner's tests: `amended_by` names them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
