@@ -9,6 +9,7 @@ repository says of commits the last word counts. Others give verdicts only, and 
 the owner's tests: `amended_by` names them.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -106,9 +107,15 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
     used.digests.update(each.digest for each in read if _is_of_repository(each))
     last = _last_readings(read)
     used.digests.update(each.digest for each in last.values())
-    for speaker in {each.speaker for each in read} - {PERSON}:
-        # Also what would count if the outcome were this speaker's: that may turn out later.
-        _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used, last)
+    # Also what would count without the repository, which may take back what it said; and if the
+    # outcome were another speaker's, which may turn out later.
+    without = [each for each in read if not _is_of_repository(each)]
+    for some in (read, without):
+        for speaker in {owner, *(each.speaker for each in some)} - {PERSON}:
+            if own := [each for each in some if each.speaker in (speaker, PERSON)]:
+                _record(own, speaker, used, last)
+    if any(each.speaker in (owner, PERSON) for each in without):
+        _record(without, owner, used, last)
     joined = _record(read, owner, used, last)
     body = msgspec.json.encode(joined, order="deterministic")
     return Joined(body, owner, tuple(each.entry for each in read if each.digest in used.digests))
@@ -136,9 +143,7 @@ def _last_readings(read: Iterable[_Read]) -> dict[tuple[str, str], _Read]:
     for each in read:
         if each.outcome.captured_from is not None and _tells_of_run(each):
             key = (each.speaker, each.outcome.captured_from)
-            last[key] = max(
-                last.get(key, each), each, key=lambda one: (_read_up_to(one), one.digest)
-            )
+            last[key] = max(last.get(key, each), each, key=_completeness)
     return last
 
 
@@ -146,14 +151,26 @@ def _read_up_to(each: _Read) -> tuple[float, int]:
     return each.moment, len(each.outcome.tool_graph or ())
 
 
-def _is_outdated(each: _Read, last: Mapping[tuple[str, str], _Read]) -> bool:
-    """Return whether a verdict was found in calls of which more are known by now."""
+def _completeness(each: _Read) -> tuple[tuple[float, int], int, bytes]:
+    said = each.outcome
+    rank = 0 if said.success is None else _EVIDENCE[said.outcome_source]
+    return _read_up_to(each), rank, each.digest
+
+
+def _is_found_in_calls(each: _Read) -> bool:
+    """Return whether another reading of the run could find something else."""
     said = each.outcome
     if said.captured_from is None or not _tells_of_run(each):
         return False
-    if said.success is not None and said.outcome_source not in _OF_CALLS:
+    return said.success is None or said.outcome_source in _OF_CALLS
+
+
+def _is_outdated(each: _Read, last: Mapping[tuple[str, str], _Read]) -> bool:
+    """Return whether a verdict was found in calls of which more are known by now."""
+    captured_from = each.outcome.captured_from
+    if captured_from is None or not _is_found_in_calls(each):
         return False
-    return _read_up_to(each) < _read_up_to(last[each.speaker, said.captured_from])
+    return _read_up_to(each) < _read_up_to(last[each.speaker, captured_from])
 
 
 def _is_of_repository(each: _Read) -> bool:
@@ -177,13 +194,13 @@ def _record(
     """Return the fields of the record of an outcome of that speaker's."""
     own = [each for each in read if each.speaker in (owner, PERSON)]
     by_detail = sorted(own, key=_detail, reverse=True)
-    current = [each for each in read if not _is_outdated(each, last)]
     # Also what counts once a source comes that tells more of the run, so that it is not forgotten.
     verdicts = [
         _verdict(
-            sorted(current, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
+            sorted(read, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
             owner,
             used,
+            last,
         )
         for detail in range(max(_DETAIL.values()) + 1)
     ]
@@ -298,9 +315,19 @@ def _details(ranked: Sequence[_Read], used: _Used) -> dict[str, msgspec.Raw]:
     return joined
 
 
-def _verdict(ranked: Sequence[_Read], owner: str, used: _Used) -> dict[str, msgspec.Raw]:
-    best = ranked[0]
+def _verdict(
+    ranked: Sequence[_Read], owner: str, used: _Used, last: Mapping[tuple[str, str], _Read]
+) -> dict[str, msgspec.Raw]:
+    current = [each for each in ranked if not _is_outdated(each, last)]
+    best = current[0]
     own = (owner, PERSON)
+    # What counts once a further reading finds something else, so that it is not forgotten.
+    lasting = (each.digest for each in current if not _is_found_in_calls(each))
+    used.digests.update(itertools.islice(lasting, 1))
+    its_own = [each for each in ranked if each.speaker in own]
+    used.first(its_own, "criteria")
+    for name in _OF_FAILURE:
+        used.first([each for each in its_own if each.outcome.success is False], name)
     joined: dict[str, msgspec.Raw] = {}
     for name in (*_GROUNDS, "judged_by"):
         joined |= used.first([best], name)
