@@ -30,12 +30,16 @@ class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
         errand: what it is told; "" if unknown.
         ended_at: when it ended, seconds since the epoch, if it works in the background; infinite if
             that is not known. None if it ended with the call.
+        id: its own id, as far as the call names it; "" if unknown.
+        calls: what it did, if its own recording was read and it ended with the call; else None.
     """
 
     starts: bool = False
     kind: str = ""
     errand: str = ""
     ended_at: float | None = None
+    id: str = ""
+    calls: "tuple[RunCall, ...] | None" = None
 
 
 class RunCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +96,8 @@ class SignalKind(StrEnum):
     """The person's next prompt in the same session; `says` holds it."""
     REVERTED = "reverted"
     """A commit that it made was reverted later."""
+    CUT_OFF = "cut off"
+    """Its process ended while a call ran: killed, or hung up on."""
     CRASHED = "crashed"
     """The agent itself failed: an exception, a limit of turns or time."""
     API_FAILED = "api failed"

@@ -1,4 +1,4 @@
-"""Which machine and which user a run was on, without naming either."""
+"""A digest of the machine and the user of a run, which names neither."""
 
 import getpass
 import hashlib

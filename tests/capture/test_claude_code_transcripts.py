@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from trackrecord_capture.agent_run import AgentRun, SignalKind
@@ -155,6 +156,130 @@ def test_rewinding_takes_a_run_back(told: Told):
     told.answer(SAID)
     told.prompt("<command-name>/rewind</command-name>", "p2")
     assert [sign.kind for sign in told.read()[0].signs] == [SignalKind.UNDONE]
+
+
+def _worked(told: Told, prompt: str, key: str) -> str:
+    """A prompt that was worked on; return the last record of its run."""
+    told.prompt(prompt, key)
+    told.call("Write", {"file_path": f"/src/p/{key}.py"}, "done")
+    told.call("Bash", {"command": "pytest -q"}, "3 passed in 0.1s", {"stdout": "3 passed in 0.1s"})
+    return told.answer(SAID)
+
+
+def _undone(told: Told) -> dict[str, bool]:
+    runs = {run.prompt: run for run in told.read()}
+    return {
+        key: any(sign.kind is SignalKind.UNDONE for sign in run.signs) for key, run in runs.items()
+    }
+
+
+def test_going_back_in_the_tree_takes_back_what_was_behind(told: Told):
+    """The person rewound, of which no record tells but the tree: green tests do not help then."""
+    first = _worked(told, "Write the cart of the shop", "p1")
+    _worked(told, "Give it a discount", "p2")
+    assert _undone(told) == {"p1": False, "p2": False}
+    told.last = first
+    _worked(told, "Give it a voucher", "p3")
+    assert _undone(told) == {"p1": False, "p2": True, "p3": False}
+    second = next(run for run in told.read() if run.prompt == "p2")
+    assert (outcome_of(second)["success"], outcome_of(second)["failure_mode"]) == (False, "undone")
+
+
+def test_going_back_further_than_the_last_prompt(told: Told):
+    """All that was asked behind it is taken back, whenever it is read."""
+    first = _worked(told, "Write the cart of the shop", "p1")
+    _worked(told, "Give it a discount", "p2")
+    before = len(told.path.read_bytes())
+    _worked(told, "Give it a second discount", "p3")
+    told.last = first
+    _worked(told, "Give it a voucher", "p4")
+    wanted = {"p1": False, "p2": True, "p3": True, "p4": False}
+    assert _undone(told) == wanted
+    found = [each.run for each in ClaudeCode().read(told.log, before) if isinstance(each, ReadRun)]
+    late = {run.prompt: run for run in found}
+    assert {key: bool(run.signs and run.signs[-1].kind is SignalKind.UNDONE)
+            for key, run in late.items()} == wanted  # fmt: skip
+
+
+def test_going_back_to_the_very_beginning(told: Told):
+    """There is nothing before the first prompt."""
+    _worked(told, "Write the cart of the shop", "p1")
+    told.last = None
+    _worked(told, "Write the basket of the shop", "p2")
+    assert _undone(told) == {"p1": True, "p2": False}
+
+
+def test_going_back_without_a_further_prompt(told: Told):
+    """The leaf of the session is named when it ends."""
+    first = _worked(told, "Write the cart of the shop", "p1")
+    last = _worked(told, "Give it a discount", "p2")
+    told.record("last-prompt", leafUuid=last, uuid=None)
+    assert _undone(told) == {"p1": False, "p2": False}
+    told.record("last-prompt", leafUuid=first, uuid=None)
+    assert _undone(told) == {"p1": False, "p2": True}
+
+
+def test_a_second_terminal_takes_nothing_back(told: Told):
+    """Both branches go on."""
+    first = _worked(told, "Write the cart of the shop", "p1")
+    left = _worked(told, "Give it a discount", "p2")
+    told.last = first
+    _worked(told, "Write the docs", "p3")
+    told.last = left
+    told.answer(SAID)
+    assert _undone(told) == {"p1": False, "p2": False, "p3": False}
+
+
+def test_killed_in_the_middle_of_a_call(told: Told):
+    """By a signal, or by closing the terminal: that is the reason, until the agent goes on."""
+    told.prompt("Fix the tests", "p1")
+    told.call("Edit", {"file_path": "/src/p/a.py"}, "done")
+    told.answer({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "sleep 9"}})
+    (run,) = told.read()
+    assert not run.is_over
+    fields = outcome_of(run)
+    assert (fields["success"], fields["failure_mode"]) == (False, "ended in the middle of a call")
+    assert fields["grounds"][0]["call"] == 1
+
+    # So it goes on when the session is resumed.
+    lost = "[Tool call interrupted: the session ended before this call's result was recorded]"
+    result = {"type": "tool_result", "tool_use_id": "t", "content": lost, "is_error": True}
+    told.record("user", message={"role": "user", "content": [result]}, promptId="p2")
+    told.prompt("continue", "p2")
+    told.call("Bash", {"command": "ls"}, "a.py", {"stdout": "a.py"})
+    told.answer(SAID)
+    (run,) = told.read()
+    assert (run.prompt, run.calls[1].ok, run.calls[1].error) == ("p1", None, "")
+    assert outcome_of(run)["success"] is None
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_an_api_that_is_away_blames_nobody(told: Told, is_told: bool):
+    """Neither while the client tries again, nor after an hour without a word."""
+    told.prompt("Fix the tests", "p1")
+    told.call("Bash", {"command": "pytest -q"}, "Exit code 1\n1 failed", is_error=True)
+    if is_told:
+        told.record("system", subtype="api_error", error={"message": "Connection error."})
+    (run,) = told.read()
+    fields = outcome_of(msgspec.structs.replace(run, is_over=True))
+    assert fields["success"] is None
+    assert "api failed" in [ground["kind"] for ground in fields["grounds"]]
+
+
+def test_a_prompt_that_only_goes_on_joins_its_run(told: Told):
+    """What was asked for stays the same, and so does the outcome; another prompt is another run."""
+    _worked(told, "Write the cart of the shop", "p1")
+    told.prompt("ok, continue", "p2")
+    told.call("Edit", {"file_path": "/src/p/a.py"}, "done")
+    told.answer(SAID)
+    (run,) = told.read()
+    assert (run.prompt, run.instruction) == ("p1", "Write the cart of the shop")
+    assert len(run.calls) == 3
+    # The checks had run before the work went on.
+    assert outcome_of(run)["success"] is None
+    told.prompt("continue with the docs", "p3")
+    told.answer(SAID)
+    assert [run.prompt for run in told.read()] == ["p1", "p3"]
 
 
 def test_two_terminals_in_one_transcript(told: Told):

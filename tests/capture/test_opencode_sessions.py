@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 
 from trackrecord_capture.agent_run import SignalKind
+from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.opencode import OpenCode
 from trackrecord_capture.sources.opencode.database import open_sessions
 from trackrecord_capture.sources.source import ReadRun, Unreadable
@@ -196,17 +197,32 @@ def test_an_output_that_the_model_read_a_summary_of(store):
 
 
 def test_a_process_that_was_stopped(store):
-    """An answer that never ended, before a prompt that was answered, was interrupted."""
+    """A call that never ended was cut off with its process, unless the agent is told to go on."""
     store.session()
     store.prompt("msg_1")
     store.message("msg_2", tool("bash", {"command": "sleep 60"}, "running"))
     (alone,) = runs(store.path)
-    assert (alone.is_over, alone.signs) == (False, ())
-    store.prompt("msg_3", "that's wrong")
+    assert (alone.is_over, [sign.kind for sign in alone.signs]) == (False, [SignalKind.CUT_OFF])
+    store.prompt("msg_3", "continue")
     store.answer("msg_4")
-    stopped, _ = runs(store.path)
-    assert stopped.is_over
-    assert [sign.kind for sign in stopped.signs] == [SignalKind.INTERRUPTED, SignalKind.FOLLOWED_BY]
+    (whole,) = runs(store.path)
+    assert (whole.is_over, [sign.kind for sign in whole.signs]) == (True, [SignalKind.FOLLOWED_BY])
+    store.prompt("msg_5", "that's wrong")
+    store.answer("msg_6")
+    assert [run.prompt for run in runs(store.path)] == ["msg_1", "msg_5"]
+
+
+def test_an_answer_that_never_came(store):
+    """Nobody is to blame for that."""
+    store.session()
+    store.prompt("msg_1")
+    store.message(
+        "msg_2", ran("pytest -q", 1, "1 failed"), finish="tool-calls", time={"completed": 1}
+    )
+    store.message("msg_3")
+    (run,) = runs(store.path)
+    assert not run.is_over
+    assert outcome_of(run)["success"] is None
 
 
 def test_a_revert(store):

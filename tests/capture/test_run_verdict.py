@@ -1,6 +1,7 @@
 """The verdict on a run, rule by rule."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind, SubAgent
+from trackrecord_capture.verdict.corrections import CORRECTIONS
 from trackrecord_capture.verdict.phrases import goes_on, only_looks, says_wrong
 from trackrecord_capture.verdict.summaries import summary_of
 from trackrecord_capture.verdict.verdict import verdict_of
@@ -208,13 +210,14 @@ FOLLOWED = SignalKind.FOLLOWED_BY
         ((FAIL,), (_sign(SignalKind.INTERRUPTED),), False, "heuristic"),
         ((EDIT, FAIL), (_sign(SignalKind.INTERRUPTED),), False, "tests"),
         ((EDIT,), (_sign(SignalKind.REVERTED),), False, "explicit"),
-        ((EDIT,), (_sign(SignalKind.UNDONE),), False, "heuristic"),
+        ((EDIT,), (_sign(SignalKind.UNDONE),), False, "explicit"),
         ((EDIT,), (_sign(SignalKind.CRASHED),), False, "heuristic"),
-        ((EDIT,), (_sign(FOLLOWED, says="No, that's wrong."),), False, "heuristic"),
-        ((EDIT,), (_sign(FOLLOWED, says="还是报错"),), False, "heuristic"),
+        ((EDIT,), (_sign(FOLLOWED, says="No, that's wrong."),), False, "explicit"),
+        ((EDIT,), (_sign(FOLLOWED, says="还是报错"),), False, "explicit"),
         ((EDIT,), (_sign(FOLLOWED, says="thanks, works great"),), None, None),
         ((EDIT,), (_sign(FOLLOWED, says="no problem, now add docs"),), None, None),
-        ((EDIT, PASS), (_sign(FOLLOWED, says="that's wrong"),), True, "tests"),
+        ((EDIT, PASS), (_sign(FOLLOWED, says="No, undo that"),), False, "explicit"),
+        ((EDIT, PASS), (_sign(SignalKind.UNDONE),), False, "explicit"),
         ((EDIT, PASS), (_sign(SignalKind.INTERRUPTED),), True, "tests"),
         ((EDIT, PASS), (_sign(SignalKind.REVERTED),), False, "explicit"),
         ((EDIT, FAIL), (_sign(SignalKind.CONFIRMED, success=True),), True, "explicit"),
@@ -260,42 +263,59 @@ def test_nothing_before_the_last_edit_matters(calls: list[RunCall]):
         assert verdict_of(run).success is verdict_of(_run(*calls[last:])).success
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "That's wrong", "No, that's not what I asked for", "it still doesn't work", "Still failing",
-        "the tests are still failing", "undo that", "Revert this please", "no. wrong file",
-        "You broke the build", "I said not to touch it", "hmm, this isn't working", "wrong.",
-        "why did you delete the file?", "that didn't work", "no!! it's broken",
-        "不对", "这不对，应该是", "还是报错", "错了", "没用",
-        "撤销刚才的修改", "还是不行", "没解决问题",
-    ],
-)  # fmt: skip
-def test_prompts_that_say_it_is_wrong(prompt: str):
-    """English and Chinese phrases at the beginning of a prompt."""
-    assert says_wrong(prompt)
+_LISTS = sorted((Path(__file__).parent / "next_prompts").glob("*.txt"))
+_FEWEST_EACH = 50
+_LEAST_PRECISION = 0.95
+_LEAST_RECALL = 0.9
+
+
+def _prompts(path: Path, mark: str) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix(mark) for line in lines if line.startswith(mark)]
+
+
+@pytest.mark.parametrize("path", _LISTS, ids=[path.stem for path in _LISTS])
+def test_corrections_are_told_from_harmless_prompts(path: Path):
+    """In each language at least 95 % of what passes for a correction is one."""
+    wrong, harmless = _prompts(path, "! "), _prompts(path, ". ")
+    assert min(len(wrong), len(harmless)) >= _FEWEST_EACH
+    found = [prompt for prompt in wrong if says_wrong(prompt)]
+    alarms = [prompt for prompt in harmless if says_wrong(prompt)]
+    assert len(found) >= _LEAST_PRECISION * (len(found) + len(alarms)), alarms
+    assert len(found) >= _LEAST_RECALL * len(wrong), sorted({*wrong} - {*found})
+
+
+def test_there_is_a_list_for_each_language_of_the_table():
+    """No language is in the table without being measured."""
+    assert [path.stem for path in _LISTS] == sorted(CORRECTIONS)
 
 
 @pytest.mark.parametrize(
     "prompt",
     [
-        "no problem", "that's not wrong", "nothing wrong here", "what's wrong with x?",
-        "is that wrong?", "that's wrong?", "fix the wrong label", "thanks", "no, go ahead",
-        "undo button does not respond", "add a test for wrong input", "it works", "not bad",
-        "wrong password should return 401", "great, now revert the flag in the settings",
-        "不对称加密怎么做", "不行的话再说", "没用到的变量删掉", "错了吗？",
-        "撤销按钮不好用", "不错", "没问题",
+        "that's wrong?",
+        "no, go ahead",
+        "great, now revert the flag in the settings",
+        "不对称加密怎么做",
     ],
-)  # fmt: skip
-def test_prompts_that_do_not(prompt: str):
+)
+def test_prompts_that_are_no_corrections(prompt: str):
     """Questions, other tasks and words that only look alike."""
     assert says_wrong(prompt) == ""
 
 
 def test_prompts_that_only_go_on_or_look():
     """They blame nobody."""
-    assert goes_on("continue")
-    assert goes_on("继续")
+    for prompt in (
+        "continue",
+        "继续",
+        "go on",
+        "ok, weiter",
+        "continúa",
+        "vas-y",
+        "続けてください",
+    ):
+        assert goes_on(prompt), prompt
     assert not goes_on("continue with the other file")
     assert only_looks("run the tests")
     assert only_looks("跑一下测试")

@@ -363,7 +363,7 @@ def test_the_next_prompt_of_a_session_can_say_that_the_run_before_was_wrong(stor
         story.after(4)
     first, second, amended, third = story.outcomes.published
     assert amended["outcome_id"] == first["outcome_id"]
-    assert (amended["success"], amended["outcome_source"]) == (False, "heuristic")
+    assert (amended["success"], amended["outcome_source"]) == (False, "explicit")
     assert [each["success"] for each in (first, second, third)] == [None, None, None]
 
 

@@ -18,7 +18,7 @@ from trackrecord_capture.agents.hook_state import last_error
 from trackrecord_capture.agents.installed import Installed, write_installed
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.notes import EndNote, notes_folder, waiting_notes, write_note
-from trackrecord_capture.live.watching import Watching
+from trackrecord_capture.live.watching import LiveReader, Watching
 from trackrecord_capture.sources.source import Log
 
 RULES = HookSettings(settle_s=0.3, settle_max_s=20.0, catch_up_s=600.0)
@@ -52,10 +52,14 @@ class Reading:
     def __init__(self):
         self.read = []
         self.fails = 0
+        self.repositories_read = 0
 
     @contextlib.contextmanager
     def opened(self):
-        yield self._read
+        yield LiveReader(self._read, self._read_repositories)
+
+    def _read_repositories(self):
+        self.repositories_read += 1
 
     def _read(self, source, log):
         if self.fails:
@@ -63,6 +67,11 @@ class Reading:
             message = "the disk\nis full"
             raise OSError(message)
         self.read.append((log.path.name, log.path.read_text()))
+
+
+def only(read):
+    """What reads logs, and no repositories."""
+    return LiveReader(read, lambda: None)
 
 
 @pytest.fixture
@@ -181,6 +190,18 @@ def test_a_session_that_ended_without_a_hook_is_found(home, diaries, reading):
     assert reading.read == [("new.log", "interrupted\n"), ("new.log", "interrupted\nagain\n")]
 
 
+def test_repositories_are_read_when_a_session_starts_and_ends(home, diaries, watching, reading):
+    """What became of earlier runs is known then at the latest."""
+    watching.start()
+    until(lambda: reading.repositories_read == 1)
+    watching.catch_up()
+    until(lambda: reading.repositories_read == 2)
+    (diaries / "session-s1.log").write_text("a\n")
+    write_note(home, EndNote("codex", "Stop", "s1"))
+    until(lambda: not left(home))
+    until(lambda: reading.repositories_read == 3)
+
+
 def test_agents_that_are_not_installed_are_not_searched(home, diaries, watching, reading):
     """Nobody asked for it."""
     (diaries / "s1.log").write_text("mine\n")
@@ -224,7 +245,7 @@ def test_stopping_waits_for_the_log_that_is_being_read(home, diaries):
             time.sleep(0.5)
             read.append(log.path.name)
 
-        yield slow
+        yield only(slow)
 
     (diaries / "s1.log").write_text("a\n")
     write_note(home, EndNote("codex", "Stop", "s1"))
@@ -239,7 +260,7 @@ _DIES_WHILE_READING = """
 import contextlib, os, sys, time
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from tests.capture.test_watching import RULES, Diaries
+from tests.capture.test_watching import RULES, Diaries, only
 from trackrecord_capture.live.watching import Watching
 
 @contextlib.contextmanager
@@ -247,7 +268,7 @@ def opened():
     def read(source, log):
         print("reading", flush=True)
         time.sleep(600)
-    yield read
+    yield only(read)
 
 Watching(Path(sys.argv[2]), RULES, {"codex": Diaries(Path(sys.argv[3]))}, opened).start()
 time.sleep(600)
@@ -286,7 +307,7 @@ def test_what_nobody_takes_is_never_given_up(home, diaries, reading, monkeypatch
                 message = "nobody takes it"
                 raise ServerUnavailable(message)
 
-        yield read
+        yield only(read)
 
     watching = Watching(home, RULES, {"codex": Diaries(diaries)}, opened)
     write_note(home, EndNote("codex", "Stop", "s1"))

@@ -217,6 +217,39 @@ def test_a_project_of_ones_own(up, agents, trackrecord, project):
     assert len(found) == 8
 
 
+def test_what_a_person_threw_away(up, agents, trackrecord):
+    """The repository is read although no log has changed, and says what it has to say once."""
+    folder = Path(os.environ["HOME"]) / "src" / agents.project
+
+    def git(*arguments):
+        moment = "2026-11-20T10:00:04Z"
+        who = {f"GIT_{name}_{what}": "ada@example.com" for name in ("AUTHOR", "COMMITTER")
+               for what in ("NAME", "EMAIL")}  # fmt: skip
+        when = {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
+        subprocess.run(["git", *arguments], cwd=folder, env=os.environ | who | when, check=True)  # noqa: S607 - as for a person
+
+    git("init", "--quiet", "--initial-branch", "main")
+    (folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
+    git("add", "--all")
+    # Within the time of the fourth run.
+    git("commit", "--quiet", "--message", "Mend the cart")
+    trackrecord("import", "all")
+
+    def failed():
+        found = trackrecord("runs", "list", "--project", agents.project, "--json").json
+        return {run["instruction"]: run["grounds"][0]["says"] for run in found
+                if run["success"] is False}  # fmt: skip
+
+    before = failed()
+    git("revert", "--no-edit", "HEAD")
+    ran = trackrecord("import", "all")
+    assert ran.out.startswith("nothing new in 9 logs; 1 run amended by what became of commits\n")
+    ((prompt, says),) = failed().items() - before.items()
+    assert prompt == "Mend the cart so that it survives voucher number 4"
+    assert "was reverted by" in says
+    assert trackrecord("import", "all").out.startswith("nothing new in 9 logs\n")
+
+
 def test_a_foreign_folder_of_the_same_name(up, agents, trackrecord, tmp_path):
     """Its runs are not the project's; one line says so once, and `doctor` shows who feeds what."""
     trackrecord("import", "codex")

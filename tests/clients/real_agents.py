@@ -236,7 +236,13 @@ def missing() -> list[str]:
 
 
 def work(
-    agent: Agent, workplace: Workplace, prompt: str, *, again: bool, interrupt_at: Path | None
+    agent: Agent,
+    workplace: Workplace,
+    prompt: str,
+    *,
+    again: bool,
+    interrupt_at: Path | None,
+    signaled: signal.Signals = signal.SIGINT,
 ) -> str:
     """Have an agent work on a prompt to the end of its turn; return what it has printed so far.
 
@@ -246,14 +252,15 @@ def work(
         prompt: on what.
         again: whether it goes on with its last session.
         interrupt_at: when this file appears, the person interrupts the agent.
+        signaled: the signal with which that is done.
     """
-    if interrupt_at is not None and isinstance(agent, OpenCode):
+    if interrupt_at is not None and isinstance(agent, OpenCode) and signaled == signal.SIGINT:
         _aborted(agent, workplace, prompt, interrupt_at)
         return _printed(workplace).read_text(errors="replace")
     with _started(agent, workplace, agent.command(workplace, prompt, again=again)) as process:
         if interrupt_at is not None:
             _wait_for(interrupt_at.exists, process)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signaled)
         process.wait(PATIENCE_S)
     return _printed(workplace).read_text(errors="replace")
 

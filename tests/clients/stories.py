@@ -53,12 +53,16 @@ class Story(NamedTuple):
         script: what the agent does at each prompt; a sub-agent has a prompt of its own.
         expected: the runs that must be on record, in order of their start.
         interrupted: whether the person interrupts the first prompt's last command.
+        killed: whether the agent's process is killed then, instead.
+        by_hand: what the person does in a shell after the first prompt; "" for nothing.
     """
 
     asked: tuple[str, ...]
     script: Mapping[str, Sequence[Step]]
     expected: tuple[Expected, ...]
     interrupted: bool = False
+    killed: bool = False
+    by_hand: str = ""
 
 
 def stories(folder: Path) -> dict[str, Story]:
@@ -104,7 +108,7 @@ def stories(folder: Path) -> dict[str, Story]:
                 "that's wrong, undo it": (Run("rm cart.py"), Say("It is undone.")),
             },
             (
-                Expected(_PROMPT, False, "heuristic", (edit, ("shell:ls", True))),
+                Expected(_PROMPT, False, "explicit", (edit, ("shell:ls", True))),
                 Expected("that's wrong, undo it", None, "", (("shell:rm", True),)),
             ),
         ),
@@ -134,6 +138,40 @@ def stories(folder: Path) -> dict[str, Story]:
                 Expected(_PROMPT, False, "explicit", (edit, ("shell:git commit", True))),
                 Expected("Take that commit back", None, "", (("shell:git revert", True),)),
             ),
+        ),
+        "reverted-by-hand": Story(
+            (_PROMPT, "List the files"),
+            {
+                _PROMPT: (good, Run("git add -A && git commit -q -m 'Add the cart'"), Say("Done.")),
+                "List the files": (Run("ls"), Say("There are two.")),
+            },
+            (
+                Expected(_PROMPT, False, "explicit", (edit, ("shell:git commit", True))),
+                Expected("List the files", None, "", (("shell:ls", True),)),
+            ),
+            by_hand="git revert --no-edit HEAD",
+        ),
+        "reset-by-hand": Story(
+            (_PROMPT, "List the files"),
+            {
+                _PROMPT: (good, _TESTS, Run("git add -A && git commit -q -m Cart"), Say("Done.")),
+                "List the files": (Run("ls"), Say("There is one.")),
+            },
+            (
+                Expected(_PROMPT, False, "explicit", (edit, green, ("shell:git commit", True))),
+                Expected("List the files", None, "", (("shell:ls", True),)),
+            ),
+            by_hand="git reset --hard HEAD~1",
+        ),
+        "killed-and-told-to-go-on": Story(
+            (_PROMPT, "continue"),
+            {
+                _PROMPT: (good, Run(f"touch {RUNNING}; sleep 100")),
+                "continue": (_TESTS, Say("All tests pass now.")),
+            },
+            (Expected(_PROMPT, True, "tests", (edit, (INTERRUPTED, None), green)),),
+            interrupted=True,
+            killed=True,
         ),
         "secrets": Story(
             (_PROMPT,),

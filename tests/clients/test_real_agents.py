@@ -1,5 +1,8 @@
 """Real agents against a stand-in for their models: one outcome, whichever way it comes."""
 
+import shlex
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +10,7 @@ import pytest
 
 from tests.clients.model_stub import playing
 from tests.clients.on_record import told, unpublished_traces, until
-from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, work
+from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, variables_of, work
 from tests.clients.stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
 from tests.support.own_token import token_of
 from trackrecord_door.access.stored_tokens import reporting_token
@@ -26,7 +29,13 @@ def play(agent: Agent, story: Story, place: Workplace) -> None:
     for number, prompt in enumerate(story.asked):
         is_interrupted = story.interrupted and number == 0
         running = place.folder / RUNNING if is_interrupted else None
-        work(agent, place, prompt, again=number > 0, interrupt_at=running)
+        stop = signal.SIGKILL if story.killed else signal.SIGINT
+        work(agent, place, prompt, again=number > 0, interrupt_at=running, signaled=stop)
+        if story.by_hand and number == 0:
+            environment = variables_of(place.home)
+            subprocess.run(
+                shlex.split(story.by_hand), cwd=place.folder, env=environment, check=True
+            )
 
 
 def expected(agent: Agent, story: Story) -> list[Expected]:

@@ -148,6 +148,7 @@ def test_what_was_captured(engine: Engine, home: Path, forget) -> None:
         for name in ("o1", "o3"):
             run = RunOfCommit(f"{name}abcdef", PROJECT, name, "claude", "t", "s", NOW)
             state.note_made([run])
+            state.note_said([(PROJECT, name, f"{name}abcdef was reverted")])
             state.note_reverted([Revert("0123456789", PROJECT, name, NOW)])
     traces = TraceStore(traces_file(home), 1 << 24)
     for name in ("o1", "o3"):

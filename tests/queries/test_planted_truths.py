@@ -172,7 +172,7 @@ def test_four_of_five_are_told_to_agents_at_the_failure(memory_store, seed):
 
 
 def hints(facts, session):
-    """What a session is told after each of its calls."""
+    """Return the hints of a session, call by call."""
     run = AgentRun(
         agent="claude-code", session="new", prompt="p", captured_from="transcript",
         started_at=NOW, ended_at=NOW, folder="/work/shop", calls=tuple(session.calls),

@@ -138,7 +138,7 @@ def answers(store, *, at=None, now=NOW + 300):
 
 
 def commands(tried):
-    """What is known of commands, but for the rows of outcomes."""
+    """Return the facts about commands, without the rows of outcomes."""
     history = CallHistory()
     for run in tried:
         history.add(run)

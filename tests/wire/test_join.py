@@ -35,7 +35,9 @@ _entries = st.lists(
         st.sampled_from([True, False, None]),
         at=st.sampled_from([NOW, NOW + 5, NOW + 9]),
         outcome_source=st.sampled_from(["evaluator", "explicit", "tests", "heuristic"]),
-        captured_from=st.sampled_from([None, "transcript", "plugin", "hooks", "traces"]),
+        captured_from=st.sampled_from(
+            [None, "transcript", "plugin", "hooks", "traces", "repository"]
+        ),
         tool_graph=st.sampled_from([..., [], CALLS, CALLS[:1]]),
         failure_mode=st.sampled_from([..., None, "timeout", "crash"]),
         criteria=st.sampled_from([..., {"no_bugs": "helpful"}]),
@@ -65,6 +67,31 @@ def test_what_is_forgotten_would_have_added_nothing(entries, chance: random.Rand
         kept = found.entries
     assert found == join(entries)
     assert join(kept) == found
+
+
+def test_a_verdict_on_half_of_a_run_does_not_outlive_the_rest():
+    """What was read again later is known better, also where it proves nothing any more."""
+    half = entry(
+        False, outcome_source="heuristic", captured_from="transcript", tool_graph=CALLS[:1]
+    )
+    whole = entry(None, at=NOW + 9, captured_from="transcript", tool_graph=CALLS)
+    assert joined(half, whole)["success"] is None
+    green = entry(True, outcome_source="tests", captured_from="transcript", tool_graph=CALLS[:1])
+    assert joined(green, whole)["success"] is None
+    # What a person said stays, and so does what only amends the run.
+    said = entry(False, at=NOW, outcome_source="explicit", captured_from="transcript")
+    assert joined(half, whole, said)["success"] is False
+
+
+def test_the_last_word_of_a_repository_counts():
+    """A revert that was reverted takes nothing with it."""
+    run = entry(True, outcome_source="tests", captured_from="transcript", tool_graph=CALLS)
+    reverted = entry(False, at=NOW + 1, outcome_source="explicit", captured_from="repository")
+    stands = entry(None, at=NOW + 2, captured_from="repository")
+    assert joined(run, reverted)["success"] is False
+    assert joined(run, reverted, stands) == joined(run)
+    again = entry(False, at=NOW + 3, outcome_source="explicit", captured_from="repository")
+    assert joined(run, reverted, stands, again)["success"] is False
 
 
 def _outcome(entry: OutcomeEntry):

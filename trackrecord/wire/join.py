@@ -4,11 +4,13 @@ Pure, and a function of the set of entries: neither their order nor how often ea
 difference. The outcome belongs to the speaker whose entry told of the run first. The verdict comes
 from the entry with the best evidence, everything else from the owner's entry that tells most of the
 run; what that one lacks comes from the next. Where several captured the run, what its calls prove
-is taken from the one that has most of them. Others give verdicts only, and none that outranks the
-owner's tests: `amended_by` names them.
+is taken from the one that has most of them, and from the last reading of that one. Of what a
+repository says of commits the last word counts. Others give verdicts only, and none that outranks
+the owner's tests: `amended_by` names them.
 """
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -29,7 +31,9 @@ EVIDENCE: Final = {"evaluator": 4, "explicit": 3, "tests": 2, "heuristic": 1}
 _OF_OTHERS: Final = {"evaluator": 1.4, "explicit": 1.3, "tests": 1.2, "heuristic": 0.5}
 # Evidence that is found in the calls of a run.
 _OF_CALLS: Final = frozenset({"tests", "heuristic"})
-_DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, None: 0}
+_DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, "repository": 0, None: 0}
+# It tells of commits, which may come back: of several entries the last says all.
+_REPOSITORY: Final = "repository"
 
 # What belongs to the verdict; the rest of an entry tells of the run.
 _GROUNDS: Final[tuple[str, ...]] = ("success", "outcome_source", "grounds")
@@ -98,15 +102,24 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
     Args:
         entries: valid ones, at least one.
     """
-    read = [_read(each) for each in _distinct(entries)]
+    read = _standing([_read(each) for each in _distinct(entries)])
     first = _first(read)
     owner = first.speaker
     used = _Used()
     used.digests.add(first.digest)
-    for speaker in {each.speaker for each in read} - {PERSON}:
-        # Also what would count if the outcome were this speaker's: that may turn out later.
-        _record([each for each in read if each.speaker in (speaker, PERSON)], speaker, used)
-    joined = _record(read, owner, used)
+    used.digests.update(each.digest for each in read if _is_of_repository(each))
+    last = _last_readings(read)
+    used.digests.update(each.digest for each in last.values())
+    # Also what would count without the repository, which may take back what it said; and if the
+    # outcome were another speaker's, which may turn out later.
+    without = [each for each in read if not _is_of_repository(each)]
+    for some in (read, without):
+        for speaker in {owner, *(each.speaker for each in some)} - {PERSON}:
+            if own := [each for each in some if each.speaker in (speaker, PERSON)]:
+                _record(own, speaker, used, last)
+    if any(each.speaker in (owner, PERSON) for each in without):
+        _record(without, owner, used, last)
+    joined = _record(read, owner, used, last)
     body = msgspec.json.encode(joined, order="deterministic")
     return Joined(body, owner, tuple(each.entry for each in read if each.digest in used.digests))
 
@@ -115,6 +128,56 @@ def run_speaker(entries: Iterable[OutcomeEntry]) -> str | None:
     """Return the speaker of a run's entries; None if none of them is about a run."""
     first = _first([_read(each) for each in _distinct(entries)])
     return first.speaker if _tells_of_run(first) else None
+
+
+def _standing(read: Sequence[_Read]) -> Sequence[_Read]:
+    """Return the entries without all but the last reading of the repository, for each speaker."""
+    last: dict[str, _Read] = {}
+    for each in read:
+        if _is_of_repository(each):
+            known = last.setdefault(each.speaker, each)
+            last[each.speaker] = max(known, each, key=lambda one: (one.moment, one.digest))
+    return [each for each in read if not _is_of_repository(each) or last[each.speaker] is each]
+
+
+def _last_readings(read: Iterable[_Read]) -> dict[tuple[str, str], _Read]:
+    """Return the last reading of each recording of the run, by its speaker and what was read."""
+    last: dict[tuple[str, str], _Read] = {}
+    for each in read:
+        if each.outcome.captured_from is not None and _tells_of_run(each):
+            key = (each.speaker, each.outcome.captured_from)
+            last[key] = max(last.get(key, each), each, key=_completeness)
+    return last
+
+
+def _read_up_to(each: _Read) -> tuple[float, int]:
+    return each.moment, len(each.outcome.tool_graph or ())
+
+
+def _completeness(each: _Read) -> tuple[tuple[float, int], int, bytes]:
+    said = each.outcome
+    rank = 0 if said.success is None else EVIDENCE[said.outcome_source]
+    return _read_up_to(each), rank, each.digest
+
+
+def _is_found_in_calls(each: _Read) -> bool:
+    """Return whether another reading of the run could find something else."""
+    said = each.outcome
+    if said.captured_from is None or not _tells_of_run(each):
+        return False
+    return said.success is None or said.outcome_source in _OF_CALLS
+
+
+def _is_outdated(each: _Read, last: Mapping[tuple[str, str], _Read]) -> bool:
+    """Return whether a verdict was found in calls of which more are known by now."""
+    captured_from = each.outcome.captured_from
+    if captured_from is None or not _is_found_in_calls(each):
+        return False
+    return _read_up_to(each) < _read_up_to(last[each.speaker, captured_from])
+
+
+def _is_of_repository(each: _Read) -> bool:
+    return each.outcome.captured_from == _REPOSITORY
 
 
 def _first(read: Sequence[_Read]) -> _Read:
@@ -128,7 +191,9 @@ def _tells_of_run(each: _Read) -> bool:
     return not _TELLS_NOTHING.issuperset(each.fields)
 
 
-def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgspec.Raw]:
+def _record(
+    read: Sequence[_Read], owner: str, used: "_Used", last: Mapping[tuple[str, str], _Read]
+) -> dict[str, msgspec.Raw]:
     """Return the fields of the record of an outcome of that speaker's."""
     own = [each for each in read if each.speaker in (owner, PERSON)]
     is_recorded = any(map(_is_recording, own))
@@ -150,6 +215,7 @@ def _record(read: Sequence[_Read], owner: str, used: "_Used") -> dict[str, msgsp
             sorted(read, key=partial(_evidence, owner=owner, detail=detail), reverse=True),
             owner,
             used,
+            last,
         )
         for detail in range(max(_DETAIL.values()) + 1)
     ]
@@ -211,6 +277,9 @@ def _evidence(each: _Read, owner: str, detail: int) -> tuple[float, float, bytes
     said = each.outcome
     weights = EVIDENCE if each.speaker in (owner, PERSON) else _OF_OTHERS
     rank: float = weights[said.outcome_source] if said.success is not None else 0
+    if said.captured_from == _REPOSITORY and said.success is None:
+        # It only takes back what was said of the commits.
+        return -2, each.moment, each.digest
     if said.captured_from and (said.success is None or said.outcome_source in _OF_CALLS):
         rank = rank if _DETAIL[said.captured_from] >= detail else -1
     return rank, each.moment, each.digest
@@ -273,9 +342,19 @@ def _details(ranked: Sequence[_Read], used: _Used, *, is_recorded: bool) -> dict
     return joined
 
 
-def _verdict(ranked: Sequence[_Read], owner: str, used: _Used) -> dict[str, msgspec.Raw]:
-    best = ranked[0]
+def _verdict(
+    ranked: Sequence[_Read], owner: str, used: _Used, last: Mapping[tuple[str, str], _Read]
+) -> dict[str, msgspec.Raw]:
+    current = [each for each in ranked if not _is_outdated(each, last)]
+    best = current[0]
     own = (owner, PERSON)
+    # What counts once a further reading finds something else, so that it is not forgotten.
+    lasting = (each.digest for each in current if not _is_found_in_calls(each))
+    used.digests.update(itertools.islice(lasting, 1))
+    its_own = [each for each in ranked if each.speaker in own]
+    used.first(its_own, "criteria")
+    for name in _OF_FAILURE:
+        used.first([each for each in its_own if each.outcome.success is False], name)
     joined: dict[str, msgspec.Raw] = {}
     for name in (*_GROUNDS, "judged_by"):
         joined |= used.first([best], name)

@@ -29,7 +29,7 @@ Criteria = Annotated[
     dict[Name, Literal["helpful", "harmful", "neutral"]], msgspec.Meta(max_length=100)
 ]
 # What was read to report a run, the most detailed first.
-CapturedFrom = Literal["transcript", "plugin", "hooks", "traces"]
+CapturedFrom = Literal["transcript", "plugin", "hooks", "traces", "repository"]
 MAX_COMMITS = 100
 Commit = Annotated[str, msgspec.Meta(min_length=7, max_length=64)]
 # Undecoded JSON that was not given.

@@ -87,12 +87,13 @@ class CapturedPlace:
         subject = self._subject
         ids = [(subject.project, each) for each in sorted(self._outcomes)]
         with _opened(path, "rw") as database:
-            for table in ("made", "reverted"):
+            for table in ("made", "reverted", "said"):
                 delete = f"DELETE FROM {table} WHERE project = ?"  # noqa: S608 - as above
                 if subject.what == "project":
                     database.execute(delete, (subject.project,))
                 else:
                     database.executemany(f"{delete} AND outcome_id = ?", ids)
+            database.execute("DELETE FROM repository WHERE tree NOT IN (SELECT tree FROM made)")
 
     def _forget_session_texts(self) -> None:
         """Delete the texts that sessions were given, but keep the marks that they were."""

@@ -16,6 +16,7 @@ from trackrecord.learning.text.times import believed_age
 
 from ..agent_run import AgentRun
 from ..sources.source import Log, ReadRun, Source, Unreadable
+from .commits_made import HeadMoves
 from .counts import ReadingCounts
 from .reverts import amendment, made_by, reverted_by
 from .sink import Sink
@@ -41,12 +42,14 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
         with_automated: whether runs count that a program started.
         everything: whether logs are read from their start, although nothing in them is new.
         progress: told how many bytes of the log have been read.
+        moves: finds the commits that a run made without a word.
     """
 
     outcome_of: OutcomeOf
     with_automated: bool = True
     everything: bool = False
     progress: Progress = lambda _position: None
+    moves: HeadMoves = msgspec.field(default_factory=HeadMoves)
 
 
 def read_and_publish(
@@ -150,6 +153,7 @@ class _Reader:
             self._keep(is_whole=False)
 
     def _publish(self, run: AgentRun, *, goes_on: bool) -> None:
+        run = self._reading.moves.with_commits(run)
         try:
             fields = self._reading.outcome_of(run)
             if fields is None:
@@ -170,7 +174,10 @@ class _Reader:
         if reverts := reverted_by(run, fields, self._state):
             found += self._state.note_reverted(reverts)
         for maker, revert in found:
-            self._sink.publish(amendment(maker, revert))
+            entry, says = amendment(maker, revert)
+            self._sink.publish(entry)
+            # The repository itself may know better, also later.
+            self._state.note_said([(maker.project, maker.outcome_id, says)], anew=False)
             self._counts.amended += 1
 
     def _keep(self, *, is_whole: bool) -> None:

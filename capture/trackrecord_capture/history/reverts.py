@@ -1,17 +1,21 @@
-"""Reports about runs whose commits were reverted."""
+"""What a commit that was thrown away says of the run that made it."""
 
-from typing import Any
+from typing import Any, Final
+
+from trackrecord.settings.projects.repositories import git_folders_of
 
 from ..agent_run import AgentRun
 from ..shell.git import reverts_an_earlier_head
 from .state import CaptureState, Revert, RunOfCommit
 
-GROUND = "reverted"
-_SHOWN_DIGITS = 12
+GROUND: Final = "reverted"
+DROPPED: Final = "dropped"
+_SHOWN_DIGITS: Final = 7
 
 
 def made_by(run: AgentRun, fields: dict[str, Any]) -> list[RunOfCommit]:
     """Return the commits of a run; `fields` are those of its outcome."""
+    folders = git_folders_of(run.folder) if run.commits else None
     return [
         RunOfCommit(
             hash=commit.lower(),
@@ -21,6 +25,7 @@ def made_by(run: AgentRun, fields: dict[str, Any]) -> list[RunOfCommit]:
             task_id=fields["task_id"],
             session=run.session,
             ended_at=run.ended_at,
+            tree="" if folders is None else str(folders.tree),
         )
         for commit in run.commits
     ]
@@ -41,18 +46,43 @@ def reverted_by(run: AgentRun, fields: dict[str, Any], state: CaptureState) -> l
     ]
 
 
-def amendment(maker: RunOfCommit, revert: Revert) -> dict[str, Any]:
-    """Return an entry that amends the outcome of the run whose commit was reverted."""
-    says = f"commit {maker.hash[:_SHOWN_DIGITS]} was reverted by {revert.outcome_id}"
-    return {
+def amendment(maker: RunOfCommit, revert: Revert) -> tuple[dict[str, Any], str]:
+    """Return an entry that amends the outcome of the run whose commit was reverted, and why."""
+    says = f"commit {short(maker.hash)} was reverted by {revert.outcome_id}"
+    return verdict_entry(maker, GROUND, says, revert.at), says
+
+
+def verdict_entry(maker: RunOfCommit, kind: str, says: str, at: float) -> dict[str, Any]:
+    """Return an entry with what a repository says of a run.
+
+    Of several such entries about one run the last counts: one without words takes back the others.
+
+    Args:
+        maker: the run.
+        kind: how its commit was thrown away; "" if it stands.
+        says: in words; "" if it stands.
+        at: when the repository said so.
+    """
+    entry = {
         "outcome_id": maker.outcome_id,
         "project": maker.project,
         "task_id": maker.task_id,
         "source": maker.source,
-        # Read from a session on this machine, as the run was: both speak for one user.
-        "captured_from": "transcript",
-        "timestamp": maker.ended_at,
+        "captured_from": "repository",
+        "timestamp": at,
+        "success": None,
+    }
+    if not says:
+        return entry
+    return entry | {
         "success": False,
         "outcome_source": "explicit",
-        "grounds": [{"kind": GROUND, "says": says}],
+        "grounds": [{"kind": kind, "says": says}],
+        "failure_mode": kind,
+        "failure_details": says,
     }
+
+
+def short(commit: str) -> str:
+    """Return a commit's hash as people write it."""
+    return commit[:_SHOWN_DIGITS]

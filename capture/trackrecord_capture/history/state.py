@@ -23,6 +23,10 @@ FILE_NAME: Final = "capture.db"
 _BUSY_S: Final = 30.0
 _SHORT: Final = 7
 _IDENTITY_BYTES: Final = 128
+# A repository is asked about the last commits of runs, and so many are asked at once.
+_MOST_COMMITS: Final = 300
+_MOST_REPOSITORIES: Final = 100
+_RUN: Final = "hash, project, outcome_id, source, task_id, session, ended_at, tree"
 # The header of a database counts its changes.
 _CHANGES_AT_START: Final = b"SQLite format 3\0"
 _SCHEMA: Final = """
@@ -43,9 +47,21 @@ _SCHEMA: Final = """
         task_id TEXT NOT NULL,
         session TEXT NOT NULL,
         ended_at REAL NOT NULL,
+        tree TEXT NOT NULL,
         PRIMARY KEY (short, hash, project, outcome_id)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS made_in ON made (source, session, project, ended_at);
+    CREATE INDEX IF NOT EXISTS made_in_tree ON made (tree, ended_at);
+    CREATE TABLE IF NOT EXISTS repository (
+        tree TEXT PRIMARY KEY,
+        digest TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS said (
+        project TEXT NOT NULL,
+        outcome_id TEXT NOT NULL,
+        says TEXT NOT NULL,
+        PRIMARY KEY (project, outcome_id)
+    ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS reverted (
         short TEXT NOT NULL,
         hash TEXT NOT NULL,
@@ -72,7 +88,10 @@ class LogPlace(NamedTuple):
 
 
 class RunOfCommit(NamedTuple):
-    """The run that made a commit, as far as an amendment names it."""
+    """The run that made a commit, as far as an amendment names it.
+
+    `tree` is the main working tree of the repository; "" if that is unknown.
+    """
 
     hash: str
     project: str
@@ -81,6 +100,7 @@ class RunOfCommit(NamedTuple):
     task_id: str
     session: str
     ended_at: float
+    tree: str = ""
 
 
 class Revert(NamedTuple):
@@ -146,7 +166,7 @@ class CaptureState:
         """Remember which run made which commit; return those of them that are reverted already."""
         with self._writing():
             self._connection.executemany(
-                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [(run.hash[:_SHORT], *run) for run in runs],
             )
             return [(run, revert) for run in runs for revert in self._reverts_of(run)]
@@ -170,6 +190,54 @@ class CaptureState:
             ).fetchone()
         return row[0] if row is not None else ""
 
+    def repositories(self) -> list[tuple[str, str]]:
+        """Return the repositories in which runs made commits, the last ones first.
+
+        Each is a main working tree and the digest of the state in which it was read; "" if never.
+        """
+        with self._usable():
+            return self._connection.execute(
+                "SELECT made.tree, coalesce(digest, '') FROM made LEFT JOIN repository "
+                "USING (tree) WHERE made.tree != '' GROUP BY made.tree "
+                "ORDER BY max(ended_at) DESC LIMIT ?",
+                (_MOST_REPOSITORIES,),
+            ).fetchall()
+
+    def keep_repository(self, tree: str, digest: str) -> None:
+        """Remember in which state a repository was read; what it said must have been published."""
+        with self._writing():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO repository VALUES (?, ?)", (tree, digest)
+            )
+
+    def made_in(self, tree: str) -> list[RunOfCommit]:
+        """Return which runs made commits in a repository: the last commits, the newest first."""
+        with self._usable():
+            rows = self._connection.execute(
+                f"SELECT {_RUN} FROM made WHERE tree = ? ORDER BY ended_at DESC, hash LIMIT ?",  # noqa: S608 - of the names above
+                (tree, _MOST_COMMITS),
+            ).fetchall()
+        return [RunOfCommit(*row) for row in rows]
+
+    def said_of(self, project: str, outcome_id: str) -> str:
+        """Return what was published last of a run because of its commits; "" if nothing was."""
+        with self._usable():
+            row = self._connection.execute(
+                "SELECT says FROM said WHERE project = ? AND outcome_id = ?", (project, outcome_id)
+            ).fetchone()
+        return row[0] if row is not None else ""
+
+    def note_said(self, said: list[tuple[str, str, str]], *, anew: bool = True) -> None:
+        """Remember what was published of runs because of their commits.
+
+        Args:
+            said: a project, an outcome's id and the words of each.
+            anew: whether it takes the place of what was said before.
+        """
+        how = "REPLACE" if anew else "IGNORE"
+        with self._writing():
+            self._connection.executemany(f"INSERT OR {how} INTO said VALUES (?, ?, ?)", said)  # noqa: S608 - of two words
+
     def _reverts_of(self, run: RunOfCommit) -> Iterator[Revert]:
         rows = self._connection.execute(
             "SELECT hash, project, outcome_id, at FROM reverted "
@@ -180,8 +248,7 @@ class CaptureState:
 
     def _makers_of(self, revert: Revert) -> Iterator[RunOfCommit]:
         rows = self._connection.execute(
-            "SELECT hash, project, outcome_id, source, task_id, session, ended_at FROM made "
-            "WHERE short = ? AND project = ? AND outcome_id != ?",
+            f"SELECT {_RUN} FROM made WHERE short = ? AND project = ? AND outcome_id != ?",  # noqa: S608 - of the names above
             (revert.hash[:_SHORT], revert.project, revert.outcome_id),
         )
         yield from (RunOfCommit(*row) for row in rows if _is_same(row[0], revert.hash))

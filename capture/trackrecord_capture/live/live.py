@@ -20,7 +20,7 @@ from ..sources.source import Source
 from .hook_answers import KINDS, HookAnswers, HookQuestion, ProjectOf
 from .notes import EndNote, TooManyNotes, write_note
 from .outputs import Outputs, ToolOutput
-from .watching import Read, Watching
+from .watching import LiveReader, Watching
 
 _log = structlog.get_logger(__name__)
 
@@ -53,7 +53,7 @@ class Live:
         self,
         settings: DaemonSettings,
         sources: Mapping[str, Source],
-        reading: Callable[[], AbstractContextManager[Read]],
+        reading: Callable[[], AbstractContextManager[LiveReader]],
         project_of: ProjectOf,
     ) -> None:
         self._home = settings.home

@@ -12,6 +12,7 @@ from ..history.counts import ReadingCounts
 from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
+from ..history.thrown_away import read_repositories
 from ..machines import this_machine
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
@@ -19,7 +20,7 @@ from ..sources.register import known_sources
 from ..sources.source import Log, Source
 from ..sources.tool_words import tool_words
 from .live import Live
-from .watching import Read
+from .watching import LiveReader
 
 
 def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> Live:
@@ -41,7 +42,7 @@ def live_of(settings: DaemonSettings, captured: CountedSinks | None = None) -> L
 @contextmanager
 def _reading(
     settings: DaemonSettings, projects: RunProjects, captured: CountedSinks | None
-) -> Iterator[Read]:
+) -> Iterator[LiveReader]:
     """Open the reader of logs that publishes their new parts; the thread that opens it uses it."""
     publisher = Publisher(lambda: settings)
     reading = LogReading(
@@ -61,7 +62,7 @@ def _reading(
             return _problem(read_and_publish(source, log, state, sink, reading))
 
         try:
-            yield read
+            yield LiveReader(read, partial(read_repositories, state, sink))
         finally:
             publisher.close()
 

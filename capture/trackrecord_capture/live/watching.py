@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
@@ -27,6 +27,19 @@ from .pending import Pending, Settling
 
 Read = Callable[[Source, Log], str | None]
 """Reads what is new in a log and publishes it; returns when it is safe, with what went wrong."""
+
+
+class LiveReader(NamedTuple):
+    """What reads for the thread that watches.
+
+    Attributes:
+        read: reads a log.
+        read_repositories: publishes what repositories say of earlier runs.
+    """
+
+    read: Read
+    read_repositories: Callable[[], object]
+
 
 _log = structlog.get_logger(__name__)
 _EVERY_S: Final = 0.25
@@ -50,7 +63,7 @@ class Watching:
         home: Path,
         rules: HookSettings,
         sources: Mapping[str, Source],
-        reading: Callable[[], AbstractContextManager[Read]],
+        reading: Callable[[], AbstractContextManager[LiveReader]],
     ) -> None:
         self._home = home
         self._rules = rules
@@ -82,9 +95,9 @@ class Watching:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                with self._reading() as read:
+                with self._reading() as reader:
                     while not self._stopping.wait(_EVERY_S):
-                        self._step(read)
+                        self._step(reader)
             except Exception as error:  # noqa: BLE001 - a thread's end would go unnoticed
                 self._say_closed(error)
                 self._stopping.wait(_AFTER_TROUBLE_S)
@@ -95,17 +108,18 @@ class Watching:
         for name in read_installed(self._home):
             note_error(self._home, name, f"its sessions cannot be read: {error}")
 
-    def _step(self, read: Read) -> None:
+    def _step(self, reader: LiveReader) -> None:
         """Look once; what goes wrong, as a folder that cannot be listed, may be over next time."""
         try:
-            self._look(read, time.monotonic())
+            self._look(reader, time.monotonic())
         except Exception as error:  # noqa: BLE001 - the next notes have to be read
             _log.warning("hooks cannot be read", error=type(error).__name__)
             self._folder_changed = -1
             self._stopping.wait(_AFTER_TROUBLE_S)
 
-    def _look(self, read: Read, now: float) -> None:
-        if now >= self._next_search or self._catching_up.is_set():
+    def _look(self, reader: LiveReader, now: float) -> None:
+        is_time = now >= self._next_search or self._catching_up.is_set()
+        if is_time:
             self._catching_up.clear()
             self._next_search = now + self._rules.catch_up_s
             self._search(now)
@@ -113,7 +127,10 @@ class Watching:
         for pending in self._settling.settled(now):
             if self._stopping.is_set():
                 return
-            self._read(pending, read)
+            self._read(pending, reader.read)
+            is_time = True
+        if is_time:
+            reader.read_repositories()
 
     def _take_notes(self, now: float) -> None:
         """Look at the folder, if anything in it has changed."""

@@ -1,4 +1,4 @@
-"""What a command line of a shell does: `cd x && FOO=1 uv run pytest -q tests/a.py` runs tests.
+"""The action of a shell's command line: `cd x && FOO=1 uv run pytest -q tests/a.py` runs tests.
 
 Of a line with several commands one counts, the one that it is about: a check before anything else,
 then the last command that does something, then what only looks, and last `cd`, `echo` and the like.
@@ -22,7 +22,7 @@ _OWN_TOOLS: Final = frozenset({"apply_patch"})
 
 
 class ShellAction(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command line does.
+    """The action of a command line.
 
     Attributes:
         launchers: what starts the program, from the outside in: `docker compose exec web python -m

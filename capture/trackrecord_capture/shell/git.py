@@ -17,6 +17,7 @@ _TOLD: Final = re.compile(r"^(?:commit )?([0-9a-f]{7,40})(?: |$)", re.MULTILINE)
 _REVERT: Final = re.compile(r'Revert "(.*)"\Z')
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}\Z")
 _MAKE: Final = frozenset({"commit", "revert", "cherry-pick", "merge"})
+_MOVE_HEAD: Final = _MAKE | {"am", "reset"}
 _TELL: Final = frozenset({"log", "rev-parse", "show"})
 _HEAD: Final = frozenset({"HEAD", "@"})
 _LONGEST: Final = 64 * 1024
@@ -80,6 +81,13 @@ def _made(asked: list[tuple[str, list[str]]], output: str) -> list[tuple[str, st
 def commits_and_reverts(calls: Iterable[RunCall]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the commits that calls of a shell made, and those that they reverted."""
     return Commits().of(calls)
+
+
+def head_moves_asked(line: str) -> frozenset[str]:
+    """Return what a command line asks git to do that makes commits or takes them off a branch."""
+    if "git" not in line:
+        return frozenset()
+    return _MOVE_HEAD.intersection(command for command, _ in _asked(line))
 
 
 def reverts_an_earlier_head(calls: Iterable[RunCall]) -> bool:

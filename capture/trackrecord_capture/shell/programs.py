@@ -8,7 +8,7 @@ from trackrecord.learning.text.words import words_of
 
 
 class Purpose(StrEnum):
-    """What a command is for."""
+    """The purpose of a command."""
 
     TEST = "test"
     TYPE_CHECK = "type check"
@@ -100,7 +100,7 @@ def purpose_by_words(words: frozenset[str]) -> Purpose | None:
 
 
 def purpose_of_program(program: str) -> Purpose | None:
-    """Return what a program checks whatever it is told; None if it is no such program."""
+    """Return what a program always checks, whatever its arguments; None for other programs."""
     if program in _BY_PROGRAM:
         return _BY_PROGRAM[program]
     words = words_of(program)

@@ -1,4 +1,4 @@
-"""What a step of a command line is for: tests, a linter, a type check, a build, or something else.
+"""The purpose of a step of a command line: tests, a linter, a type check, a build, or another.
 
 Known programs are in tables. Of a runner of tasks, as `make` is, the task decides; of a program
 that no table knows, its subcommand, where that is a plain "test", "lint" or "build".
@@ -291,7 +291,7 @@ def _of_task(task: str) -> Purpose:
 
 
 def _begins_with_check(task: str) -> bool:
-    """Return whether what a task does stands in front: `build:docker`, and not `docker:build`."""
+    """Return whether a task's name begins with its action: `build:docker`, not `docker:build`."""
     first = _FIRST_WORD.match(task)
     return first is not None and purpose_by_words(words_of(first[0])) is not None
 

@@ -1,9 +1,11 @@
 """The tools by which coding agents send sub-agents to work."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ..agent_run import SubAgent
+import msgspec
+
+from ..agent_run import RunCall, SubAgent
 from .excerpts import excerpt
 
 _STARTS: Final = frozenset({"Agent", "Task", "task", "spawn_agent"})
@@ -34,6 +36,25 @@ def started_sub_agent(given: Mapping[str, Any]) -> SubAgent:
         kind=excerpt(_first(given, _KINDS), _LONGEST_KIND),
         errand=excerpt(_first(given, _ERRANDS), _LONGEST_ERRAND),
     )
+
+
+def with_calls_of_sub_agent(call: RunCall, calls: Iterable[RunCall]) -> RunCall:
+    """Return a call that started a sub-agent with what that one did until the call ended.
+
+    If that cannot be told, nothing is known of it.
+
+    Args:
+        call: the call.
+        calls: those of the sub-agent, which may have been told more later.
+    """
+    if call.sub_agent is None or call.started_at is None or call.duration_ms is None:
+        return call
+    start, end = call.started_at, call.started_at + call.duration_ms / 1000
+    own = tuple(each for each in calls if start <= (each.started_at or start) <= end)
+    if not own:
+        return call
+    sub_agent = msgspec.structs.replace(call.sub_agent, calls=own)
+    return msgspec.structs.replace(call, sub_agent=sub_agent)
 
 
 def _first(given: Mapping[Any, Any], names: tuple[str, ...]) -> str:

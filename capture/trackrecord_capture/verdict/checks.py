@@ -29,8 +29,10 @@ _PYTEST_RAN_NOTHING: Final = frozenset({4, 5})
 _SCRATCH: Final = re.compile(
     r"/(?:tmp|var/tmp|private/tmp|private/var/folders|var/folders|dev/shm)/"
 )
-# A moment of a run: the position of a call, and of a step in its command line.
+# A moment of a run: the position of a call, and of a step in its command line. Those of the calls
+# of a sub-agent follow each other within the call that started it.
 Moment = tuple[int, int]
+_STEPS_OF_CALL: Final = 1000
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,11 +58,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 def results_since(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     """Return the results of the checks of a run from its last edit on, in order.
 
-    A check that is the last edit itself, as a linter that mends is, counts among them.
+    A check that is the last edit itself, as a linter that mends is, counts among them. What a
+    sub-agent checked counts for the run once anything was changed.
     """
     first = changed or (0, 0)
     places = range(first[0], len(run.calls))
-    return tuple(result for result in _results_at(run, places) if result.at >= first)
+    with_sub_agents = changed is not None
+    results = _results_at(run, places, with_sub_agents=with_sub_agents)
+    return tuple(result for result in results if result.at >= first)
 
 
 def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
@@ -68,7 +73,8 @@ def results_before(run: AgentRun, changed: Moment | None) -> tuple[Result, ...]:
     if changed is None:
         return ()
     places = range(min(changed[0] + 1, len(run.calls)))
-    return tuple(result for result in _results_at(run, places) if result.at < changed)
+    results = _results_at(run, places, with_sub_agents=True)
+    return tuple(result for result in results if result.at < changed)
 
 
 def results_by_call(run: AgentRun) -> dict[int, list[Result]]:
@@ -100,11 +106,22 @@ def _has_found(call: RunCall, words: str) -> bool:
     return bool(call.command) and not has_not_started(error_line(call.result or call.error))
 
 
-def _results_at(run: AgentRun, places: Iterable[int]) -> Iterator[Result]:
+def _results_at(
+    run: AgentRun, places: Iterable[int], *, with_sub_agents: bool = False
+) -> Iterator[Result]:
     folder, own = run.folder or _common_folder(run.calls), own_checks(run.own_checks)
     for place in places:
         call = run.calls[place]
         yield from _results(place, call, call.folder or folder, own)
+        for number, inner in enumerate(_inner(call) if with_sub_agents else (), start=1):
+            for result in _results(place, inner, inner.folder or folder, own):
+                at = place, number * _STEPS_OF_CALL + result.at[1]
+                yield msgspec.structs.replace(result, at=at)
+
+
+def _inner(call: RunCall) -> tuple[RunCall, ...]:
+    """Return the calls of the sub-agent that a call started."""
+    return (call.sub_agent.calls or ()) if call.sub_agent is not None else ()
 
 
 def _common_folder(calls: Sequence[RunCall]) -> str:
@@ -130,6 +147,12 @@ def last_edit(run: AgentRun) -> Moment | None:
     for place in range(len(run.calls) - 1, -1, -1):
         call = run.calls[place]
         steps = [step for step, file in _edits(call, own) if _is_work(file, call, run)]
+        steps += [
+            number * _STEPS_OF_CALL + step
+            for number, inner in enumerate(_inner(call), start=1)
+            for step, file in _edits(inner, own)
+            if _is_work(file, inner, run)
+        ]
         if steps:
             return place, max(steps)
     return None

@@ -1,67 +1,54 @@
-"""Read a verdict on the last run from a person's next prompt, by a short table of phrases.
+"""What a person's next prompt says of the run before it.
 
-Only a prompt that *begins* with one of them counts, after fillers such as "no," or "hmm": what
-comes later in a prompt is more often about the next task. "No problem" and "that's not wrong" are
-none of them, nor is a question. Praise is no evidence: "thanks" is said of unfinished work, too.
+A correction counts only at the *beginning* of a prompt, after fillers such as "no," or "hmm": what
+comes later is more often about the next task. "No problem" and "that's not wrong" are no
+corrections, and neither is a question. Praise is no evidence: people also say "thanks" for work
+that is unfinished.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-_LONGEST: Final = 400
+from .corrections import CORRECTIONS
 
-_FILLERS: Final = re.compile(
-    r"(?:(?:no|nope|nah|hmm+|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and"
-    r"|actually|unfortunately|yes|claude|codex)\b|[\s,.!…:;—–-]|嗯|啊|呃|哦|等等|等一下|抱歉|但是|可是|不过|还"
-    r"|，|。|！|、|：|；)*+",
+_LONGEST: Final = 400
+_MOST_FILLERS: Final = 12
+
+_FILLER: Final = re.compile(
+    # "No" says little by itself; "no está mal" says that it is well.
+    r"(?:(?:no|non|nein)(?=\s*[,.!…:;—–-]|\s*\Z|\s+(?:no|non|nein)\b)[\s,.!…:;—–-]*"
+    r"|(?:nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
+    r"|actually|unfortunately|yes|claude|codex|again|wtf|omg|crap|damn"
+    r"|nee|nö|och|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
+    r"|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
+    r"|pero|perdona|perdón|lo siento|espera|por favor|pues|oye|lamentablemente|eh|bueno"
+    r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–¡-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
+    r"|いや|うーん|ううん|えっと|あの|すみません|すいません|ごめん(?:なさい|ね)?|でも|残念ながら|いいえ|ちょっと|待って"
+    r"|，|。|！|、|：|；)\s*",
     re.IGNORECASE,
 )
-_IT: Final = (
-    r"(?:it|this|that|these|those|they|the\ (?:fix|change|changes|tests?|build|code|result))"
-)
-_DOES_NOT: Final = r"(?:does\ not|doesn['’]?t|do\ not|don['’]?t|did\ not|didn['’]?t)"
-_IS_NOT: Final = (
-    r"(?:is\ not|isn['’]?t|are\ not|aren['’]?t|was\ not|wasn['’]?t|['’]s\ not|['’]re\ not)"
-)
-_YOURS: Final = r"(?:that|this|it|these|those|your|the\ (?:last|previous)|everything|all|what\ you)"
-_WRONG: Final = re.compile(
-    rf"""
-    (?: (?:that|this|it)(?:['’]s|\ is|\ was|\ looks|\ seems)\s
-        (?:still\ |all\ |just\ |completely\ |totally\ )?
-        (?:wrong|incorrect|broken|worse|a\ mistake|failing|the\ same\ error)\b
-    | {_IT}(?:\ {_IS_NOT}|['’]s\ not|['’]re\ not)\s
-        (?:right|correct|working|what\ i|it|fixed|done)\b
-    | not\ what\ i\ (?:asked|wanted|meant|said)
-    | {_IT}\ (?:still\ )?{_DOES_NOT}\ (?:even\ )?(?:work|compile|build|run|pass|help|fix)\b
-    | {_DOES_NOT}\ work\b
-    | {_IT}\ (?:are\ |is\ )?still\ (?:fail|broken|red\b|wrong|not\ |crash|the\ same|error|get)
-    | {_IT}\ (?:fails?|failed|broke|breaks)\b
-    | still\ (?:broken|failing|fails|wrong|not\ working|not\ fixed|red\b|crash|the\ same|getting
-        |{_DOES_NOT})
-    | you(?:['’]ve|\ have)?\ (?:just\ )?
-        (?:broke|broken|deleted|removed|forgot|misunderstood|ignored|missed)\b
-    | i\ (?:said|told\ you|asked\ you)\ (?:not\ to|to\ not|don['’]t)\b
-    | why\ did\ you\ (?:delete|remove|break|revert|change|ignore|overwrite)\b
-    | (?:undo|revert|roll\ ?back)\ {_YOURS}\b
-    | (?:undo|revert)\s*(?:[.!]|\Z)
-    | wrong\b(?!\?)\s*
-        (?:[.,!:;—–-]|\Z|(?:file|branch|approach|again|place|one|directory|folder)\b)
-    | (?:这|那|它|你|还|又|全|都|这个|这样|刚才的?|结果|改的?|测试)*+
-      (?: 不对(?![称齐外应比照话等劲着于吗么])(?!的话) | 错了(?![吗么没])
-        | 弄错 | 搞错 | 改错 | 改坏 | 写错 | 不正确 | 有误 | 是错的 | 不是这样
-        | 不是我(?:要|想|说) | 没(?:有)?(?:解决|修好|改对|生效|改好)
-        | 没(?:有)?用(?![到过户的]) | 是?不行(?!的话) | 行不通 | 不能用 | 还?没好
-        | 还?(?:是|在)?(?:报错|失败|不工作|不能|没通过|不通过|跑不通|一样的错) )
-    | (?:撤销|撤回|回滚|还原|恢复)
-        (?:\Z|吧|掉|刚才|这|那|上|你|所有|全部|更改|修改|改动|它|一下|[，。！])
-    )
-    """,
-    re.VERBOSE | re.IGNORECASE,
+
+
+def _compiled(table: str) -> re.Pattern[str]:
+    lines = filter(None, map(str.strip, table.splitlines()))
+    text = "|".join(f"(?:{line})" for line in lines)
+    return re.compile(text.replace(" ", r"\s").replace("'", "['’]"), re.IGNORECASE)
+
+
+_WRONG: Final = tuple(map(_compiled, CORRECTIONS.values()))
+_WHY: Final = re.compile(
+    r"¿?(?:why|warum|wieso|weshalb|pourquoi|por qué)\b|你?(?:为|怎)|なぜ|なんで|どうして|are you",
+    re.IGNORECASE,
 )
 _SENTENCE_END: Final = re.compile(r"[.!\n。！;；]|\?|？|\Z")
+_WHY_AT_LAST: Final = re.compile(r"[,;.!] why\?\s*\Z", re.IGNORECASE)
 _GOES_ON: Final = re.compile(
-    r"\W*(?:please\s+)?(?:continue|go\s+on|go\s+ahead|carry\s+on|keep\s+going|proceed|resume|继续|接着来?|请继续|往下)"
-    r"(?:\s+please)?(?:吧|做)?\W*\Z",
+    r"\W*(?:(?:ok|okay|yes|please|bitte|ja|oui|sí|por favor|好的?|はい)[\s,.，、]+){0,2}"
+    r"(?:continue|go\s+on|go\s+ahead|carry\s+on|keep\s+going|keep\s+on|proceed|resume"
+    r"|(?:mach(?:e|en\s+sie)?\s+)?weiter(?:machen)?|fahre?\s+fort|continuez|poursuis|vas-y"
+    r"|continúa|continua|sigue|adelante|prosigue|继续|接着来?|请继续|往下|続けて|続き)"
+    r"(?:\s+please|\s+bitte|\s+por\s+favor|\s+s['’]il\s+te\s+plaît)?(?:吧|做|下去|ください|を?お願いします)*\W*\Z",
     re.IGNORECASE,
 )
 
@@ -69,18 +56,32 @@ _GOES_ON: Final = re.compile(
 def says_wrong(prompt: str) -> str:
     """Return the words at a prompt's beginning that call the work before it wrong; or ""."""
     text = prompt[:_LONGEST]
-    filler = _FILLERS.match(text)
-    found = _WRONG.match(text, filler.end() if filler else 0)
-    if found is None:
-        return ""
+    for start in _starts(text):
+        for wrong in _WRONG:
+            found = wrong.match(text, start)
+            if found is not None:
+                return "" if _is_question(text, found) else _words(found)
+    return ""
+
+
+def _starts(text: str) -> Iterator[int]:
+    """Yield where a prompt may begin: at its start, and behind each of its first fillers."""
+    yield (position := len(text) - len(text.lstrip()))
+    for _ in range(_MOST_FILLERS):
+        filler = _FILLER.match(text, position)
+        if filler is None:
+            return
+        yield (position := filler.end())
+
+
+def _is_question(text: str, found: re.Match[str]) -> bool:
     end = _SENTENCE_END.search(text, found.end())
-    if (
-        end is not None
-        and end.group() in ("?", "？")
-        and not found.group().lower().startswith("why")
-    ):
-        return ""
-    return found.group().strip(" ,.!:;，。！")
+    asks = end is not None and end.group() in ("?", "？")
+    return asks and _WHY.match(found.group()) is None and _WHY_AT_LAST.search(text) is None
+
+
+def _words(found: re.Match[str]) -> str:
+    return found.group().strip(" ,.!:;，。！、")
 
 
 def goes_on(prompt: str) -> bool:

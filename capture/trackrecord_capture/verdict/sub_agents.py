@@ -17,7 +17,8 @@ def last_delegation(run: AgentRun) -> Moment | None:
     """Return when a sub-agent may have changed files for the last time; None if none did.
 
     Every call that starts a sub-agent, tells it more or waits for it counts as an edit, and so does
-    the end of one in the background. They do not if all sub-agents of the run were only to look.
+    the end of one in the background. They do not if all sub-agents of the run were only to look,
+    and neither does one whose own calls are known.
     """
     calls = [(place, call) for place, call in enumerate(run.calls) if _has_worked(call)]
     if not any(_may_edit(call) for _, call in calls):
@@ -26,7 +27,7 @@ def last_delegation(run: AgentRun) -> Moment | None:
 
 
 def _has_worked(call: RunCall) -> bool:
-    return call.sub_agent is not None and call.ok is not False
+    return call.sub_agent is not None and call.sub_agent.calls is None and call.ok is not False
 
 
 def _may_edit(call: RunCall) -> bool:

@@ -144,13 +144,16 @@ def _of_result(kind: str, result: Result, *, success: bool | None = None) -> Wei
     )
 
 
+_STOPS: Final = frozenset({SignalKind.INTERRUPTED, SignalKind.REJECTED, SignalKind.CUT_OFF})
+
+
 def _only_looks(run: AgentRun) -> bool:
     """Return whether the task asked for no change. A sub-agent's instruction may be unknown."""
     return only_looks(run.instruction) or (bool(run.parent) and not run.instruction)
 
 
 def _was_stopped(run: AgentRun) -> bool:
-    return any(sign.kind in (SignalKind.INTERRUPTED, SignalKind.REJECTED) for sign in run.signs)
+    return any(sign.kind in _STOPS for sign in run.signs)
 
 
 def _of_signs(run: AgentRun) -> Iterator[WeighedEvidence]:
@@ -162,11 +165,16 @@ _SAID: Final = {
     SignalKind.EVALUATED: ("evaluated", Rank.EVALUATOR),
     SignalKind.CONFIRMED: ("confirmed", Rank.EXPLICIT),
 }
-# A revert names the very commit: that is a person's word, and not only what it looks like.
+# Who takes the work back has said what to think of it, whatever the tests say.
 _AGAINST: Final = {
-    SignalKind.UNDONE: ("undone", Rank.HEURISTIC),
+    SignalKind.UNDONE: ("undone", Rank.EXPLICIT),
     SignalKind.REVERTED: ("reverted", Rank.EXPLICIT),
-    SignalKind.CRASHED: ("crashed", Rank.HEURISTIC),
+}
+# The agent may come to its goal yet if it is told to go on.
+_ENDED: Final = {
+    SignalKind.INTERRUPTED: "interrupted",
+    SignalKind.CUT_OFF: "ended in the middle of a call",
+    SignalKind.CRASHED: "crashed",
 }
 
 
@@ -177,16 +185,14 @@ def _of_sign(run: AgentRun, sign: Signal, later: tuple[Signal, ...]) -> Iterator
     elif sign.kind in _AGAINST:
         kind, rank = _AGAINST[sign.kind]
         yield _evidence(kind, sign, success=False, rank=rank)
-    elif sign.kind is SignalKind.INTERRUPTED:
+    elif sign.kind in _ENDED:
         resumed = any(goes_on(each.says) for each in later if each.kind is SignalKind.FOLLOWED_BY)
-        yield _evidence("interrupted", sign, success=None if resumed else False)
+        yield _evidence(_ENDED[sign.kind], sign, success=None if resumed else False)
     elif sign.kind is SignalKind.REJECTED:
         yield _evidence("rejected", sign, success=None if _went_on(run, sign) else False)
     elif sign.kind is SignalKind.FOLLOWED_BY:
         if words := says_wrong(sign.says):
-            yield WeighedEvidence(
-                kind="next prompt", says=words, success=False, rank=Rank.HEURISTIC
-            )
+            yield WeighedEvidence(kind="next prompt", says=words, success=False, rank=Rank.EXPLICIT)
     elif sign.kind is SignalKind.API_FAILED:
         yield _evidence("api failed", sign, success=None, rank=Rank.NONE)
 

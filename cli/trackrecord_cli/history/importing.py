@@ -69,6 +69,7 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     """
     from trackrecord_capture.history.counts import ReadingCounts
     from trackrecord_capture.history.state import CaptureState
+    from trackrecord_capture.history.thrown_away import repository_news
 
     found, places = _find(wanted)
     if not found:
@@ -80,7 +81,7 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
     with CaptureState(settings.home) as state:
         new = [each for each in found if wanted.again or _has_news(each, state)]
         counts.unchanged = len(found) - len(new)
-        if new:
+        if new or repository_news(state):
             published = _import(settings, wanted, new, state, counts)
     works = _works(settings)
     if as_json:
@@ -126,6 +127,8 @@ def _import(
     state: CaptureState,
     counts: ReadingCounts,
 ) -> Published:
+    from trackrecord_capture.history.thrown_away import read_repositories
+
     publication: Publication | None = None
     with (
         telling_what_was_done(lambda: so_far(publication)),
@@ -137,6 +140,7 @@ def _import(
             publication = Publication(client, settings.keys, find_known(settings))
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
             _read(settings, wanted, new, state, sink, counts, progress)
+            counts.amended += read_repositories(state, sink)
             sink.settle()
             published = publication.published
             _learn(settings, client, sink, published, progress)
@@ -233,15 +237,17 @@ def _print(
 def _summary(counts: ReadingCounts, published: Published | None) -> str:
     from trackrecord.resources.operation.status import counted
 
+    amended = f"; {counted(counts.amended, 'run')} amended by what became of commits"
     if not counts.logs:
-        return f"nothing new in {counted(counts.unchanged, 'log')}"
+        told = f"nothing new in {counted(counts.unchanged, 'log')}"
+        return told + amended if counts.amended else told
     told = f"{counted(counts.runs, 'run')} read from {counted(counts.logs, 'log')}"
     if known := _known(counts, published):
         told += f", {known} of them known already"
     if counts.unchanged:
         told += f"; nothing new in {counted(counts.unchanged, 'log')}"
     if counts.amended:
-        told += f"; {counts.amended} amended, because a commit was reverted"
+        told += amended
     if counts.left_out:
         told += f"; {counted(counts.left_out, 'run')} of programs left out"
     return told

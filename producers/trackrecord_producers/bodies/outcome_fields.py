@@ -161,7 +161,7 @@ class OutcomeFields(TypedDict, total=False):
     process: ProcessFields | None
     cost: CostFields | None
     grounds: Sequence[GroundFields] | None
-    captured_from: Literal["transcript", "plugin", "hooks", "traces"] | None
+    captured_from: Literal["transcript", "plugin", "hooks", "traces", "repository"] | None
     commits: Sequence[str] | None
     metadata: Mapping[str, object] | None
 

@@ -12,6 +12,7 @@ from tests.capture.conformance.conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Say,
@@ -110,6 +111,8 @@ class Transcript:
             self._refuse()
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            self._use("Bash", {"command": step.command})
         elif isinstance(step, Interrupt):
             self._refuse()
             self.user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])
@@ -162,6 +165,8 @@ class Transcript:
         folder = self.path.with_suffix("") / "subagents"
         own = Transcript(folder / f"agent-{agent}.jsonl", agent, self._prompt)
         (folder / f"agent-{agent}.meta.json").write_text('{"agentType": "Explore"}')
+        # The parent's call lasts as long as it works.
+        own._numbers = self._numbers
         own.user(step.errand)
         for part in step.steps:
             own.step(part)

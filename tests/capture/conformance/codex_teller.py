@@ -13,6 +13,7 @@ from tests.capture.conformance.conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Say,
@@ -44,6 +45,11 @@ class CodexTeller:
             delegate_tool="spawn_agent",
             wait_tool="wait_agent",
             hides_errands=code_mode,
+            untold={"a sub-agent checks what it edited": "it works beside its parent"}
+            | dict.fromkeys(
+                ("killed in a call", "killed in a call, and told to go on") if code_mode else (),
+                "a script does not tell what it was about to run",
+            ),
         )
 
     def tell(self, story: Story, home: Path) -> Sequence[Path]:
@@ -123,6 +129,8 @@ class Rollout:
             self._refused(step)
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            self._call("exec_command", {"cmd": step.command})
         elif isinstance(step, Interrupt):
             self._interrupt()
         elif isinstance(step, ApiFails):

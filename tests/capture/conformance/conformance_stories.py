@@ -46,6 +46,12 @@ class Delegate(NamedTuple):
     only_looks: bool = True
 
 
+class Killed(NamedTuple):
+    """The agent's process is killed while a command runs."""
+
+    command: str
+
+
 class Interrupt(NamedTuple):
     """The person stops the agent; the call before it is the one that runs."""
 
@@ -72,7 +78,9 @@ class Say(NamedTuple):
     text: str
 
 
-Step = Shell | Edit | Refused | Delegate | Interrupt | ApiFails | Crash | LimitReached | Say
+Step = (
+    Shell | Edit | Refused | Delegate | Killed | Interrupt | ApiFails | Crash | LimitReached | Say
+)
 
 
 class Turn(NamedTuple):
@@ -173,6 +181,9 @@ _EDIT = Edit("/src/shop/cart.py")
 _DONE = Say("All tests pass now.")
 _red, _green, _edit = ("shell:pytest", "found"), ("shell:pytest", True), ("edit", True)
 _COMMIT = Shell("git add -A && git commit -m 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file")
+_MENDS_AND_CHECKS = Delegate(
+    "Mend the price as well", (Edit("/src/shop/price.py"), _GREEN), only_looks=False
+)
 _MENDS = Delegate("Mend the price as well", (Edit("/src/shop/price.py"),), only_looks=False)
 _UPLOAD = f"curl -u bob:{PASSWORD} -H 'Authorization: Bearer {SECRET}' x"
 _committed = ("shell:git commit", True)
@@ -209,13 +220,35 @@ STORIES = (
         (Known(_FIX, False, "heuristic", "interrupted", (_edit, ("shell:sleep", None))),),
     ),
     Story(
+        "killed in a call",
+        (Turn(_FIX, (_EDIT, Killed("sleep 60"))),),
+        (
+            Known(
+                _FIX, False, "heuristic", "ended in the middle of a call",
+                (_edit, ("shell:sleep", None)),
+            ),
+        ),
+    ),
+    Story(
+        "killed in a call, and told to go on",
+        (
+            Turn(_FIX, (_RED, Killed("sleep 60"))),
+            Turn("continue", (_EDIT, _GREEN, _DONE)),
+        ),
+        (
+            Known(
+                _FIX, True, "tests", "check passed", (_red, ("shell:sleep", None), _edit, _green)
+            ),
+        ),
+    ),
+    Story(
         "told that it is wrong",
         (
             Turn(_FIX, (_EDIT, Say("It is mended."))),
             Turn(_WRONG, (Shell("git checkout -- .", 0), Say("It is gone."))),
         ),
         (
-            Known(_FIX, False, "heuristic", "next prompt", (_edit,)),
+            Known(_FIX, False, "explicit", "next prompt", (_edit,)),
             Known(
                 _WRONG, None, None, "no check", (("shell:git checkout", True),)
             ),
@@ -276,6 +309,14 @@ STORIES = (
         (
             Known(_FIX, True, "tests", "check passed", (("delegate", True), _green)),
             Known("Mend the price as well", None, None, "no check", (_edit,)),
+        ),
+    ),
+    Story(
+        "a sub-agent checks what it edited",
+        (Turn(_FIX, (_MENDS_AND_CHECKS, _DONE)),),
+        (
+            Known(_FIX, True, "tests", "check passed", (("delegate", True),)),
+            Known("Mend the price as well", True, "tests", "check passed", (_edit, _green)),
         ),
     ),
     Story(

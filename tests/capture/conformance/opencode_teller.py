@@ -14,6 +14,7 @@ from tests.capture.conformance.conformance_stories import (
     Delegate,
     Edit,
     Interrupt,
+    Killed,
     LimitReached,
     Refused,
     Shell,
@@ -107,6 +108,11 @@ class Session:
             self._use("write", given, status="error", error=_REFUSED)
         elif isinstance(step, Delegate):
             self._delegate(step)
+        elif isinstance(step, Killed):
+            at = _START_MS + 1000 * (self._count + 1)
+            given = {"status": "running", "input": {"command": step.command}, "time": {"start": at}}
+            call = {"type": "tool", "tool": "bash", "callID": f"call_{self._count}", "state": given}
+            self._answer(call, finish=None, time={"created": at})
         elif isinstance(step, Interrupt):
             self._fails("MessageAbortedError", "The operation was aborted.")
         elif isinstance(step, ApiFails):
@@ -133,7 +139,9 @@ class Session:
         self._use("bash", {"command": step.command}, output=output, metadata=metadata)
 
     def _delegate(self, step: Delegate) -> None:
+        start = self._tick()
         child = Session(self._connection, _CHILD, self._name)
+        child._count = self._count
         child.prompt(step.errand)
         for part in step.steps:
             child.step(part)
@@ -141,4 +149,6 @@ class Session:
         kind = "explore" if step.only_looks else "general"
         given = {"prompt": step.errand, "subagent_type": kind, "description": "Look"}
         metadata = {"parentSessionId": self._name, "sessionId": _CHILD}
-        self._use("task", given, output="I have looked.", metadata=metadata)
+        self._count = child._count
+        time = {"start": start, "end": self._tick()}
+        self._use("task", given, output="I have looked.", metadata=metadata, time=time)

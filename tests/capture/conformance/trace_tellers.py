@@ -116,9 +116,12 @@ class ClaudeCodeEvents(_Events):
             "the status of a pipe": _NO_OUTPUT,
             "nothing is found, and nothing starts": _NO_OUTPUT,
             "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
+            "a sub-agent checks what it edited": "its calls are a run of its own",
             "a sub-agent edits before the check": "the agent may still work in the background",
         },
     )
@@ -181,9 +184,12 @@ class CodexEvents(_Events):
         wait_tool="wait_agent",
         untold={
             "interrupted": _NO_END,
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "a crash of the agent": _NO_END,
             "a limit is reached": _NO_END,
             "a commit that is reverted": _NO_HEAD,
+            "a sub-agent checks what it edited": "its calls are a run of its own",
         },
     )
     _child = "01a20168-6106-7f52-b27b-c498fee45553"
@@ -259,10 +265,13 @@ class GenAiSpans:
         edit_tool="write_file",
         delegate_tool="",
         untold={
+            "killed in a call": _NO_END,
+            "killed in a call, and told to go on": _NO_END,
             "refused and led": "the conventions have no word for a refusal",
             "a sub-agent": _ONE_RUN,
             "a sub-agent edits after the check": _ONE_RUN,
             "a sub-agent edits before the check": _ONE_RUN,
+            "a sub-agent checks what it edited": _ONE_RUN,
         },
     )
 

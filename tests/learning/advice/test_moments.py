@@ -74,7 +74,7 @@ def known(runs):
 
 
 def hints(runs, *calls, machine="", agent=""):
-    """What a new session is told after each of its calls."""
+    """Return the hints of a new session, call by call."""
     facts, state, told = known(runs), SessionCalls(id="new"), []
     for call in calls:
         state.add(call)

@@ -202,7 +202,7 @@ class PromptInputs:
 
     @cached_property
     def own_tool_names(self) -> Mapping[str, str]:
-        """What the agent that asks calls its tools, by the words that they are on record with.
+        """The asking agent's own names of tools, by the words that are on record.
 
         Nothing of an agent that is not known: it is told the words.
         """

@@ -33,7 +33,7 @@ _FEW: Final = 2
 
 
 class CommandAnswer(Answer, frozen=True, kw_only=True):
-    """What the sessions in a repository show of one command.
+    """The record of one command over the sessions in a repository.
 
     Attributes:
         text: the fact with its counts, in English.

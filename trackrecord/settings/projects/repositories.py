@@ -35,6 +35,18 @@ class Repository(NamedTuple):
     folder: str
 
 
+class GitFolders(NamedTuple):
+    """Where git keeps what it knows of a working tree.
+
+    Attributes:
+        tree: the main working tree; of all worktrees the same one.
+        own: the folder of git's files for the very working tree, with the moves of its HEAD.
+    """
+
+    tree: Path
+    own: Path
+
+
 def repository_of(folder: str, address: str = "") -> Repository | None:
     """Return the repository of work in a folder; None if nothing is known.
 
@@ -51,6 +63,27 @@ def repository_of(folder: str, address: str = "") -> Repository | None:
     if not folder or not (name := _last_part(folder)):
         return None
     return Repository(name, f"folder:{_real(folder)}", folder)
+
+
+def git_folders_of(folder: str) -> GitFolders | None:
+    """Return where git keeps what it knows of a folder's working tree; None outside of any.
+
+    A `.git` that leads to a repository which does not know of the working tree counts as none.
+    """
+    path = Path(folder[:_LONGEST_PATH].replace("\0", ""))
+    if not path.is_absolute():
+        return None
+    try:
+        top = _top(path)
+        if top is None or (top / ".git").is_symlink():
+            return None
+        main, common = _main_tree(top, top / ".git")
+        if common is None:
+            return None
+        is_folder = (top / ".git").is_dir()
+        return GitFolders(main, top / ".git" if is_folder else _target(top / ".git"))
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def repository_name(address: str) -> str:
@@ -79,11 +112,17 @@ def _in_git(folder: str) -> Repository | None:
 
 
 def _above(path: Path) -> Repository | None:
+    top = _top(path)
+    return None if top is None else _at(top, clones=0)
+
+
+def _top(path: Path) -> Path | None:
+    """Return the working tree that a path is in; None if it is in none."""
     home = Path.home()
     for top in (path, *path.parents)[:_MOST_PARENTS]:
         # Some keep their home under git; what lies in it belongs to other repositories.
         if (top / ".git").exists() and (top != home or path == home):
-            return _at(top, clones=0)
+            return top
     return None
 
 
@@ -104,7 +143,7 @@ def _main_tree(top: Path, marker: Path) -> tuple[Path, Path | None]:
     """Return the main working tree, and the folder of git's own files if it belongs to it."""
     if marker.is_dir():
         return top, marker
-    target = (top / _text(marker).strip().removeprefix("gitdir:").strip()).resolve()
+    target = _target(marker)
     shared = target / "commondir"
     if shared.is_file():
         common = (target / _text(shared).strip()).resolve()
@@ -116,6 +155,11 @@ def _main_tree(top: Path, marker: Path) -> tuple[Path, Path | None]:
     submodule = _settings(target).get("core.worktree", "")
     is_its = bool(submodule) and (target / submodule).resolve() == top.resolve()
     return top, target if is_its else None
+
+
+def _target(marker: Path) -> Path:
+    """Return the folder that a `.git` file leads to."""
+    return (marker.parent / _text(marker).strip().removeprefix("gitdir:").strip()).resolve()
 
 
 def _plain(path: Path) -> str:

@@ -22,6 +22,7 @@ _EXIT: Final = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b[^\n]*\n?")
 _TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>\s*)?\Z", re.DOTALL)
 _TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
 _TIMED_OUT_CODE: Final = 124
+_AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LONGEST_NAME: Final = 256
 _INTERRUPTED: Final = "[Request interrupted by user"
 MCP: Final = "mcp__"
@@ -81,8 +82,8 @@ class OpenCall:
             self._fail(text)
             return
         self.ok, self.result = True, excerpt(text)
-        if self.sub_agent is not None and _is_in_background(outcome):
-            self.sub_agent_ends(math.inf)
+        if self.sub_agent is not None:
+            self._note_sub_agent(outcome)
         if not self.command:
             return
         self.exit_code = 0
@@ -92,6 +93,14 @@ class OpenCall:
             self.ok = self.exit_code = None
         elif kept.get("returnCodeInterpretation"):
             self.exit_code = None
+
+    def _note_sub_agent(self, outcome: msgspec.Raw) -> None:
+        kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
+        name = kept.get("agentId")
+        if self.sub_agent is not None and isinstance(name, str) and _AGENT_ID.fullmatch(name):
+            self.sub_agent = msgspec.structs.replace(self.sub_agent, id=name)
+        if kept.get("isAsync") is True or kept.get("status") == "async_launched":
+            self.sub_agent_ends(math.inf)
 
     def _fail(self, text: str) -> None:
         self.ok, self.edits = False, ()
@@ -139,11 +148,6 @@ class OpenCall:
             duration_ms=duration,
             sub_agent=self.sub_agent,
         )
-
-
-def _is_in_background(outcome: msgspec.Raw) -> bool:
-    kept = object_of(outcome) if len(outcome) <= _LONGEST_KEPT else {}
-    return kept.get("isAsync") is True or kept.get("status") == "async_launched"
 
 
 _LONGEST_KEPT: Final = 256 * 1024

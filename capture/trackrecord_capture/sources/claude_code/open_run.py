@@ -5,7 +5,7 @@ from typing import Final
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind, run_outcome_id
 from ..moments import seconds_of
-from ..raw_json import text_of
+from ..raw_json import object_of, text_of
 from .calls import OpenCall
 from .prompts import INTERRUPTED
 from .records import (
@@ -22,6 +22,9 @@ AGENT: Final = "claude-code"
 _SYNTHETIC: Final = "<synthetic>"
 _MOST_CALLS: Final = 20_000
 _LONGEST_SAYS: Final = 500
+_LOST: Final = "[Tool call interrupted: the session ended"
+_UNANSWERED: Final = "no answer came any more"
+REWOUND: Final = Signal(kind=SignalKind.UNDONE, says="the person went back to before it")
 _REJECTED: Final = re.compile(r"\A(?:Error: )?The user doesn['’]t want to (?:proceed|take this)")
 
 
@@ -33,6 +36,9 @@ class OpenRun:
         key: what makes it one run: its prompt's id, or its sub-agent's.
         calls: its calls, by their ids, in order.
         is_followed: whether the next prompt has come, so that nothing more is expected.
+        asked_after: the id of the record that its prompt stands behind; "" at the very beginning,
+            None if unknown.
+        is_rewound: whether the person went back to before its prompt.
     """
 
     def __init__(self, key: str, start: int, *, parent: str = "") -> None:
@@ -41,6 +47,8 @@ class OpenRun:
         self.parent = parent
         self.calls: dict[str, OpenCall] = {}
         self.is_followed = False
+        self.asked_after: str | None = None
+        self.is_rewound = False
         self.instruction = ""
         self.session = ""
         self._answers: dict[str, tuple[int, int]] = {}
@@ -51,11 +59,22 @@ class OpenRun:
         self._ended_at: float | None = None
         self._has_ended = False
         self._has_worked = False
+        self._awaits_answer = False
 
     @property
     def is_empty(self) -> bool:
         """Return whether no agent worked: a command that Claude Code carried out by itself."""
         return not self._has_worked and not self._signs and self._api_failure is None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Return whether an agent worked in it, so that it can be told to go on."""
+        return self._has_worked and not self.parent
+
+    @property
+    def can_be_rewound(self) -> bool:
+        """Return whether it has ended, and there is something that was taken back with it."""
+        return bool(self.calls) and (self._has_ended or self.is_followed)
 
     def touch(self, record: TranscriptRecord) -> float | None:
         """Take the fields that every record has: time, folder and program."""
@@ -84,6 +103,7 @@ class OpenRun:
             return []
         if message.model == _SYNTHETIC:
             return []
+        self._awaits_answer = False
         self._has_worked, self._has_ended = True, message.stop_reason not in (None, "tool_use")
         self._api_failure = None
         if message.stop_reason == "refusal":
@@ -116,9 +136,13 @@ class OpenRun:
     ) -> None:
         """Take the results of calls, wherever in the transcript those were made."""
         at = self.touch(record)
+        self._awaits_answer = True
         for block in blocks:
             call = owners.get(block.tool_use_id or "")
             if block.type != "tool_result" or call is None or not call.is_open:
+                continue
+            if block.is_error and result_text(block.content).startswith(_LOST):
+                # Written when the session is resumed, long after the call was cut off.
                 continue
             if self._is_refusal(record, block):
                 call.refuse(at)
@@ -146,6 +170,37 @@ class OpenRun:
         self._signs.append(Signal(kind=SignalKind.INTERRUPTED, at=at, call=call))
         self._has_ended = True
 
+    def retry(self, record: TranscriptRecord) -> None:
+        """Note that the model's API failed; an answer that comes later makes up for it."""
+        at, says = self.touch(record), object_of(record.error).get("message")
+        self._api_failure = Signal(
+            kind=SignalKind.API_FAILED,
+            says=says[:_LONGEST_SAYS] if isinstance(says, str) else "",
+            at=at,
+        )
+
+    def go_on(self, prompt: str, at: float | None) -> None:
+        """Note that the person told the agent to go on with it."""
+        self._note_cut_off()
+        self.sign(SignalKind.FOLLOWED_BY, prompt[:_LONGEST_SAYS], at)
+        self._has_ended = self._awaits_answer = False
+
+    def _note_cut_off(self) -> None:
+        """Note that the agent's process ended while a call ran, if it did."""
+        sign = self._cut_off()
+        if sign is not None:
+            self._signs.append(sign)
+            for call in self.calls.values():
+                call.is_open = False
+
+    def _cut_off(self) -> Signal | None:
+        if any(sign.kind is SignalKind.INTERRUPTED for sign in self._signs):
+            return None
+        places = [place for place, call in enumerate(self.calls.values()) if call.is_open]
+        return (
+            Signal(kind=SignalKind.CUT_OFF, at=self._ended_at, call=places[0]) if places else None
+        )
+
     def give_up(self, reason: str, record: TranscriptRecord) -> None:
         """Note that the agent ended the run, because it may not do any more."""
         self.sign(SignalKind.CRASHED, reason, self.touch(record))
@@ -157,6 +212,7 @@ class OpenRun:
 
     def follow(self, prompt: str, at: float | None) -> None:
         """Note the next prompt."""
+        self._note_cut_off()
         self.is_followed = True
         self.sign(SignalKind.FOLLOWED_BY, prompt[:_LONGEST_SAYS], at)
 
@@ -164,8 +220,14 @@ class OpenRun:
         """Return the run as far as it is known."""
         started = self._started_at or 0.0
         signs = list(self._signs)
+        if (cut_off := self._cut_off()) is not None:
+            signs.append(cut_off)
+        elif self._awaits_answer and self._api_failure is None and not self._has_ended:
+            signs.insert(0, Signal(kind=SignalKind.API_FAILED, says=_UNANSWERED, at=self._ended_at))
         if self._api_failure is not None:
             signs.insert(0, self._api_failure)
+        if self.is_rewound:
+            signs.append(REWOUND)
         entrypoint = self._facts.get("entrypoint", "")
         session = self.session or session
         return AgentRun(

@@ -15,8 +15,10 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
     """One line of a transcript."""
 
     type: msgspec.Raw = ABSENT
+    subtype: msgspec.Raw = ABSENT
     uuid: msgspec.Raw = ABSENT
     parent_uuid: msgspec.Raw = ABSENT
+    leaf_uuid: msgspec.Raw = ABSENT
     prompt_id: msgspec.Raw = ABSENT
     session_id: msgspec.Raw = ABSENT
     timestamp: msgspec.Raw = ABSENT
@@ -28,6 +30,7 @@ class TranscriptRecord(msgspec.Struct, rename="camel", gc=False):
     is_sidechain: msgspec.Raw = ABSENT
     is_compact_summary: msgspec.Raw = ABSENT
     is_api_error_message: msgspec.Raw = ABSENT
+    error: msgspec.Raw = ABSENT
     tool_denial_kind: msgspec.Raw = ABSENT
     origin: msgspec.Raw = ABSENT
     message: msgspec.Raw = ABSENT

@@ -5,6 +5,7 @@ their records alternate, and only the tree tells which run a record belongs to.
 """
 
 import math
+import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,20 +13,27 @@ from typing import Final
 
 import msgspec
 
-from ...agent_run import AgentRun, SignalKind
+from ...agent_run import AgentRun, RunCall, SignalKind
 from ...shell.git import Commits
+from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of
 from ..source import Log, ReadRun, Unreadable
+from ..sub_agents import with_calls_of_sub_agent
 from .calls import OpenCall
-from .open_run import OpenRun, is_interruption
+from .open_run import REWOUND, OpenRun, is_interruption
 from .prompts import ended_call, instruction_of, is_command, is_prompt, said_in, takes_back
 from .records import Block, TranscriptRecord, blocks_of, decode_record, message_of
 
 # How many runs can be open at once, and how many records are known to belong to one of them.
 _MOST_OPEN: Final = 16
 _MOST_KNOWN: Final = 100_000
+# How many runs can be taken back after the next prompt has come.
+_MOST_RECENT: Final = 8
+_MOST_BEGUN: Final = 1000
+# A sub-agent's transcript is read for itself, and for the run that started it.
+_LARGEST_READ_TWICE: Final = 32 * 1024 * 1024
 _LIMIT: Final = "max_turns_reached"
 _NOTIFIED: Final = b"<task-notification>"
 _LONGEST_META: Final = 64 * 1024
@@ -56,6 +64,11 @@ class _Reader:
         self._ready: list[OpenRun] = []
         self._commits = Commits()
         self._resumed_at = 0
+        self._begun: deque[OpenRun] = deque(maxlen=_MOST_BEGUN)
+        self._recent: deque[tuple[OpenRun, AgentRun]] = deque(maxlen=_MOST_RECENT)
+        self._taken_back: list[OpenRun] = []
+        self._leaf = ""
+        self._is_torn = False
 
     def read(self, resume_at: int, until: float = math.inf) -> Iterator[ReadRun | Unreadable]:
         end = self._resumed_at = resume_at
@@ -70,10 +83,14 @@ class _Reader:
                 continue
             if record is not None:
                 self._take(record, line.start)
-                if self._ready:
+                if self._ready or self._taken_back:
                     yield from self._finish(line.end)
+        self._return_to(self._leaf, None)
         self._ready = list(self._open)
         yield from self._finish(end)
+        if self._is_torn:
+            # What the last prompt went back to, only the part says that was read earlier.
+            yield from _Reader(self._log).read(0, until)
 
     def _finish(self, position: int) -> Iterator[ReadRun]:
         for run in self._ready:
@@ -83,9 +100,42 @@ class _Reader:
             is_empty, made = run.is_empty, run.finished(self._session, self._name)
             self._forget(run)
             if not is_empty:
-                made = self._with_commits(made)
+                made = self._with_sub_agents(self._with_commits(made))
+                self._recent.append((run, made))
                 yield ReadRun(run=made, resume_at=start, position=position)
         self._ready = []
+        yield from self._amended(position)
+
+    def _amended(self, position: int) -> Iterator[ReadRun]:
+        """Yield runs again that were taken back after they had been yielded."""
+        start = min((run.start for run in self._open), default=self._resumed_at)
+        for run, made in self._recent:
+            if run in self._taken_back:
+                signs = (*made.signs, REWOUND)
+                amended = msgspec.structs.replace(made, signs=signs)
+                yield ReadRun(run=amended, resume_at=start, position=position)
+        self._taken_back = []
+
+    def _with_sub_agents(self, run: AgentRun) -> AgentRun:
+        """Return a run with what its sub-agents did, as far as they ended with their calls."""
+        if self._agent or not any(call.sub_agent and call.sub_agent.id for call in run.calls):
+            return run
+        return msgspec.structs.replace(run, calls=tuple(map(self._with_sub_agent, run.calls)))
+
+    def _with_sub_agent(self, call: RunCall) -> RunCall:
+        agent = call.sub_agent
+        if agent is None or not agent.id or not agent.starts or agent.ended_at is not None:
+            return call
+        path = self._log.path.with_suffix("") / "subagents" / f"agent-{agent.id}.jsonl"
+        try:
+            facts = path.stat()
+        except OSError:
+            return call
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST_READ_TWICE:
+            return call
+        log = Log(path=path, size=facts.st_size, version=facts.st_size)
+        runs = (each.run for each in read_transcript(log, 0) if isinstance(each, ReadRun))
+        return with_calls_of_sub_agent(call, (inner for run in runs for inner in run.calls))
 
     def _with_commits(self, run: AgentRun) -> AgentRun:
         if self._resumed_at and any("revert" in call.command for call in run.calls):
@@ -106,11 +156,21 @@ class _Reader:
 
     def _take(self, record: TranscriptRecord, start: int) -> None:
         kind = record.kind
+        if kind == "last-prompt":
+            self._leaf = text_of(record.leaf_uuid)
+        elif kind in ("user", "assistant"):
+            self._leaf = ""
         if kind == "user":
             self._take_user(record, start)
+        elif kind == "system" and text_of(record.subtype) == "api_error":
+            run = self._run(record, start)
+            if run is not None:
+                run.retry(record)
         elif kind == "assistant":
             run = self._run(record, start)
             if run is not None:
+                # It goes on in another terminal.
+                run.is_rewound = False
                 self._call_of.update((call.id, call) for call in run.answer(record))
         elif kind == "attachment" and _NOTIFIED in bytes(record.attachment):
             self._notified(record, object_of(record.attachment).get("prompt"))
@@ -153,7 +213,17 @@ class _Reader:
 
     def _begin(self, record: TranscriptRecord, start: int, said: str) -> None:
         before = self._before(record)
+        if before is not None and before.can_go_on and not self._agent and goes_on(said):
+            before.go_on(said, before.touch(record))
+            self._own(record, before)
+            self._current = before
+            return
+        is_new = not any(other.key == _key(record) for other in self._open)
         run = self._opened(record, start)
+        if is_new and not run.parent:
+            run.asked_after = _parent(record)
+            self._return_to(run.asked_after, run)
+            self._begun.append(run)
         run.instruction = instruction_of(said)
         at = run.touch(record)
         if before is not None and before is not run and not run.parent and not before.parent:
@@ -163,6 +233,39 @@ class _Reader:
                 before.follow(run.instruction, at)
                 self._ready.append(before)
         self._shorten()
+
+    def _return_to(self, record: str | None, new: OpenRun | None) -> None:
+        """Take back the runs that stood behind a record to which the person went back.
+
+        Args:
+            record: the record behind which the session goes on; "" for its very beginning, None if
+                unknown.
+            new: the run that begins there; None if nothing was asked there yet.
+        """
+        if record is None or (new is None and not record):
+            return
+        origin = self._run_of.get(record)
+        if origin is None and new is None:
+            return
+        taken = [
+            run
+            for run in self._begun
+            if (run.asked_after == record and new is not None)
+            or (origin is not None and self._origin(run) is origin)
+        ]
+        if not taken and record and origin is None and self._resumed_at and self._begun:
+            self._is_torn = True
+        taken += [run for run in self._begun if run not in taken and self._origin(run) in taken]
+        for run in taken:
+            if run in self._open:
+                run.is_rewound = run.can_be_rewound
+            elif any(run is other for other, _ in self._recent) and not run.is_rewound:
+                run.is_rewound = True
+                self._taken_back.append(run)
+
+    def _origin(self, run: OpenRun) -> OpenRun | None:
+        """Return the run behind which another one was asked for."""
+        return self._run_of.get(run.asked_after) if run.asked_after else None
 
     def _hold_or_drop(self, before: OpenRun) -> None:
         """Ignore a command without work of an agent: it says nothing about the run before it."""
@@ -250,6 +353,13 @@ def _is_limit(record: TranscriptRecord) -> bool:
 def _key(record: TranscriptRecord) -> str:
     """Return the id of a prompt; in older versions, which lack it, the record's own."""
     return text_of(record.prompt_id) or text_of(record.uuid)
+
+
+def _parent(record: TranscriptRecord) -> str | None:
+    """Return the id of the record before; "" if there is none, None if nothing is said of it."""
+    if bytes(record.parent_uuid) == b"null":
+        return ""
+    return text_of(record.parent_uuid) or None
 
 
 def _sub_agent(path: Path) -> str:

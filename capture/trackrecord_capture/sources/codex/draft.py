@@ -20,6 +20,7 @@ class DraftCall:
         is_refused: whether the person did not allow it.
         is_aborted: whether the person stopped it.
         is_wrapping: whether it is a script, and the calls that it made stand beside it.
+        is_open: whether nothing has been said yet of how it ended.
         session: the number under which a command that goes on is asked again; "" if none.
     """
 
@@ -39,6 +40,7 @@ class DraftCall:
     is_refused: bool = False
     is_aborted: bool = False
     is_wrapping: bool = False
+    is_open: bool = True
     session: str = ""
     sub_agent: SubAgent | None = None
 
@@ -56,6 +58,7 @@ class DraftCall:
 
     def answer(self, output: Output) -> None:
         """Take the tool's answer to the model; what an event reported explicitly stays."""
+        self.is_open = False
         self.is_refused = self.is_refused or output.is_refused
         self.is_aborted = self.is_aborted or output.is_aborted
         self.result = self.result or excerpt(output.text, LONGEST_RESULT)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ...agent_run import SignalKind, run_outcome_id
+from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
@@ -49,6 +50,7 @@ class _Reader:
         self._turn: Turn | None = None
         self._held: Turn | None = None
         self._inherits = False
+        self._joined: set[str] = set()
 
     def read(self, log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
         end = resume_at
@@ -94,7 +96,8 @@ class _Reader:
 
     def _begin(self, turn_id: str, start: int, at: float | None) -> None:
         """Begin a turn that Codex marks, unless it has begun already."""
-        if not turn_id or (self._turn is not None and self._turn.turn_id == turn_id):
+        is_known = self._turn is not None and self._turn.turn_id == turn_id
+        if not turn_id or is_known or turn_id in self._joined:
             return
         self._inherits = self._thread.is_inherited(turn_id)
         if not self._inherits:
@@ -121,13 +124,25 @@ class _Reader:
         turn = self._turn
         if not words or self._inherits:
             return
-        if turn is not None and (turn.is_explicit and not turn.is_over):
+        if turn is not None and self._goes_on(turn, words):
+            self._join(turn, words, at)
+        elif turn is not None and (turn.is_explicit and not turn.is_over):
             turn.ask(words)
         elif turn is None or turn.has_calls or turn.is_over or turn.prompt not in ("", words):
             self._next(Turn(f"at-{start}", start, at, is_explicit=False))
             self._ask_new(words)
         else:
             turn.ask(words)
+
+    def _goes_on(self, turn: Turn, words: str) -> bool:
+        """Return whether a turn that has just begun only goes on with the one before it."""
+        return self._held is not None and turn.is_empty and not turn.is_over and goes_on(words)
+
+    def _join(self, turn: Turn, words: str, at: float | None) -> None:
+        assert self._held is not None  # noqa: S101 - as asked before
+        self._held.go_on(words, at)
+        self._turn, self._held = self._held, None
+        self._joined.add(turn.turn_id)
 
     def _ask_new(self, words: str) -> None:
         assert self._turn is not None  # noqa: S101 - just begun
@@ -137,6 +152,8 @@ class _Reader:
         if payload.type == "message":
             if text_of(payload.role) == "user":
                 self._ask(words_in(value_of(payload.content)), start, at)
+            elif self._turn is not None:
+                self._turn.speak()
         elif self._turn is None or self._inherits:
             return
         elif payload.type in _CALLS:
@@ -161,7 +178,7 @@ class _Reader:
 
     def _completed(self, turn: Turn, payload: Payload, at: float | None) -> None:
         turn.saw(at)
-        turn.is_over = True
+        turn.end()
         error = object_of(payload.error)
         if error:
             turn.err(error.get("message"), error.get("codex_error_info"), at)

@@ -28,6 +28,7 @@ _MILLIS_A_SECOND: Final = 1e3
 _NANOS_A_MILLI: Final = 1e6
 # In code mode the model writes scripts that call the tools, and asks what became of slow ones.
 _CODE_MODE: Final = "functions"
+_UNANSWERED: Final = "no answer came any more"
 _SCRIPT: Final = "exec"
 _WAIT: Final = "wait"
 # Errors of the agent itself; all others come from the model's API or from the account.
@@ -62,6 +63,8 @@ class Turn:
         self._calls: dict[str, DraftCall] = {}
         self._script: DraftCall | None = None
         self._is_interrupted = False
+        self._has_ended = False
+        self._awaits_answer = False
         self._signs: list[Signal] = []
         self._tokens_before: dict[str, Any] | None = None
         self._tokens: dict[str, Any] = {}
@@ -91,9 +94,38 @@ class Turn:
         """Add a sign of how it went."""
         self._signs.append(Signal(kind=kind, says=excerpt(says, _LONGEST_PROMPT), at=at))
 
+    def end(self) -> None:
+        """Note that Codex itself ended the turn."""
+        self.is_over = self._has_ended = True
+
+    def go_on(self, words: str, at: float | None) -> None:
+        """Note that the person told the agent to go on with it, in a turn that belongs to it."""
+        self._signs = [*self._cut_off(), *self._signs]
+        for call in self._calls.values():
+            call.is_open = False
+        self.sign(SignalKind.FOLLOWED_BY, words, at)
+        self.is_over = self._has_ended = self._is_interrupted = self._awaits_answer = False
+
+    def speak(self) -> None:
+        """Note that the model answered."""
+        self._awaits_answer = False
+
+    def _cut_off(self) -> list[Signal]:
+        """Return that the process ended while a call ran, or while the model was asked."""
+        if self._has_ended:
+            return []
+        calls = [call for call in self._calls.values() if not call.is_wrapping]
+        open_ones = [place for place, call in enumerate(calls) if call.is_open]
+        if open_ones:
+            return [Signal(kind=SignalKind.CUT_OFF, at=self._last_at, call=open_ones[0])]
+        has_failed = any(sign.kind is SignalKind.API_FAILED for sign in self._signs)
+        if self._awaits_answer and not has_failed:
+            return [Signal(kind=SignalKind.API_FAILED, says=_UNANSWERED, at=self._last_at)]
+        return []
+
     def abort(self, reason: str, at: float | None) -> None:
         """End the turn before its time."""
-        self.is_over = True
+        self.end()
         if reason == "interrupted":
             self._is_interrupted = True
             self.sign(SignalKind.INTERRUPTED, at=at)
@@ -123,6 +155,7 @@ class Turn:
     def call(self, payload: Payload, at: float | None) -> None:
         """Take a call as the model made it."""
         kind, call_id = payload.type, text_of(payload.call_id) or text_of(payload.id)
+        self.speak()
         if kind == "local_shell_call":
             action = object_of(payload.action)
             call = self._new(call_id, "local_shell", at)
@@ -136,7 +169,10 @@ class Turn:
             # Of a patch the files' names are enough; its text is the files' content.
             call.set_arguments({"files": list(call.edits)} if call.edits else {"input": text})
         elif kind == "web_search_call":
-            self._new(call_id, "web_search", at).set_arguments(object_of(payload.action))
+            call = self._new(call_id, "web_search", at)
+            call.set_arguments(object_of(payload.action))
+            # Nothing follows: it is told when it has ended.
+            call.is_open = False
         elif not _is_of_code_mode(payload, _WAIT):
             self._function(self._new(call_id, _tool_name(payload), at), payload)
 
@@ -157,6 +193,7 @@ class Turn:
     def answer(self, payload: Payload, at: float | None) -> None:
         """Take a tool's answer to the model."""
         call = self._calls.get(text_of(payload.call_id))
+        self._awaits_answer = True
         if call is None:
             return
         output = read_output(value_of(payload.output))
@@ -234,6 +271,7 @@ class Turn:
             self._judge(call, "completed" if has_started else ended.get("status"), at)
 
     def _judge(self, call: DraftCall, status: object, at: float | None) -> None:
+        call.is_open = False
         if status == "declined":
             if not call.is_refused:
                 self.sign(SignalKind.REJECTED, call.command or call.tool, at)
@@ -272,7 +310,7 @@ class Turn:
             branch=thread.branch,
             instruction=self.prompt,
             calls=calls,
-            signs=tuple(self._signs),
+            signs=(*self._cut_off(), *self._signs),
             is_over=self.is_over,
             parent=self.parent or thread.parent_run(),
             name=thread.name,

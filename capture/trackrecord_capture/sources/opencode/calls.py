@@ -3,9 +3,11 @@
 import re
 from typing import Any, Final
 
+import msgspec
+
 from trackrecord.artifacts.summary.summaries import BEGINNING
 
-from ...agent_run import RunCall
+from ...agent_run import RunCall, SubAgent
 from ..excerpts import LONGEST_COMMAND, excerpt, excerpts_in
 from ..moments import seconds_of_millis
 from ..patches import MOST_EDITS, patched_files
@@ -40,7 +42,7 @@ def call_of(part: Part) -> RunCall:
     ok = None if is_stopped else _ok(status, exit_code, error)
     result = excerpt(output)
     started, ended = seconds_of_millis(time.get("start")), seconds_of_millis(time.get("end"))
-    is_timed = started is not None and ended is not None
+    is_timed = started is not None and ended is not None and status in ("completed", "error")
     return RunCall(
         tool=tool or "unknown",
         id=text_of(part.callID),
@@ -54,8 +56,13 @@ def call_of(part: Part) -> RunCall:
         result=result,
         started_at=started,
         duration_ms=(ended - started) * 1000 if is_timed else None,  # type: ignore[operator] # both
-        sub_agent=sub_agent_of(tool, arguments),
+        sub_agent=_sub_agent(tool, arguments, _text(metadata.get("sessionId"))),
     )
+
+
+def _sub_agent(tool: str, arguments: dict[str, Any], session: str) -> SubAgent | None:
+    sub_agent = sub_agent_of(tool, arguments)
+    return sub_agent and msgspec.structs.replace(sub_agent, id=session)
 
 
 def _output(state: dict[str, Any], metadata: dict[str, Any]) -> str:

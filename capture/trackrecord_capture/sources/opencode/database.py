@@ -4,17 +4,22 @@ The same file holds the keys and the accounts of the person. SQLite itself is to
 be read, so that no mistake here can reach the others.
 """
 
+import itertools
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from ...agent_run import run_outcome_id
+import msgspec
+
+from ...agent_run import AgentRun, RunCall, run_outcome_id
 from ..databases import open_read_only
 from ..source import Log, ReadRun, RecordedPrompt, Unreadable
+from ..sub_agents import with_calls_of_sub_agent
+from .calls import call_of
 from .records import Part, Session, SessionMessage, decode_message, decode_part
-from .runs import StoredMessage, exchanges, run_of
+from .runs import MOST_CALLS, StoredMessage, exchanges, run_of
 
 _READABLE: Final = frozenset({"session", "message", "part"})
 # A part with a longer text than this (a file that was attached) holds no call.
@@ -111,8 +116,26 @@ class _Reader:
         for place, exchange in enumerate(changed):
             # What follows in this session may have changed before this run did.
             resume = min(each.touched for each in changed[place:])
-            run = run_of(exchange, self._parts, parent)
+            run = self._with_sub_agents(run_of(exchange, self._parts, parent))
             yield ReadRun(run=run, resume_at=resume, position=position)
+
+    def _with_sub_agents(self, run: AgentRun) -> AgentRun:
+        """Return a run with what its sub-agents did."""
+        if not any(call.sub_agent and call.sub_agent.id for call in run.calls):
+            return run
+        return msgspec.structs.replace(run, calls=tuple(map(self._with_sub_agent, run.calls)))
+
+    def _with_sub_agent(self, call: RunCall) -> RunCall:
+        if call.sub_agent is None or not call.sub_agent.id:
+            return call
+        parts = (
+            part
+            for stored in self._messages(call.sub_agent.id)
+            for part in self._parts(stored.id)
+            if part.type == "tool"
+        )
+        inner = [call_of(part) for part in itertools.islice(parts, MOST_CALLS)]
+        return with_calls_of_sub_agent(call, inner) if inner else call
 
     def _messages(self, session_id: str) -> Iterator[StoredMessage]:
         for message_id, touched, data in self._connection.execute(_MESSAGES, (session_id,)):

@@ -7,6 +7,7 @@ import msgspec
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind
 from ...shell.git import commits_and_reverts
+from ...verdict.phrases import goes_on
 from ..excerpts import excerpt
 from ..moments import seconds_of_millis
 from ..raw_json import object_of, text_of, value_of
@@ -16,6 +17,7 @@ from .records import Part, Session, SessionMessage
 # A run that never ends must not fill the memory.
 MOST_CALLS: Final = 5000
 _LONGEST_PROMPT: Final = 32_768
+_UNANSWERED: Final = "no answer came any more"
 # The agent gave up by itself; every other error is one of the model's API or of the account.
 _OWN_ERRORS: Final = frozenset(
     {"ContextOverflowError", "MessageOutputLengthError", "StructuredOutputError", "UnknownError"}
@@ -68,8 +70,8 @@ def exchanges(
 ) -> Iterator[Exchange]:
     """Yield the prompts of a session, each with the messages after it.
 
-    Messages that opencode writes in the person's name (after a compaction, say) begin nothing: the
-    work goes on.
+    Messages that opencode writes in the person's name (after a compaction, say) begin nothing, and
+    neither does a prompt that only says so: the work goes on.
 
     Args:
         session: the session.
@@ -82,6 +84,7 @@ def exchanges(
         for place, stored in enumerate(messages)
         if stored.message.role == "user" and (words := _words(parts_of(stored.id)))
     ]
+    prompts = [each for number, each in enumerate(prompts) if not (number and goes_on(each[1]))]
     undone_from = _undone_from(session, messages)
     for number, (place, words) in enumerate(prompts):
         following = prompts[number + 1] if number + 1 < len(prompts) else None
@@ -160,7 +163,7 @@ def run_of(exchange: Exchange, parts_of: PartsOf, parent: str) -> AgentRun:
         folder=_folder(told) or exchange.session.folder,
         instruction=excerpt(exchange.words, _LONGEST_PROMPT),
         calls=calls,
-        signs=(*_signs(told, calls), *_afterwards(exchange)),
+        signs=(*_signs(answers, calls, parts_of), *_afterwards(exchange, told, calls)),
         is_over=not exchange.is_last or _is_over(told),
         parent=parent,
         name=text_of(prompt.message.agent) if exchange.session.parent else "",
@@ -205,15 +208,20 @@ def _is_over(told: Sequence[SessionMessage]) -> bool:
     return is_error or (_is_complete(last) and text_of(last.finish) not in _GOES_ON)
 
 
-def _signs(told: Sequence[SessionMessage], calls: Sequence[RunCall]) -> Iterator[Signal]:
+def _signs(
+    answers: Sequence[StoredMessage], calls: Sequence[RunCall], parts_of: PartsOf
+) -> Iterator[Signal]:
     for place, call in enumerate(calls):
         if is_refused(call):
             yield Signal(kind=SignalKind.REJECTED, says=call.error, at=call.started_at, call=place)
-    for message in told:
-        error = object_of(message.error)
+    for stored in answers:
+        message = stored.message
+        error = object_of(message.error) if message.role == "assistant" else {}
         if error:
             at = seconds_of_millis(object_of(message.time).get("completed"))
             yield Signal(kind=_kind(error), says=_said(error), at=at)
+        if message.role == "user" and goes_on(words := _words(parts_of(stored.id))):
+            yield Signal(kind=SignalKind.FOLLOWED_BY, says=words)
 
 
 def _kind(error: dict[str, Any]) -> SignalKind:
@@ -229,15 +237,27 @@ def _said(error: dict[str, Any]) -> str:
     return excerpt(message) if isinstance(message, str) else str(error.get("name", ""))[:128]
 
 
-def _afterwards(exchange: Exchange) -> Iterator[Signal]:
-    if exchange.was_stopped:
+def _afterwards(
+    exchange: Exchange, told: Sequence[SessionMessage], calls: Sequence[RunCall]
+) -> Iterator[Signal]:
+    open_ones = [place for place, call in enumerate(calls) if _is_open(call)]
+    if told and not _is_complete(told[-1]) and open_ones:
+        yield Signal(kind=SignalKind.CUT_OFF, call=open_ones[0])
+    elif exchange.was_stopped:
         yield Signal(kind=SignalKind.INTERRUPTED)
+    elif told and not _is_complete(told[-1]):
+        yield Signal(kind=SignalKind.API_FAILED, says=_UNANSWERED)
     if exchange.is_undone:
         yield Signal(kind=SignalKind.UNDONE)
     if exchange.next_words:
         yield Signal(
             kind=SignalKind.FOLLOWED_BY, says=excerpt(exchange.next_words, _LONGEST_PROMPT)
         )
+
+
+def _is_open(call: RunCall) -> bool:
+    """Return whether a call had not ended when its message was stored last."""
+    return call.ok is None and call.duration_ms is None and not (call.result or call.error)
 
 
 def _folder(told: Sequence[SessionMessage]) -> str:

@@ -1,1 +1,1 @@
-"""What is known at the moment of a failure: lines that run, known failures, files elsewhere."""
+"""Facts for the moment of a failure: lines that run, known failures, files elsewhere."""

@@ -135,7 +135,7 @@ class TriedCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def words(self) -> str:
-        """Its first words as they stand in the line: what starts it, program and subcommand."""
+        """Its first words as written: launcher, program and subcommand."""
         name = self.tool.removeprefix(_SHELL) if self.tool.startswith(_SHELL) else ""
         words = f"{self.launcher} {name}".split()
         return _spelt(self.line.split(), words) or " ".join(words)
@@ -254,7 +254,7 @@ def options_of(command: str) -> tuple[str, ...]:
 def check_by_name(
     tool: str, command: str, ok: bool | None, error: str, line: str
 ) -> tuple[TriedCheck, ...]:
-    """Return the check of a call of which nothing but names is known; nothing if it is none.
+    """Return the check of a call of which only names are known; nothing if it checks nothing.
 
     Args:
         tool: its name.

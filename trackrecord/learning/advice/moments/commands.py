@@ -28,7 +28,7 @@ _KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
 
 
 class CommandState(StrEnum):
-    """How a command fares now."""
+    """The present state of a command."""
 
     NEVER_RAN = "never ran"
     FAILS = "does not run"
@@ -39,7 +39,7 @@ class CommandState(StrEnum):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sessions in a repository show of one command.
+    """The record of one command over the sessions in a repository.
 
     Attributes:
         id: follows from the repository, the kind and the line.

@@ -11,7 +11,7 @@ FEWEST_SESSIONS: Final = 3
 
 
 class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What failed in each of the last sessions that called it.
+    """A call that failed in each of the last sessions that made it.
 
     Attributes:
         says: what failed, as it may be told: a line, or its first words.
@@ -47,7 +47,7 @@ class KnownFailure(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def is_standing(self) -> bool:
-        """Whether a person should hear of it: five sessions, over two days or in ten of them."""
+        """True for what a person should hear of: five sessions, over two days or in ten of them."""
         return is_standing(self.sessions, self.last_at - self.since)
 
 
@@ -126,7 +126,7 @@ class KnownNeed(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Where a file of a name was opened.
+    """The place where a file of a name was opened.
 
     Attributes:
         path: where, as it is told.
@@ -138,7 +138,7 @@ class KnownFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Known(Protocol):
-    """What is known of a project's earlier sessions."""
+    """The record of a project's earlier sessions."""
 
     def failure(self, key: str, machine: str) -> KnownFailure | None:
         """Return what is known of a call that failed in the last sessions; None if it ran."""
@@ -158,12 +158,12 @@ class Known(Protocol):
 
     @property
     def repeats(self) -> tuple[int, int]:
-        """How many calls were third repeats of a failing one, and how many of these failed."""
+        """The number of third repeats of failing calls, and of those that failed."""
         ...
 
 
 class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known at the moment of a failure, of one repository; a small document.
+    """The facts about one repository for the moment of a failure; a small document.
 
     Attributes:
         failures: what failed in each of the last sessions, by each name of a call.

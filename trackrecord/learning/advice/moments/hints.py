@@ -36,7 +36,7 @@ _NO_FILE: Final = re.compile(
 
 
 class HintKind(StrEnum):
-    """What a hint tells."""
+    """The kind of fact in a hint."""
 
     LINE = "line that runs"
     FAILURE = "known failure"
@@ -46,7 +46,7 @@ class HintKind(StrEnum):
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """What is told after a failure.
+    """One sentence after a failure.
 
     Attributes:
         kind: what it tells.
@@ -66,7 +66,7 @@ class Hint(msgspec.Struct, frozen=True):
 
 
 class SessionCalls(msgspec.Struct):
-    """What a session called and was told so far, as far as hints depend on it.
+    """The calls and hints of a session so far, as far as later hints depend on them.
 
     Attributes:
         id: the session.

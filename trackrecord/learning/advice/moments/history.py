@@ -27,7 +27,7 @@ _THIRD: Final = 2
 
 @dataclass(slots=True)
 class _Tries:
-    """How one session fared with one call.
+    """The results of one call in one session.
 
     Attributes:
         machine: where.
@@ -69,7 +69,7 @@ class _Line:
 
 @dataclass(slots=True)
 class _Session:
-    """What a session did so far.
+    """The progress of a session.
 
     Attributes:
         failing: the tries of checks that failed and may still be overcome, by kind.
@@ -153,7 +153,7 @@ class CallHistory:
 
     @property
     def repeats(self) -> tuple[int, int]:
-        """How many calls were third repeats of a failing one, and how many of these failed."""
+        """The number of third repeats of failing calls, and of those that failed."""
         return self._repeats[0], self._repeats[1]
 
     def failure(self, key: str, machine: str = "") -> KnownFailure | None:

@@ -20,7 +20,7 @@ _TEST = "test"
 
 @dataclass(frozen=True, slots=True)
 class CountedShare:
-    """How many of several were so.
+    """A share, with its counts.
 
     Attributes:
         part: how many were.
@@ -49,7 +49,7 @@ class CountedShare:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionReplay:
-    """What would have been told in recorded sessions.
+    """The hints that recorded sessions would have got.
 
     Attributes:
         sessions: sessions in which something was called that can be tried again.

@@ -1,0 +1,277 @@
+"""Read a git repository: bounded, changing nothing, and running nothing that it names.
+
+A repository may be anybody's. Its configuration can name programs for many occasions: pagers,
+filters, signatures, hooks, file system monitors, ways to fetch. Only git's plumbing is called,
+which compares objects and no files, and each of these occasions is switched off besides. Objects
+that are missing are not fetched, and no lock is taken.
+"""
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final, NamedTuple
+
+_PATIENCE_S: Final = 5.0
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_MOST_COMMITS: Final = 20_000
+_LARGEST_BLOB: Final = 1024 * 1024
+_CHUNK: Final = 65_536
+_HASH: Final = 40
+_OPTIONS: Final = (
+    "--no-pager",
+    "--no-replace-objects",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.pager=cat"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "protocol.allow=never"),
+    *("-c", "gc.auto=0"),
+)
+# Tags and branches of every kind, and the heads of all working trees; stashes hold no commits.
+_ALL: Final = ("--exclude=refs/stash", "--all")
+# Where somebody who works on the repository takes back what is in it: no fork's branches.
+_OWN_BRANCHES: Final = ("HEAD", "--branches", "--remotes=origin")
+
+
+class GitUnread(Exception):
+    """Raised when git does not answer in time, says too much, or refuses."""
+
+
+class CommitFacts(NamedTuple):
+    """What is needed of a commit to know it again after a rebase.
+
+    Attributes:
+        hash: its full hash.
+        author: when it was written and by whom; an amended or moved commit keeps both.
+        at: when it was committed, seconds since the epoch.
+        text: its message.
+    """
+
+    hash: str
+    author: str
+    at: float
+    text: str = ""
+
+
+class GitReading:
+    """Answers questions about a repository.
+
+    Args:
+        tree: its main working tree, or its folder if it is bare.
+        patience_s: how long all questions together may take.
+    """
+
+    def __init__(self, tree: Path, patience_s: float = _PATIENCE_S) -> None:
+        self._tree = tree
+        self._deadline = time.monotonic() + patience_s
+
+    def state(self) -> bytes:
+        """Return a text that changes whenever a branch, a tag or the head moves.
+
+        Raises:
+            GitUnread: as all methods do.
+        """
+        return self._ask("show-ref", "--head", may_fail=True)
+
+    def known(self, commits: Sequence[str]) -> dict[str, str]:
+        """Return the full hashes of the commits that the repository has, by how they are spelt."""
+        asked = "".join(f"{commit}^{{commit}}\n" for commit in commits)
+        lines = self._ask("cat-file", "--batch-check=%(objectname)", given=asked.encode())
+        found = zip(commits, lines.decode(errors="replace").splitlines(), strict=False)
+        return {commit: line for commit, line in found if _is_hash(line)}
+
+    def unreachable(self, commits: Sequence[str]) -> frozenset[str]:
+        """Return those commits that neither a branch nor a tag nor a head leads to."""
+        if not commits:
+            return frozenset()
+        most = f"--max-count={_MOST_COMMITS}"
+        lines = self._ask("rev-list", most, *commits, "--not", *_ALL).decode().split()
+        if len(lines) == _MOST_COMMITS:
+            raise GitUnread
+        return frozenset(commits) & frozenset(lines)
+
+    def reverts(self, since: float) -> list[CommitFacts]:
+        """Return the commits since a moment that say of themselves that they revert another one."""
+        says = ("--fixed-strings", "--grep=This reverts commit ")
+        return self._commits("%B", (*says, *_OWN_BRANCHES), since)
+
+    def commits(self, since: float) -> list[CommitFacts]:
+        """Return the commits since a moment that something leads to, without their messages."""
+        return self._commits("", _ALL, since)
+
+    def facts(self, commits: Sequence[str]) -> dict[str, CommitFacts]:
+        """Return what is known of commits, by their hashes."""
+        if not commits:
+            return {}
+        return {each.hash: each for each in self._commits("", ("--no-walk", *commits), None)}
+
+    def _commits(self, text: str, asked: Iterable[str], since: float | None) -> list[CommitFacts]:
+        bounds = [] if since is None else [f"--since=@{int(since)}"]
+        form = f"--format=%x00%H%n%at %ae%n%ct%n{text}"
+        told = self._ask("rev-list", f"--max-count={_MOST_COMMITS}", *bounds, form, *asked)
+        return list(filter(None, map(_facts, told.decode(errors="replace").split("\0")[1:])))
+
+    def changed(self, commit: str) -> list[tuple[str, str, str]]:
+        """Return the blobs before and after, and the path, of each file that a commit changed.
+
+        A blob that is not there is all zeros. Of a merge nothing is returned.
+        """
+        options = ("-r", "--root", "--no-renames", "--no-commit-id", "--raw", "--no-abbrev", "-z")
+        parts = self._ask("diff-tree", *options, "--no-ext-diff", "--no-textconv", commit)
+        words = parts.decode(errors="surrogateescape").split("\0")
+        changes = []
+        for told, path in zip(words[::2], words[1::2], strict=False):
+            fields = told.split(" ")
+            if len(fields) > 3 and path:
+                changes.append((fields[2], fields[3], path))
+        return changes
+
+    def branches(self, most: int) -> list[str]:
+        """Return the newest commits of the branches that changed last."""
+        options = ("--sort=-committerdate", f"--count={most}", "--format=%(objectname)")
+        told = self._ask("for-each-ref", *options, "refs/heads", "refs/remotes")
+        return list(dict.fromkeys(told.decode().split()))
+
+    def lines(self, names: Sequence[str]) -> dict[str, frozenset[bytes]]:
+        """Return the lines of blobs by their names, as "HASH" and "COMMIT:PATH".
+
+        One that is missing has none. White space at both ends does not count, nor do empty lines.
+        """
+        asked = "".join(f"{name}\n" for name in names if "\n" not in name)
+        given = asked.encode(errors="surrogateescape")
+        sizes = self._ask("cat-file", "--batch-check=%(objecttype) %(objectsize)", given=given)
+        small = [
+            name
+            for name, told in zip(asked.splitlines(), sizes.decode().splitlines(), strict=False)
+            if told.startswith("blob ") and int(told.removeprefix("blob ")) <= _LARGEST_BLOB
+        ]
+        if len(sizes.splitlines()) != len(asked.splitlines()):
+            raise GitUnread
+        given = "".join(f"{name}\n" for name in small).encode(errors="surrogateescape")
+        told = self._ask("cat-file", "--batch=%(objectsize)", given=given) if small else b""
+        found: dict[str, frozenset[bytes]] = dict.fromkeys(names, frozenset())
+        position = 0
+        for name in small:
+            end = told.index(b"\n", position)
+            size = int(told[position:end])
+            found[name] = lines_of(told[end + 1 : end + 1 + size])
+            position = end + size + 2
+        return found
+
+    def _ask(self, *arguments: str, given: bytes = b"", may_fail: bool = False) -> bytes:
+        program = shutil.which("git")
+        if program is None or not Path(program).is_absolute():
+            raise GitUnread
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise GitUnread
+        try:
+            process = subprocess.Popen(  # noqa: S603 - git itself, with words of ours
+                [program, "-C", str(self._tree), *_OPTIONS, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_variables(),
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError:
+            raise GitUnread from None
+        with process:
+            try:
+                told = _exchanged(process, given, self._deadline)
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
+        if process.returncode and not may_fail:
+            raise GitUnread
+        return told
+
+
+def lines_of(text: bytes) -> frozenset[bytes]:
+    """Return the lines of a text, without white space at their ends; empty ones do not count."""
+    return frozenset(filter(None, map(bytes.strip, text.splitlines())))
+
+
+def _variables() -> dict[str, str]:
+    """Return git's variables: nothing of the agent's, nothing that asks, writes or fetches."""
+    kept = {
+        name: os.environ[name] for name in ("HOME", "PATH", "XDG_CONFIG_HOME") if name in os.environ
+    }
+    return kept | {
+        "LC_ALL": "C",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        # No protocol has this name, so that none is allowed.
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_SSH_COMMAND": "false",
+        "GIT_ASKPASS": "false",
+        "GIT_PAGER": "cat",
+    }
+
+
+def _exchanged(process: subprocess.Popen[bytes], given: bytes, deadline: float) -> bytes:
+    """Give a process its input, and return its output."""
+    assert process.stdin is not None  # noqa: S101 - a pipe, as asked for
+    assert process.stdout is not None  # noqa: S101 - a pipe, as asked for
+    told: list[bytes] = []
+    size = 0
+    with selectors.DefaultSelector() as ready:
+        for pipe in (process.stdin, process.stdout):
+            os.set_blocking(pipe.fileno(), False)
+        ready.register(process.stdout, selectors.EVENT_READ)
+        ready.register(process.stdin, selectors.EVENT_WRITE)
+        while ready.get_map():
+            left = deadline - time.monotonic()
+            events = ready.select(left) if left > 0 else []
+            if not events:
+                raise GitUnread
+            for key, _ in events:
+                if key.fileobj is process.stdin:
+                    given = _give(process.stdin, given)
+                    if not given:
+                        ready.unregister(process.stdin)
+                        with suppress(BrokenPipeError):
+                            process.stdin.close()
+                    continue
+                part = os.read(key.fd, _CHUNK)
+                if not part:
+                    ready.unregister(process.stdout)
+                size += len(part)
+                if size > _MOST_BYTES:
+                    raise GitUnread
+                told.append(part)
+    return b"".join(told)
+
+
+def _give(pipe: IO[bytes], given: bytes) -> bytes:
+    """Write as much as there is room for; return what is left, nothing if nobody reads it."""
+    try:
+        return given[os.write(pipe.fileno(), given) :] if given else given
+    except BlockingIOError:
+        return given
+    except BrokenPipeError:
+        return b""
+
+
+def _facts(told: str) -> CommitFacts | None:
+    hashed, _, rest = told.partition("\n")
+    author, _, rest = rest.partition("\n")
+    at, _, text = rest.partition("\n")
+    # What follows is rev-list's own line for the next commit.
+    return (
+        CommitFacts(hashed, author, float(at), text) if _is_hash(hashed) and at.isdigit() else None
+    )
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) >= _HASH and all(digit in "0123456789abcdef" for digit in text)
