@@ -91,7 +91,7 @@ sys.exit(main())
 
 @pytest.fixture
 def made_up(tmp_path):
-    """A user with an agent that nobody has heard of; runs commands as that user."""
+    """A user with an unknown agent; runs commands as that user."""
     package = tmp_path / "more" / "made_up"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(MADE_UP)

@@ -70,7 +70,7 @@ class Reading:
 
 
 def only(read):
-    """What reads logs, and no repositories."""
+    """A reader of logs, and of no repositories."""
     return LiveReader(read, lambda: None)
 
 

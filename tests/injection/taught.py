@@ -54,7 +54,7 @@ from trackrecord_worker.services import Services
 _PATIENCE_S: Final = 300.0
 
 
-class BatchChanges(NamedTuple):
+class InjectedFleet(NamedTuple):
     """A running `trackrecord up`, and what it has learnt.
 
     Attributes:
@@ -71,7 +71,7 @@ class BatchChanges(NamedTuple):
 
 
 @contextmanager
-def learning_everything() -> Iterator[BatchChanges]:
+def learning_everything() -> Iterator[InjectedFleet]:
     """Yield it when everything is learnt; it is stopped at the end."""
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
@@ -85,7 +85,7 @@ def learning_everything() -> Iterator[BatchChanges]:
             http={"port": 0},
         )
         with _up(settings, log) as url:
-            yield BatchChanges(settings, url, log, _teach(settings, url, home))
+            yield InjectedFleet(settings, url, log, _teach(settings, url, home))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from tests.injection.paths import (
     project_of,
     projects_of,
 )
-from tests.injection.taught import Learnt, recorded, until
+from tests.injection.taught import InjectedFleet, recorded, until
 from trackrecord.artifacts.contents import StoredPart
 from trackrecord.artifacts.summary.summaries import describe, summary
 from trackrecord.inflight.errors import TaskError, TaskInFlight
@@ -238,7 +238,7 @@ def check(path: str, reader: str, shown: Sequence[str]) -> None:
     assert [line for line in entries if not own.fullmatch(line) and line not in HEADINGS] == []
 
 
-def ask_rankings(learnt: Learnt, language: Language = "en") -> Callable[[str, str], str]:
+def ask_rankings(learnt: InjectedFleet, language: Language = "en") -> Callable[[str, str], str]:
     reader = RankingsReader(learnt.settings)
 
     def ask(project: str, task: str) -> str:
@@ -247,7 +247,7 @@ def ask_rankings(learnt: Learnt, language: Language = "en") -> Callable[[str, st
     return ask
 
 
-def ask_context(learnt: Learnt) -> Callable[[str, str], str]:
+def ask_context(learnt: InjectedFleet) -> Callable[[str, str], str]:
     reader = RankingsReader(learnt.settings)
 
     def ask(project: str, task: str) -> str:
@@ -257,7 +257,7 @@ def ask_context(learnt: Learnt) -> Callable[[str, str], str]:
     return ask
 
 
-def ask_hook(learnt: Learnt) -> Callable[[str, str], str]:
+def ask_hook(learnt: InjectedFleet) -> Callable[[str, str], str]:
     settings = learnt.settings
     answers = HookAnswers(settings, settings.hooks, lambda folder: folder[1:], lambda _: None)
 
@@ -268,7 +268,7 @@ def ask_hook(learnt: Learnt) -> Callable[[str, str], str]:
     return ask
 
 
-def ask_mcp(learnt: Learnt) -> Callable[[str, str], str]:
+def ask_mcp(learnt: InjectedFleet) -> Callable[[str, str], str]:
     reader = RankingsReader(learnt.settings)
 
     def ask(project: str, task: str) -> str:
@@ -382,7 +382,7 @@ def test_a_session_starts_without_the_words_that_one_agent_reported(learnt):
     assert both in prompt("one-agent").splitlines()
 
 
-def teach(learnt: Learnt, project: str, bodies: list[dict[str, object]]) -> None:
+def teach(learnt: InjectedFleet, project: str, bodies: list[dict[str, object]]) -> None:
     """Have the workers learn outcomes, and count their advice."""
     worker = Services(learnt.settings, create_app(learnt.settings))
     for body in bodies:

@@ -28,7 +28,7 @@ _AFTER_TOOL: Final = "PostToolUse"
 
 @dataclass(frozen=True, kw_only=True)
 class SettingsHooks:
-    """How an agent is made to report its runs by hooks in its settings.
+    """The installation of hooks in an agent's settings, by which it reports its runs.
 
     Attributes:
         name: the agent's name.

@@ -49,7 +49,7 @@ class HeadMove(NamedTuple):
 
     @property
     def action(self) -> str:
-        """What git was asked to do."""
+        """A request to git."""
         return self.why.partition(":")[0].partition(" ")[0]
 
     @property
@@ -65,7 +65,7 @@ class HeadMoves:
         self._read: dict[str, tuple[float, tuple[HeadMove, ...]]] = {}
 
     def with_commits(self, run: AgentRun) -> AgentRun:
-        """Return a run with the commits that it made and that stood when it ended."""
+        """Return a run with the commits that it made and that were there when it ended."""
         if not run.folder or not any(call.command for call in run.calls):
             return run
         moves = [
@@ -106,7 +106,7 @@ def head_moves(folder: str) -> Iterator[HeadMove]:
 
 
 def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
-    """Return the commits that a run made and that stood when it ended, in order.
+    """Return the commits that a run made and that were there when it ended, in order.
 
     Made are those that an output names, and those within the time of a call that asks git for one.
     If no call asks git for anything of the kind, a program that a call started may have: then each
@@ -128,7 +128,7 @@ def commits_made(run: AgentRun, moves: Iterable[HeadMove]) -> tuple[str, ...]:
 
 
 class _CallTime(NamedTuple):
-    """When a command ran, and what it asked git to do with the head, if it did."""
+    """A command's time, and what it asked git to do with the head."""
 
     start: float
     end: float
@@ -166,7 +166,7 @@ def _reset(made: list[str], move: HeadMove) -> None:
 
 
 def _end_of(path: Path) -> bytes:
-    """Return the end of a file; nothing if it cannot be read or is none, as a pipe."""
+    """Return the end of a file; nothing of what cannot be read, or of a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:

@@ -44,7 +44,7 @@ class GitUnread(Exception):
 
 
 class CommitFacts(NamedTuple):
-    """What is needed of a commit to know it again after a rebase.
+    """The parts of a commit by which it is recognised after a rebase.
 
     Attributes:
         hash: its full hash.
@@ -254,7 +254,7 @@ def _exchanged(process: subprocess.Popen[bytes], given: bytes, deadline: float) 
 
 
 def _give(pipe: IO[bytes], given: bytes) -> bytes:
-    """Write as much as there is room for; return what is left, nothing if nobody reads it."""
+    """Write as much as there is room for; return the rest, or nothing once the reader is gone."""
     try:
         return given[os.write(pipe.fileno(), given) :] if given else given
     except BlockingIOError:

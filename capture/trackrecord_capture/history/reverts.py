@@ -1,4 +1,4 @@
-"""What a commit that was thrown away says of the run that made it."""
+"""The verdict on a run whose commit was thrown away."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Which commits of earlier runs were thrown away, by whomever, and the verdict that follows.
+"""Commits of earlier runs that anybody threw away, and the verdict that follows.
 
 A commit is thrown away if a later one reverts it, or if no branch leads to it any more and none
 holds its change in another form. Amending, rebasing and squashing a commit keep the change. What a
@@ -51,7 +51,7 @@ class Thrown(NamedTuple):
 
 
 class RepositoryNews(NamedTuple):
-    """What a repository says of the runs whose commits it has, as far as it has not been said.
+    """The news of a repository about the runs whose commits it has.
 
     Attributes:
         tree: its main working tree.
@@ -233,7 +233,7 @@ class Reverts:
 
 
 class _Held:
-    """Whether anything holds the change of a commit that no branch leads to.
+    """Return whether anything holds the change of a commit that no branch leads to.
 
     Args:
         git: the repository.
@@ -269,7 +269,7 @@ class _Held:
 
 
 class LineChange:
-    """What a commit changed, line by line.
+    """The changes of a commit, line by line.
 
     Args:
         files: the lines of each file before and after.
@@ -317,7 +317,7 @@ def _file_lines(tree: Path, path: str) -> frozenset[bytes]:
 
 
 def _read(path: Path) -> bytes:
-    """Return a file's content; nothing of what is too large or is no file, as a pipe."""
+    """Return a file's content; nothing of one that is too large, or of a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError):

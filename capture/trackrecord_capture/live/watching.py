@@ -30,7 +30,7 @@ Read = Callable[[Source, Log], str | None]
 
 
 class LiveReader(NamedTuple):
-    """What reads for the thread that watches.
+    """The readers of the thread that watches.
 
     Attributes:
         read: reads a log.

@@ -109,7 +109,7 @@ class _Turn:
 
 
 class Conversation:
-    """What is known of a session, filled in by an adapter; whoever reads it takes the runs out.
+    """A session, filled in by an adapter; its runs are taken out by the reader.
 
     Args:
         agent: the agent's name.

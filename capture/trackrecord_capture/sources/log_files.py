@@ -36,7 +36,7 @@ def by_last_change(found: Iterable[tuple[float, Log]]) -> Iterator[Log]:
 
 
 def rewritten(log: Log) -> Log:
-    """Return a log that is written anew as a whole: its version is the time of its last change."""
+    """Return a log that is rewritten as a whole: its version is the time of its last change."""
     return Log(path=log.path, size=log.size, version=log.path.stat().st_mtime_ns)
 
 

@@ -16,7 +16,7 @@ _NOT_AN_OBJECT: Final = "it is not an object in JSON"
 
 
 class MessageReader(Protocol):
-    """What an adapter does with the records of one log.
+    """An adapter's work on the records of one log.
 
     Attributes:
         conversation: what it fills in.

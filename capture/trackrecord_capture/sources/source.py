@@ -76,7 +76,7 @@ class Source(Protocol):
 
     @property
     def pattern(self) -> str:
-        """What the paths of its logs end in, as a glob: `rollout-*.jsonl`."""
+        """The end of the paths of its logs, as a glob: `rollout-*.jsonl`."""
         ...
 
     def homes(self) -> Sequence[Path]:

@@ -1,4 +1,4 @@
-"""What a person's next prompt says of the run before it.
+"""The verdict of a person's next prompt on the run before it.
 
 A correction counts only at the *beginning* of a prompt, after fillers such as "no," or "hmm": what
 comes later is more often about the next task. "No problem" and "that's not wrong" are no

@@ -100,7 +100,7 @@ class MessageTeller:
         return datetime.fromtimestamp(self.at, UTC).isoformat().replace("+00:00", "Z")
 
     def begin(self) -> None:
-        """Write what stands above the first prompt."""
+        """Write the head of a log, above the first prompt."""
 
     def prompt(self, text: str) -> None:
         raise NotImplementedError

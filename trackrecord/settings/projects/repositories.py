@@ -36,7 +36,7 @@ class Repository(NamedTuple):
 
 
 class GitFolders(NamedTuple):
-    """Where git keeps what it knows of a working tree.
+    """The folder in which git keeps its record of a working tree.
 
     Attributes:
         tree: the main working tree; of all worktrees the same one.

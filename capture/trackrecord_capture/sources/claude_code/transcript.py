@@ -235,7 +235,7 @@ class _Reader:
         self._shorten()
 
     def _return_to(self, record: str | None, new: OpenRun | None) -> None:
-        """Take back the runs that stood behind a record to which the person went back.
+        """Take back the runs that followed a record to which the person went back.
 
         Args:
             record: the record behind which the session goes on; "" for its very beginning, None if

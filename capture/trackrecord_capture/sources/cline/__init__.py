@@ -69,7 +69,7 @@ class _Session:
         self.conversation = Conversation(_NAME, TOOLS)
 
     def fill(self, document: dict[str, Any]) -> Conversation:
-        """Take all messages; what is known of the session stands in a file beside them."""
+        """Take all messages; the session's own data are in a file beside them."""
         about = self._about()
         self.conversation.session = as_text(document.get("sessionId"))
         self.conversation.folder = as_text(about.get("cwd"))

@@ -37,7 +37,7 @@ TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
 class CodexHooks:
-    """How Codex is made to report its runs."""
+    """The installation of hooks by which Codex reports its runs."""
 
     name = NAME
     label = LABEL

@@ -54,7 +54,7 @@ class GeminiChat:
         self.conversation = Conversation(agent, TOOLS)
 
     def describe(self, record: dict[str, Any]) -> None:
-        """Take the session's id; the folder stands in a file beside the chats."""
+        """Take the session's id; the folder is in a file beside the chats."""
         self.conversation.session = as_text(record.get("sessionId")) or self._path.stem
         self.conversation.folder = self._folder()
         # A sub-agent's chat lies in a folder with the id of its parent's session.

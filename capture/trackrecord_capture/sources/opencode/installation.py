@@ -19,7 +19,7 @@ _FIRST_WORDS: Final = "// trackrecord: "
 
 
 class OpenCodePlugin:
-    """How opencode is made to report its runs."""
+    """The installation of the plugin by which opencode reports its runs."""
 
     name = NAME
     label = LABEL
