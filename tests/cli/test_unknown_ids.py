@@ -43,6 +43,9 @@ TABLE = [
     ("lesson", "lessons", "show", "MISTYPED"),
     ("lesson", "lessons", "dismiss", "MISTYPED"),
     ("lesson", "lessons", "restore", "MISTYPED"),
+    ("command", "commands", "show", "MISTYPED"),
+    ("command", "commands", "dismiss", "MISTYPED"),
+    ("command", "commands", "restore", "MISTYPED"),
     ("memory", "memories", "confirm", "MISTYPED"),
     ("memory", "memories", "reject", "MISTYPED"),
     ("memory", "memories", "forget", "MISTYPED"),
@@ -58,6 +61,11 @@ TABLE = [
 ]
 # A dead letter may not say which project it is of; who may use the server is not a project's own.
 OF_NO_PROJECT = {"dead": (), "token": ("--json",)}
+# A call of a captured run, with the check that its command line ran.
+TESTED = {
+    "tool": "shell:pytest", "ok": True, "args": {"command": "pytest -q"},
+    "checks": [{"kind": "test", "state": "passed", "line": "pytest -q", "is_whole": True}],
+}  # fmt: skip
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
     ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
@@ -76,7 +84,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
             {
                 "outcome_id": f"the-outcome-{letter * 9}", "task_id": f"mend-the-login-{number}",
                 "success": number != 3, "strategy": "Split by component",
-                "criteria": {"readable": "helpful"}, "tool_graph": [{"tool": "find"}, failing],
+                "criteria": {"readable": "helpful"}, "tool_graph": [{"tool": "find"}, failing, TESTED],
             }
             for number, letter in enumerate("abcd")
         )
@@ -84,6 +92,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
     assert trackrecord("consolidate", "--project", project).status == 0
     (record,) = trackrecord("competences", "list", *mine).json
     (lesson, *_) = trackrecord("lessons", "list", *mine, "--all").json
+    (command, *_) = trackrecord("commands", "list", *mine).json
     memory = trackrecord("memories", "add", "The login test needs port 5432", *mine).json["id"]
     made = trackrecord("token", "create", "--project", project, "--json").json["id"]
     error = trackrecord("errors", "record", "t", "m", *mine).json["id"]
@@ -102,7 +111,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
             "pattern": "split-by-component", "criterion": "readable", "task": "mend-the-login-2",
             "record": record["id"], "outcome": "the-outcome-ccccccccc", "lesson": lesson["id"],
             "memory": memory, "error": error, "artifact": artifact, "entry": "memory:some-entry",
-            "letter": letter, "token": made,
+            "letter": letter, "token": made, "command": command["id"],
         }  # fmt: skip
         client.xdel("trackrecord:dead", letter)
 

@@ -99,7 +99,7 @@ def test_a_program_without_tracing_sends_its_spans_with_its_folder_and_project(s
 
 
 _OWN = """
-from tests.producers.bare_install.opentelemetry import trace
+from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 from pydantic_ai import Agent

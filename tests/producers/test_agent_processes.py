@@ -134,7 +134,7 @@ def test_a_fork_in_the_middle_of_the_threads_imports_does_not_hang_the_child(age
 # Prints the modules that are looked for while nothing keeps the process from forking.
 WATCHING = """
 import sys, trackrecord
-from trackrecord import forking
+from trackrecord.process import forking
 
 unguarded = set()
 

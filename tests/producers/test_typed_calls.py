@@ -95,7 +95,8 @@ OF_THE_STORE = {"amended_by", "judged_by"}
     [
         (OutcomeFields, set(Outcome.__struct_fields__) - {"task_id", "success"} - OF_THE_STORE),
         (AttemptFields, set(Outcome.__struct_fields__) - {"task_id"} - OF_THE_STORE),
-        (ToolCallFields, set(ToolCall.__struct_fields__)),
+        # The capture of agents' sessions fills in the checks.
+        (ToolCallFields, set(ToolCall.__struct_fields__) - {"checks"}),
         (TriggerFields, set(Trigger.__struct_fields__)),
         (ProcessFields, set(Process.__struct_fields__)),
         (CostFields, set(Cost.__struct_fields__)),

@@ -93,7 +93,8 @@ def test_modules_of_questions_alone_do_not_write():
     assert named["operation/flow"] >= {"xrange"}
     writers = {name for name, used in named.items() if used & WRITES}
     assert writers == {
-        "access/fake_store", "access/project_store", "experience/competences",
+        "access/fake_store", "access/project_store", "experience/commands",
+        "experience/competences",
         "experience/lessons", "experience/memories", "experience/patterns",
         "figures/effect", "figures/evaluation", "operation/dead_letters", "operation/tokens",
         "prompt_documents/changing", "reports/amendments", "reports/feedback",

@@ -19,11 +19,14 @@ from .intake import take_scores
 
 
 class _Score(msgspec.Struct, rename="camel"):
+    # Read by their names in JSON, see `score_facts`.
     name: str
     value: float | str | bool
     id: str | None = None
     trace_id: str | None = None
+    observation_id: str | None = None
     session_id: str | None = None
+    data_type: str | None = None
     comment: str | None = None
     timestamp: datetime | None = None
 
