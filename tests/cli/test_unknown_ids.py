@@ -84,7 +84,8 @@ def known(learnt, trackrecord, project, tmp_path, up):
             {
                 "outcome_id": f"the-outcome-{letter * 9}", "task_id": f"mend-the-login-{number}",
                 "success": number != 3, "strategy": "Split by component",
-                "criteria": {"readable": "helpful"}, "tool_graph": [{"tool": "find"}, failing, TESTED],
+                "criteria": {"readable": "helpful"},
+                "tool_graph": [{"tool": "find"}, failing, TESTED],
             }
             for number, letter in enumerate("abcd")
         )
