@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
+from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
@@ -120,7 +121,12 @@ class Adviser:
             self._begin_holdout(project, project_id)
         cost_s = time.perf_counter() - started
         written = write_advice(
-            self._client, self._settings, document, cost_s=cost_s, force=force, facts=facts
+            self._client,
+            self._settings,
+            document,
+            cost_s=cost_s,
+            force=force,
+            moments=MomentDocument(repositories=facts),
         )
         if written:
             note_lessons(

@@ -1,0 +1,61 @@
+"""The call that agents make after a call of a tool failed: one line of what is known of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.prompt.reading.client import process_reader
+from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
+from trackrecord.wire.tried_calls import failed_call
+
+_LONGEST_NAME: Final = 200
+_hints: Final = FailureHints()
+
+
+def after_failure(
+    tool: str,
+    *,
+    command: str = "",
+    path: str = "",
+    error: object = "",
+    session: str = "",
+    agent: str = "",
+    project: str | None = None,
+) -> str:
+    """Return one line on a call of a tool that has just failed; "" if nothing is known of it.
+
+    Put it behind the error that the model reads. It names a command that ran, where a file was
+    found, or says that the call has failed in each of the last sessions. Each fact is told once a
+    session and agent, at most three a session, and nothing that the error says itself.
+
+    Never raises, and waits for Redis no longer than `rankings` does: without it, "" is returned.
+
+    Args:
+        tool: the name of the tool, as in the calls that you report.
+        command: the command line, if the tool is a shell.
+        path: the file that the call was about, for a tool for files.
+        error: the text of the error, or the exception.
+        session: the session or conversation; `metadata={"session": …}` of the outcomes. Without
+            one, the process is the session.
+        agent: which agent of the session called, where there are several.
+        project: whose history; the settings' project when not given.
+    """
+    try:
+        reader = process_reader()
+        name = project or reader.settings.project or DEFAULT_PROJECT
+        text = str(error)
+        call = failed_call(str(tool), command=str(command), path=str(path), error=text)
+        if call is None:
+            return ""
+        document = reader.moments(name)
+        failed = FailedCall(
+            call=call,
+            error=text,
+            session=str(session)[:_LONGEST_NAME],
+            agent=str(agent)[:_LONGEST_NAME],
+        )
+        decided = _hints.decide(name, document, failed, lambda _points: 1.0)
+    except Exception:  # noqa: BLE001 - nothing may reach the agent
+        return ""
+    return "" if decided is None else decided.text
