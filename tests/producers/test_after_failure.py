@@ -103,5 +103,5 @@ def test_a_redis_that_hangs_costs_one_deadline(home, hung_port):
     reader = RankingsReader(settings)
     with given_readers.within(reader):
         assert failed() == ""
-        assert reader._retry_at > time.monotonic()  # noqa: SLF001 - whether it will be asked
+        assert reader._retry_at > time.monotonic()
         assert failed() == ""

@@ -266,9 +266,7 @@ def read_moments(
     return _stamped(client, settings, project, ADVICE_COMPUTED_AT, MOMENTS)
 
 
-def read_moments_stamp(
-    client: redis.Redis, settings: AgentSettings, project: str
-) -> bytes | None:
+def read_moments_stamp(client: redis.Redis, settings: AgentSettings, project: str) -> bytes | None:
     """Return what changes whenever that does; None where nothing is cached."""
     stamp: Any = client.hget(settings.keys.rankings(project), ADVICE_COMPUTED_AT)
     return stamp  # type: ignore[no-any-return]

@@ -157,9 +157,7 @@ def hint_after(
     return None
 
 
-def _by_error(
-    known: Known, hints: Iterator[Hint], call: TriedCall, machine: str
-) -> Iterator[Hint]:
+def _by_error(known: Known, hints: Iterator[Hint], call: TriedCall, machine: str) -> Iterator[Hint]:
     """Yield the hints for which the words of an error alone are reason enough."""
     template = error_template(call.error)
     for hint in hints:
