@@ -24,7 +24,7 @@ LABEL: Final = "Claude Code"
 # In seconds. Whatever asks is waited for; whatever notes an end is not.
 _ASKING_S: Final = 2
 _NOTING_S: Final = 5
-_ASKING: Final = ("SessionStart", "UserPromptSubmit")
+_ASKING: Final = ("SessionStart", "UserPromptSubmit", "PostToolUseFailure")
 _NOTING: Final = ("Stop", "SubagentStop")
 _AT_THE_END: Final = "SessionEnd"
 _AFTER_TOOL: Final = "PostToolUse"

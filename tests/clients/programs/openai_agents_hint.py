@@ -12,8 +12,8 @@ from openai.types.responses import (
 
 
 class Script(Model):
-    async def get_response(self, *_arguments, input, **_options):
-        given = [each for each in input if each.get("type") == "function_call_output"]
+    async def get_response(self, *_arguments, **options):
+        given = [each for each in options["input"] if each.get("type") == "function_call_output"]
         if given:
             text = ResponseOutputText(text=given[0]["output"], type="output_text", annotations=[])
             said = ResponseOutputMessage(

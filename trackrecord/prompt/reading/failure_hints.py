@@ -100,12 +100,15 @@ class FailureHints:
             session = self._session(project, failed.session)
             session.add(failed.call)
             hint = _hint(document, failed, error, session, now)
-            if hint is None:
-                return None
-            before = earlier()
+        if hint is None or hint.entry in document.withdrawn:
+            return None
+        before = earlier()
+        with self._lock:
+            session = self._session(project, failed.session)
             if before is not None:
                 session = self._replaced(project, session, before, failed.call)
-                hint = _hint(document, failed, error, session, now)
+            # Asked again: another call of the session may have been told meanwhile.
+            hint = _hint(document, failed, error, session, now)
             if hint is None or hint.entry in document.withdrawn:
                 return None
             session.note(hint, failed.agent)

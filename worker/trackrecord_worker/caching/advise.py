@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Engine
 
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
-from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
@@ -110,8 +109,8 @@ class Adviser:
                 now=time.time(),
                 tool_names=own_tool_names(),
             )
-            facts = build_moments(connection, project, self._settings.rules)
-            document = with_standing(document, facts)
+            moments = build_moments(connection, project, self._settings.rules)
+            document = with_standing(document, moments)
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
@@ -126,7 +125,7 @@ class Adviser:
             document,
             cost_s=cost_s,
             force=force,
-            moments=MomentDocument(repositories=facts),
+            moments=moments,
         )
         if written:
             note_lessons(
