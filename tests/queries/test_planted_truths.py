@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.moments.hints import SessionCalls, hint_after
 from trackrecord.resources.experience.commands import CommandState
@@ -17,6 +16,7 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.tried_calls import tried_digest, tried_run
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
