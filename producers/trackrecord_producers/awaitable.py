@@ -77,6 +77,7 @@ async def aafter_failure(
     session: str = "",
     agent: str = "",
     project: str | None = None,
+    source: str = "",
 ) -> str:
     """Call `trackrecord.after_failure` without blocking the event loop."""
     text: str = await _in_thread(
@@ -88,6 +89,7 @@ async def aafter_failure(
         session=session,
         agent=agent,
         project=project,
+        source=source,
     )
     return text
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -10,11 +10,14 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.learning.advice.assignment import assign
+from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.settings.projects.repositories import repository_of
+from trackrecord.wire.hint import HintBody
 
 from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..agents.installed import read_installed
@@ -70,11 +73,17 @@ class FailureAnswers:
         settings: where facts are read from, and what is told.
         project_of: names the project of a folder.
         sources: the adapters of the agents' logs, by the agent's name.
+        publish: reports what was told, or was not.
     """
 
     def __init__(
-        self, settings: DaemonSettings, project_of: ProjectOf, sources: Mapping[str, Source]
+        self,
+        settings: DaemonSettings,
+        project_of: ProjectOf,
+        sources: Mapping[str, Source],
+        publish: Callable[[HintBody], object],
     ) -> None:
+        self._publish = publish
         self._settings = settings
         self._sources = sources
         self._reader = RankingsReader(settings)
@@ -113,10 +122,14 @@ class FailureAnswers:
         )
         if decided is None or self._is_held_out(project, agent, failure.session):
             return ""
+        self._publish(decided.report(project, failed, agent))
         return decided.text
 
-    def _probability(self, points: int) -> float:  # noqa: ARG002 - of the trial
-        return 1.0 if self._settings.hooks.moment == "true" else 0.0
+    def _probability(self, points: int) -> float:
+        """Return the probability of a hint: left to chance only where the user agreed."""
+        if self._settings.hooks.moment == "record":
+            return 0.0
+        return probability_of(points) if effect_consent(self._settings.home) else 1.0
 
     def _is_held_out(self, project: str, agent: str, session: str) -> bool:
         """Return whether the session belongs to the holdout of runs, and gets nothing."""

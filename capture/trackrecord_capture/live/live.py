@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.prompting.rankings_call import publish_exposure, publish_hint
 
 from ..agents.door_address import DoorAddress, remove_door, write_door
 from ..agents.hook_state import note_error
@@ -67,7 +67,7 @@ class Live:
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
         self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
-        self._failure_answers = FailureAnswers(settings, project_of, sources)
+        self._failure_answers = FailureAnswers(settings, project_of, sources, publish_hint)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
 

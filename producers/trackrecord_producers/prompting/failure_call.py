@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
+from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.prompt.reading.client import process_reader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
+from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.wire.tried_calls import failed_call
+
+from .rankings_call import publish_hint
+
+if TYPE_CHECKING:
+    from trackrecord.settings.agent_settings import AgentSettings
 
 _LONGEST_NAME: Final = 200
 _hints: Final = FailureHints()
@@ -22,6 +30,7 @@ def after_failure(
     session: str = "",
     agent: str = "",
     project: str | None = None,
+    source: str = "",
 ) -> str:
     """Return one line on a call of a tool that has just failed; "" if nothing is known of it.
 
@@ -40,6 +49,7 @@ def after_failure(
             one, the process is the session.
         agent: which agent of the session called, where there are several.
         project: whose history; the settings' project when not given.
+        source: the agent, as its outcomes name it.
     """
     try:
         reader = process_reader()
@@ -55,7 +65,14 @@ def after_failure(
             session=str(session)[:_LONGEST_NAME],
             agent=str(agent)[:_LONGEST_NAME],
         )
-        decided = _hints.decide(name, document, failed, lambda _points: 1.0)
+        decided = _hints.decide(name, document, failed, partial(_probability, reader.settings))
+        if decided is not None and failed.session:
+            publish_hint(decided.report(name, failed, source))
     except Exception:  # noqa: BLE001 - nothing may reach the agent
         return ""
     return "" if decided is None else decided.text
+
+
+def _probability(settings: AgentSettings, points: int) -> float:
+    """Return the probability of a hint: left to chance only where the user agreed."""
+    return probability_of(points) if effect_consent(settings.home) else 1.0

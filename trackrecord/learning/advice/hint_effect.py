@@ -288,9 +288,7 @@ def _centre(rows: Sequence[_Row], name: str) -> None:
         setattr(row, name, getattr(row, name) - means[row.kind])
 
 
-def _errors(
-    rows: Sequence[_Row], difference: float, information: float
-) -> tuple[float, float]:
+def _errors(rows: Sequence[_Row], difference: float, information: float) -> tuple[float, float]:
     """Return the standard error with sessions as clusters, and the spread of the residuals.
 
     The residuals of few sessions are shrunk towards the spread of all, as those of tasks are: five
@@ -298,9 +296,12 @@ def _errors(
     """
     residuals = [row.value - difference * row.treatment for row in rows]
     total = fsum(row.weight for row in rows)
-    variance = fsum(
-        row.weight * each**2 for row, each in zip(rows, residuals, strict=True)
-    ) / total * len(rows) / max(1, len(rows) - 2)
+    variance = (
+        fsum(row.weight * each**2 for row, each in zip(rows, residuals, strict=True))
+        / total
+        * len(rows)
+        / max(1, len(rows) - 2)
+    )
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for row, each in zip(rows, residuals, strict=True):
         scores[row.session].append(row.weight * row.treatment * each)

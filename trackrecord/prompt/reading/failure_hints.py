@@ -13,12 +13,15 @@ from typing import Final
 import msgspec
 
 from trackrecord.learning.advice.assignment import is_told
-from trackrecord.learning.advice.moments.calls import TriedCall
+from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
 from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.advice.moments.hints import Hint, SessionCalls, hint_after
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
+from trackrecord.wire.hint import HintBody
 
 _MOST_SESSIONS: Final = 2000
+_LONGEST_ENTRY: Final = 512
+_LONGEST_NAME: Final = 256
 _MOST_CALLS: Final = 5000
 # Of a longer text its beginning and its end are looked at.
 _LONGEST_ERROR: Final = 32 * 1024
@@ -66,6 +69,30 @@ class DecidedHint:
     def text(self) -> str:
         """The line that the agent gets; "" where it is withheld."""
         return f"{HINT_MARK}{self.hint.text}" if self.is_given else ""
+
+    def report(self, project: str, failed: FailedCall, source: str) -> HintBody:
+        """Return what is recorded of it.
+
+        Args:
+            project: the project.
+            failed: the call.
+            source: the agent that made it, as its outcomes name it.
+        """
+        return HintBody(
+            project=project,
+            source=source,
+            session=failed.session or "-",
+            agent=failed.agent,
+            entry=self.hint.entry[:_LONGEST_ENTRY],
+            kind=self.hint.kind.value,
+            at=self.at,
+            given=self.is_given,
+            probability=self.probability,
+            key=(self.hint.key or next(iter(keys_of(failed.call)), ""))[:_LONGEST_ENTRY],
+            check=self.hint.check,
+            tool=failed.call.tool[:_LONGEST_NAME],
+            text=self.hint.text,
+        )
 
 
 class FailureHints:

@@ -44,6 +44,7 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
+from trackrecord.store.advice.hints import read_hint_effect
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.outcomes.projects import project_id_of, revision_of
@@ -100,11 +101,14 @@ def build_moments(
         return MomentDocument()
     runs = read_tried_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
+    trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
     return MomentDocument(
+        points=trial.points,
+        withdrawn=trial.harmful,
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
             for repository, history in histories_of(runs).items()
-        }
+        },
     )
 
 

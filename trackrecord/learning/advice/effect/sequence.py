@@ -101,8 +101,6 @@ def tasks_for(
     return ceil(high)
 
 
-def _shown_at(
-    tasks: float, spread: float, holdout: float, alpha: float, tuned_to: float
-) -> float:
+def _shown_at(tasks: float, spread: float, holdout: float, alpha: float, tuned_to: float) -> float:
     standard_error = spread / sqrt(tasks * holdout * (1.0 - holdout))
     return margin_of(standard_error, spread, alpha, tuned_to) + _FOUR_OF_FIVE * standard_error
