@@ -11,12 +11,15 @@ from tests.capture.test_live_hooks_posted import posted
 from tests.producers.test_after_failure import remember, tried
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
 from trackrecord.prompt.reading.cache import write_document
+from trackrecord.settings.effect_consent import note_effect_consent
 from trackrecord.settings.hook_settings import HookSettings
 from trackrecord.settings.settings import load_settings
+from trackrecord.testing import captured
 from trackrecord_capture.agents.hook_state import fired_at
 from trackrecord_capture.agents.runtime import write_runtime
 from trackrecord_capture.live.opening import live_of
 
+CALLS = [tried("rtk bun run test", "not started"), tried("bun run test")]
 RAN = "`bun run test` then ran in 3."
 ERROR = "error: unrecognized subcommand 'bun'"
 
@@ -24,11 +27,18 @@ ERROR = "error: unrecognized subcommand 'bun'"
 @pytest.fixture
 def known(client, settings):
     """Three sessions in which a launcher failed and the plain line then ran."""
-    remember(client, settings, [tried("rtk bun run test", "not started"), tried("bun run test")])
+    remember(client, settings, CALLS)
 
 
 @pytest.fixture
-def live(settings, known):
+def reports():
+    """What is reported meanwhile; it goes no further."""
+    with captured() as reports:
+        yield reports
+
+
+@pytest.fixture
+def live(settings, known, reports):
     return live_of(settings)
 
 
@@ -128,20 +138,56 @@ def test_it_follows_what_is_learnt_within_a_long_session(client, settings, live)
     assert live.hook("claude-code", failure(agent_id="a")) is None
 
 
-@pytest.mark.parametrize("moment", ["false", "record"])
-def test_it_can_be_turned_off(home, known, moment):
-    """Or be recorded only."""
+@pytest.mark.parametrize(("moment", "recorded"), [("false", []), ("record", [(False, 0.0)])])
+def test_it_can_be_turned_off(home, known, reports, moment, recorded):
+    """Or be recorded only: what would have been told is known then."""
     live = live_of(load_settings(home=home, hooks=HookSettings(moment=moment)))
     assert live.hook("claude-code", failure()) is None
+    assert [(each.given, each.probability) for each in reports.hints] == recorded
+    assert all(each.text.endswith(RAN) for each in reports.hints)
 
 
-def test_a_session_of_the_holdout_is_told_nothing(home, client, settings, known):
+def test_without_consent_nothing_is_left_to_chance(live, reports):
+    """Everybody is told; it is recorded with its probability, and counts for no trial."""
+    for number in range(20):
+        assert told(live.hook("claude-code", failure(session_id=f"s{number}")))
+    assert {(each.given, each.probability) for each in reports.hints} == {(True, 1.0)}
+    assert {each.source for each in reports.hints} == {"claude-code"}
+
+
+def test_with_consent_half_of_the_failures_are_told(home, live, reports):
+    """Drawn by a hash of project, session, agent and entry: the same however often it is asked."""
+    note_effect_consent(home, is_given=True)
+    sessions = [f"s{number}" for number in range(100)]
+    answers = [bool(live.hook("claude-code", failure(session_id=each))) for each in sessions]
+    assert 30 < sum(answers) < 70
+    assert [each.given for each in reports.hints] == answers
+    assert {each.probability for each in reports.hints} == {0.5}
+    assert len({each.hint_id for each in reports.hints}) == 100
+    later = live_of(load_settings(home=home))
+    assert [
+        bool(later.hook("claude-code", failure(session_id=each))) for each in sessions
+    ] == answers
+
+
+def test_what_the_trial_withdrew_is_not_told(client, settings, live):
+    """Nor recorded again; and after 130 points four of five are told."""
+    remember(client, settings, CALLS, at=3.0, withdrawn=("known failure: line rtk bun run test",))
+    assert live.hook("claude-code", failure()) is None
+    remember(client, settings, CALLS, at=4.0, points=130)
+    note_effect_consent(settings.home, is_given=True)
+    answers = [live.hook("claude-code", failure(session_id=f"t{n}")) for n in range(100)]
+    assert 65 < sum(map(bool, answers)) < 95
+
+
+def test_a_session_of_the_holdout_is_told_nothing(client, settings, known, reports):
     """It is compared with sessions that are handed everything."""
     document = RankingsDocument(project="shop", revision=1, computed_at=time.time(), holdout=0.9)
     write_document(client, settings, document)
     live = live_of(settings)
     answers = [told(live.hook("claude-code", failure(session_id=f"s{n}"))) for n in range(100)]
     assert 0 < sum(map(bool, answers)) < 40
+    assert len(reports.hints) == sum(map(bool, answers))
 
 
 @pytest.fixture

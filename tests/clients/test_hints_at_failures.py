@@ -1,7 +1,6 @@
 """Real agents are told at a failure what earlier sessions learnt; the model reads it next."""
 
 import json
-import time
 
 import pytest
 
@@ -18,7 +17,7 @@ if missing():
 pytestmark = pytest.mark.timeout(600)
 PROMPT = "Run the tests of the shop and say how many there are"
 # A launcher that is not there, and the line that runs.
-FAILS, RUNS = "vex run pytest -q", "python -m pytest -q --collect-only"
+FAILS, RUNS = "rye run pytest -q", "pytest -q"
 HINT = "trackrecord: "
 
 
@@ -29,7 +28,7 @@ def played(agent, place, *steps):
             agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
         )
     asked = [json.dumps(each["body"]) for each in model.asked]
-    return printed, [each for each in asked if "vex run" in each]
+    return printed, [each for each in asked if "rye run" in each]
 
 
 @pytest.mark.parametrize("agent_name", sorted(AGENTS))
@@ -53,9 +52,8 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     printed, requests = played(agent, place, Run("ls"), Run(FAILS))
     assert HINT in requests[-1], printed
     assert requests[-1].count(f"{HINT}`") == 1
-    assert "--collect-only` then ran in 3" in requests[-1]
+    assert "`pytest -q` then ran in 3" in requests[-1]
     # What was said is not learnt as the tool's own words.
-    time.sleep(0)
     errors = [
         call["error"] or ""
         for run in live.runs(project)

@@ -26,12 +26,12 @@ def tried(line, state="passed"):
     )  # fmt: skip
 
 
-def remember(client, settings, calls, *, sessions=3, project="shop", at=1.0):
+def remember(client, settings, calls, *, sessions=3, project="shop", at=1.0, **more):
     """Cache what sessions of these calls show."""
     history = CallHistory()
     for number in range(sessions):
         history.add(TriedRun(number, f"old{number}", time.time() - 60, tuple(calls)))
-    document = MomentDocument(repositories={"": history.facts()})
+    document = MomentDocument(repositories={"": history.facts()}, **more)
     advice = AdviceDocument(project=project, revision=sessions, computed_at=at)
     write_advice(client, settings, advice, cost_s=0.0, moments=document)
 

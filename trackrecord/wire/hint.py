@@ -1,4 +1,4 @@
-"""A hint on the wire: what a failing call was told, or would have been told, and how it was decided.
+"""A hint on the wire: what a failing call was told, or would have been told.
 
 All input from outside is checked here, once, whichever way it came.
 """

@@ -20,15 +20,15 @@ from .effect.comparison import ArmMean, Measure, fewest_tasks
 from .effect.sequence import ALPHA, Interval, interval_around, tasks_for
 from .moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
 
-# Until so many points each hint is given in half of the cases: a difference of 35 points shows then.
+# Until so many points each hint is given in half of the cases: 35 points of difference show then.
 EVEN_UNTIL: Final = 130
 _EVEN: Final = 0.5
 _LATER: Final = 0.8
 # The difference that a hint at the failure can be hoped to make.
 WORTH_KNOWING: Final = 0.35
 # What the sequence is narrowest for: a normal mixture is at its narrowest where its information is
-# about 8.5 for 1 in 20; after `EVEN_UNTIL` points, half of them withheld, that is this many standard
-# deviations. Set by the design of the trial, whatever the data.
+# about 8.5 for 1 in 20; after `EVEN_UNTIL` points, half of them withheld, that is this many
+# standard deviations. Set by the design of the trial, whatever the data.
 _TUNED_TO: Final = 2.0 * sqrt(8.5 / EVEN_UNTIL)
 _SOON: Final = 5
 _MOST_CALLS: Final = 10
@@ -342,8 +342,7 @@ def hint_conclusion(found: HintEffect) -> list[str]:
     resumed = found.overall[0]
     counted = resumed.given.tasks + resumed.withheld.tasks
     lines = [
-        f"Hints at failures: {found.points} were left to chance, {counted} of them in sessions "
-        "that are on record."
+        f"{found.points} hints at failures were left to chance, {counted} in sessions on record."
     ]
     difference, interval = resumed.difference, resumed.interval
     if difference is not None and isfinite(interval.high - interval.low):
