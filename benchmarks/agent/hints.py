@@ -1,4 +1,4 @@
-"""Measure a failing call of an agent: how long the front door takes, and how long the agent waits."""
+"""Measure a failing call: how long the front door takes, and how long the agent waits."""
 
 import json
 import sys

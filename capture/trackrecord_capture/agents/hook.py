@@ -139,7 +139,7 @@ def _tell(agent: str, event: str, given: dict[str, object], error: object) -> No
 
 
 def _may_have_failed(output: object) -> bool:
-    """Return whether an output holds a word of errors: most hold none, and nobody is asked."""
+    """Return whether an output holds a word of errors; most outputs hold none."""
     if not isinstance(output, str):
         return False
     text = (output[:MOST_ERROR] + output[-MOST_ERROR:]).lower()

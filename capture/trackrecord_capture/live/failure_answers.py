@@ -12,6 +12,7 @@ import msgspec
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall
+from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -21,7 +22,6 @@ from trackrecord.wire.hint import HintBody
 
 from ..agent_run import AgentRun, RunCall, run_outcome_id
 from ..agents.installed import read_installed
-from ..machines import this_machine
 from ..outcome import tried_calls_of
 from ..sources.claude_code.calls import failed_call
 from ..sources.source import Log, ReadRun, Source

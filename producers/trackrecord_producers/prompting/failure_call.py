@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import process_reader
 from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
 from trackrecord.settings.effect_consent import effect_consent
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from trackrecord.settings.agent_settings import AgentSettings
 
 _LONGEST_NAME: Final = 200
+_SHELL: Final = "shell"
 _hints: Final = FailureHints()
 
 
@@ -64,6 +66,7 @@ def after_failure(
             error=text,
             session=str(session)[:_LONGEST_NAME],
             agent=str(agent)[:_LONGEST_NAME],
+            machine=this_machine(),
         )
         decided = _hints.decide(name, document, failed, partial(_probability, reader.settings))
         if decided is not None and failed.session:
@@ -76,3 +79,25 @@ def after_failure(
 def _probability(settings: AgentSettings, points: int) -> float:
     """Return the probability of a hint: left to chance only where the user agreed."""
     return probability_of(points) if effect_consent(settings.home) else 1.0
+
+
+def known_of_failure(command: str, error: str, *, project: str) -> str:
+    """Return what is known of a command that failed, for somebody who asks; "" for nothing.
+
+    Whoever asks is answered each time, and no trial decides. Never raises.
+
+    Args:
+        command: the command line.
+        error: the text of its error.
+        project: whose history.
+    """
+    try:
+        call = failed_call(_SHELL, command=command, path="", error=error)
+        if call is None:
+            return ""
+        document = process_reader().moments(project)
+        failed = FailedCall(call=call, error=error, session="", machine=this_machine())
+        decided = FailureHints().decide(project, document, failed, lambda _points: 1.0)
+    except Exception:  # noqa: BLE001 - nothing may reach the agent
+        return ""
+    return "" if decided is None else decided.hint.text

@@ -1,6 +1,6 @@
 """What a model of langchain reads after a call failed; the page's adapter stands in front."""
 
-# ruff: noqa: F821
+# ruff: noqa: F821 - the test puts the adapter and its names in front
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage

@@ -1,6 +1,6 @@
 """What a model of openai-agents reads after a call failed; the page's adapter stands in front."""
 
-# ruff: noqa: F821
+# ruff: noqa: F821 - the test puts the adapter and its names in front
 import asyncio
 
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool

@@ -1,6 +1,6 @@
 """What a model of pydantic-ai reads after a call failed; the page's adapter stands in front."""
 
-# ruff: noqa: F821
+# ruff: noqa: F821 - the test puts the adapter and its names in front
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel

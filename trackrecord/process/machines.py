@@ -1,4 +1,4 @@
-"""Which machine and which user a run was on, without naming either."""
+"""A digest of the machine and its user that a run was on, which names neither."""
 
 import getpass
 import hashlib
