@@ -32,7 +32,7 @@ def known(client, settings):
 
 @pytest.fixture
 def reports():
-    """What is reported meanwhile; it goes no further."""
+    """Captured reports, which go no further."""
     with captured() as reports:
         yield reports
 

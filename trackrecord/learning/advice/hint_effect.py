@@ -76,7 +76,7 @@ class TrialHint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Aftermath(msgspec.Struct, frozen=True):
-    """What became of a failure in its session.
+    """The calls after a failure in its session, in figures.
 
     Attributes:
         repeated: whether the same call failed again.

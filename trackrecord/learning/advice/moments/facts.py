@@ -198,7 +198,7 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told at failures of one project, as it is cached.
+    """The facts for failures of one project, as they are cached.
 
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
