@@ -1,4 +1,4 @@
-"""Print the text that a model of langchain reads after a call failed; the page's adapter stands in front."""
+"""Print the text that a model of langchain reads after a call failed."""
 
 # ruff: noqa: F821 - the test puts the adapter and its names in front
 from langchain.agents import create_agent
