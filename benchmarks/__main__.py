@@ -42,6 +42,7 @@ BENCHMARKS = {
     "mcp_start": "agent",
     "hook": "agent",
     "injection": "agent",
+    "hints": "agent",
     "worker_rss": "worker",
     "traces": "door",
     "front_door": "door",

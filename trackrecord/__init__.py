@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from trackrecord_producers.attempts.errors_in_flight import list_errors as list_errors
     from trackrecord_producers.attempts.errors_in_flight import record_error as record_error
     from trackrecord_producers.attempts.errors_in_flight import resolve_error as resolve_error
+    from trackrecord_producers.awaitable import aafter_failure as aafter_failure
     from trackrecord_producers.awaitable import aartifact as aartifact
     from trackrecord_producers.awaitable import acontext as acontext
     from trackrecord_producers.awaitable import aerror_context as aerror_context
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from trackrecord_producers.bodies.outcome_fields import TriggerFields as TriggerFields
     from trackrecord_producers.delivery.stats import Stats as Stats
     from trackrecord_producers.prompting.context_call import context as context
+    from trackrecord_producers.prompting.failure_call import after_failure as after_failure
     from trackrecord_producers.prompting.rankings_call import rankings as rankings
     from trackrecord_producers.publishing.feedback_call import feedback as feedback
     from trackrecord_producers.publishing.memory_call import remember as remember

@@ -36,6 +36,10 @@ class InvalidFeedback(InvalidEntry):
     """Raised when feedback cannot be counted as it is given."""
 
 
+class InvalidHint(InvalidEntry):
+    """Raised when a body is not a hint as the wire format describes it."""
+
+
 class InvalidRecall(InvalidEntry):
     """Raised when a body is not a recall of memories as the wire format describes it."""
 

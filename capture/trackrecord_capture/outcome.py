@@ -10,11 +10,13 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
 from trackrecord.settings.capture_rules import CaptureRules
 from trackrecord.settings.projects.repositories import valid_name
-from trackrecord.wire.outcome import CallCheck, encode_body
+from trackrecord.wire.outcome import CallCheck, ToolCall, encode_body
+from trackrecord.wire.tried_calls import tried_call
 
 from .agent_run import AgentRun, RunCall, SignalKind, is_cancelled
 from .call_fields import LONGEST_ERROR, folder_name, kept_call, kept_error, kept_path, shortened
@@ -92,6 +94,46 @@ def outcome_of(
     if machine:
         fields["metadata"] = {**fields.get("metadata", {}), "machine": machine}
     return fields
+
+
+def tried_calls_of(
+    run: AgentRun,
+    rules: CaptureRules = DEFAULTS,
+    tool_words: Mapping[str, Mapping[str, str]] = NO_TOOL_WORDS,
+) -> list[tuple[str, TriedCall]]:
+    """Return the calls of a run as facts about failures know them, each with its id.
+
+    They are the calls that the run's outcome will have; those that nothing is known by are left
+    out.
+
+    Args:
+        run: the run.
+        rules: what is kept of it.
+        tool_words: by agent, what all agents call its tools.
+    """
+    run = with_answers(_with_cancelled(_without_hints(without_own_tools(run))))
+    if rules.checks:
+        run = msgspec.structs.replace(run, own_checks=rules.checks)
+    found, checks = findings_of(run), checks_by_call(run)
+    words, own = tool_words.get(run.agent, {}), own_checks(run.own_checks)
+    tried = []
+    for place, call in enumerate(run.calls):
+        fields = kept_call(
+            call,
+            run.folder,
+            prompts=False,
+            has_found=place in found,
+            words=words,
+            own=own,
+            checks=checks.get(place, ()),
+        )
+        known = tried_call(_calls.decode(encode_body(fields)), is_captured=True)
+        if known is not None:
+            tried.append((call.id, known))
+    return tried
+
+
+_calls: Final = msgspec.json.Decoder(ToolCall)
 
 
 def _without_hints(run: AgentRun) -> AgentRun:

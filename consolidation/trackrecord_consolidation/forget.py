@@ -67,6 +67,7 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
         "outcomes": len(found.outcomes),
         "memories": len(found.memories) + len(found.seconded),
         "exposures": len(found.exposures),
+        "hints": len(found.hints),
     }
     return InStore(found, counts, is_begun)
 

@@ -68,6 +68,32 @@ async def acontext(
     return composed
 
 
+async def aafter_failure(
+    tool: str,
+    *,
+    command: str = "",
+    path: str = "",
+    error: object = "",
+    session: str = "",
+    agent: str = "",
+    project: str | None = None,
+    source: str = "",
+) -> str:
+    """Call `trackrecord.after_failure` without blocking the event loop."""
+    text: str = await _in_thread(
+        "after_failure",
+        tool,
+        command=command,
+        path=path,
+        error=error,
+        session=session,
+        agent=agent,
+        project=project,
+        source=source,
+    )
+    return text
+
+
 async def aerror_context(
     task_id: str,
     include_resolved: bool = False,

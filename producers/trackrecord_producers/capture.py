@@ -15,6 +15,7 @@ from trackrecord.inflight.reports import AttemptEnd, ErrorReport
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.wire.exposure import ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback
+from trackrecord.wire.hint import HintBody, decode_hint
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import Outcome, decode_outcome
 from trackrecord.wire.recall import RecallBody, decode_recall
@@ -34,6 +35,7 @@ class Captured:
         memories: the memories stored with `remember()`.
         exposures: what tasks were handed by `rankings(task_id=…)` and `context(task_id=…)`.
         recalls: the memories that `rankings()` and `context()` handed out without a task id.
+        hints: what `after_failure()` told, or did not, for the trial of hints.
         feedback: the verdicts on single things given with `feedback()`.
         errors: the errors of tasks in flight, from attempts and from `record_error()`.
         dropped: one line for each report that would have been lost, with the reason.
@@ -48,6 +50,7 @@ class Captured:
         self.exposures: list[ExposureBody] = []
         self.feedback: list[FeedbackBody] = []
         self.recalls: list[RecallBody] = []
+        self.hints: list[HintBody] = []
         self.errors: list[ErrorReport] = []
         self.dropped: list[str] = []
         self.remarks: list[str] = []
@@ -80,6 +83,8 @@ class Captured:
                 self.exposures.append(decode_exposure(item.body))
             case "recall":
                 self.recalls.append(decode_recall(item.body))
+            case "hint":
+                self.hints.append(decode_hint(item.body))
             case "feedback":
                 self.feedback.append(decode_feedback(item.body))
             case _:
@@ -148,6 +153,7 @@ class Captured:
             self.memories,
             self.exposures,
             self.recalls,
+            self.hints,
             self.feedback,
         )
         accepted = sum(map(len, kept))

@@ -285,7 +285,7 @@ def test_codex_trust_is_read_from_its_configuration(user, home):
     assert any("/hooks" in line for line in codex.problems(home))
     hooks = user / ".codex" / "hooks.json"
     with (user / ".codex" / "config.toml").open("a") as file:
-        for event in ("session_start", "user_prompt_submit", "interrupt"):
+        for event in ("session_start", "user_prompt_submit", "interrupt", "post_tool_use"):
             file.write(f'[hooks.state."{hooks}:{event}:0:0"]\ntrusted_hash = "sha256:1"\n')
     assert codex.problems(home) == []
 

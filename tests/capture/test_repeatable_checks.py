@@ -2,8 +2,8 @@
 
 import pytest
 
+from trackrecord.process.machines import this_machine
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.machines import this_machine
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.verdict.repeatable import checks_by_call
 

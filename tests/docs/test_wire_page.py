@@ -19,6 +19,7 @@ from trackrecord.settings.settings import Settings
 from trackrecord.wire.error import ErrorBody, decode_error
 from trackrecord.wire.exposure import MAX_ENTRIES, ExposureBody, decode_exposure
 from trackrecord.wire.feedback import FeedbackBody, decode_feedback
+from trackrecord.wire.hint import HintBody, decode_hint
 from trackrecord.wire.memory import MemoryBody, decode_memory
 from trackrecord.wire.outcome import (
     MAX_BODY_BYTES,
@@ -37,7 +38,7 @@ from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, decode_recall
 # In the order of their tables on the page.
 KINDS = [
     Outcome, Trigger, ToolCall, CallCheck, Process, Cost, Ground, MemoryBody, ExposureBody,
-    RecallBody, FeedbackBody, ErrorBody,
+    HintBody, RecallBody, FeedbackBody, ErrorBody,
 ]  # fmt: skip
 PAGE = "docs/wire.md"
 
@@ -179,6 +180,16 @@ def test_example_exposures_are_exposures():
     for exposure in found:
         decode_exposure(exposure.encode())
     assert f"At most {MAX_ENTRIES}" in text_of(PAGE)
+
+
+def test_the_example_of_a_hint_is_one():
+    """As the page shows it."""
+    (found,) = [
+        hint
+        for block in blocks("sh")
+        for hint in re.findall(r"  hint '(\{.*?\})'", block.text, re.DOTALL)
+    ]
+    decode_hint(found.encode())
 
 
 def test_example_recalls_are_recalls():

@@ -254,6 +254,7 @@ DAEMONS_SERVICES: Final = {
         {
             "catch_up_s",
             "inject",
+            "moment",
             "prompt_tokens",
             "session_tokens",
             "settle_max_s",

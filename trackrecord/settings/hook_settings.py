@@ -1,7 +1,7 @@
 """The settings of coding agents' hooks: reports, and answers."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from trackrecord.learning.numbers.checks import require
 
@@ -15,6 +15,8 @@ class HookSettings:
 
     Attributes:
         inject: whether coding agents are handed what earlier runs taught.
+        moment: whether a coding agent is told right after a call has failed what is known of it;
+            with "record" it is only recorded what would have been told.
         session_tokens: budget, in tokens, of what an agent is handed when a session starts; 0 for
             nothing.
         prompt_tokens: budget, in tokens, of what an agent is handed with the first prompt of a
@@ -27,6 +29,7 @@ class HookSettings:
     """
 
     inject: bool = True
+    moment: Literal["true", "record", "false"] = "true"
     session_tokens: int = 300
     prompt_tokens: int = 400
     settle_s: float = 0.5

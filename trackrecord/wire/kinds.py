@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from trackrecord.process.forking import not_while_forking
 
-Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error"]
+Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error", "hint"]
 
 
 class KindOfReport(NamedTuple):
@@ -33,6 +33,7 @@ KINDS: Final[Mapping[Kind, KindOfReport]] = {
     "recall": KindOfReport("recall", "recalls"),
     "feedback": KindOfReport("feedback", "feedback"),
     "error": KindOfReport("error", "errors"),
+    "hint": KindOfReport("hint", "hints"),
 }
 
 

@@ -16,6 +16,7 @@ from trackrecord.learning.advice.runs.failures import error_line, error_template
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunStep
 from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order
+from trackrecord.learning.text.hints import without_hints
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.redaction.redact import redacted
 
@@ -193,6 +194,7 @@ def _launcher(program: str, arguments: bytes) -> str:
 @lru_cache(maxsize=1024)
 def _read(error: str) -> tuple[str, str]:
     """Return the template of an error, and its significant line, redacted and inert."""
+    error = without_hints(error)
     if len(error) > _LONGEST_ERROR:
         error = f"{error[: _LONGEST_ERROR // 2]}\n{error[-_LONGEST_ERROR // 2 :]}"
     line = error_line(redacted(error))

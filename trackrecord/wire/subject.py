@@ -67,6 +67,7 @@ class _Fields(msgspec.Struct):
     memory_id: Any = None
     exposure_id: Any = None
     feedback_id: Any = None
+    hint_id: Any = None
     id: Any = None
 
 
@@ -81,7 +82,8 @@ def told_by(body: bytes) -> BodySubject | None:
         return None
     project = DEFAULT_PROJECT if fields.project is None else fields.project
     ids = (
-        fields.outcome_id, fields.memory_id, fields.exposure_id, fields.feedback_id, fields.id,
+        fields.outcome_id, fields.memory_id, fields.exposure_id, fields.feedback_id,
+        fields.hint_id, fields.id,
     )  # fmt: skip
     return BodySubject(
         project if isinstance(project, str) else None,

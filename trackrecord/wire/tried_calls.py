@@ -137,12 +137,38 @@ def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedC
         said = bytes(call.args)
         # Most calls of agents without a shell have neither.
         if b'"command"' in said or b'"cmd"' in said or b'ath"' in said or b'"filename"' in said:
-            found = _call(call, said, is_captured=is_captured)
+            found = tried_call(call, is_captured=is_captured)
             if found is not None:
                 yield found
 
 
-def _call(call: ToolCall, said: bytes, *, is_captured: bool) -> TriedCall | None:
+def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall | None:
+    """Return a call that has just failed as its digest would have it; None if it cannot be known.
+
+    Args:
+        tool: its name.
+        command: its command line; "" for a tool without one.
+        path: the file that it is about; "" for none.
+        error: the text of its error.
+    """
+    arguments = {"command": command} if command else {"path": path}
+    call = ToolCall(
+        tool=tool,
+        args=msgspec.Raw(msgspec.json.encode(arguments)),
+        ok=False,
+        error=msgspec.Raw(msgspec.json.encode(error)),
+    )
+    return tried_call(call, is_captured=False)
+
+
+def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
+    """Return a call as it can be tried again; None if nothing tells which one it is.
+
+    Args:
+        call: the call.
+        is_captured: whether its checks were read from its command line already.
+    """
+    said = bytes(call.args)
     try:
         arguments = _arguments.decode(said)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

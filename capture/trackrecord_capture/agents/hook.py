@@ -21,6 +21,14 @@ MOST_ANSWER = 1 << 18
 MOST_WAITING = 2000
 MOST_PROMPT = 32_768
 _ASKING = {"SessionStart": "session", "UserPromptSubmit": "prompt"}
+# It calls the same hook for commands that failed and for those that did not.
+_WITHOUT_STATUS = "codex"
+_ERROR_WORDS = (
+    "not found", "no such", "no module", "error", "denied", "fatal", "cannot", "can't", "unknown",
+    "unrecognized", "invalid", "missing", "refused", "failed", "unable", "not installed",
+)  # fmt: skip
+_NAMED = ("command", "file_path", "path", "notebook_path")
+MOST_ERROR = 32_768
 # What agents declare, by their names; written here when this file is copied. The variable that
 # moves an agent's folder, and our names for its events.
 _FOLDERS: dict[str, str] = {}
@@ -41,6 +49,12 @@ def main(arguments: list[str]) -> None:
         _touch(f"{agent}.{event}")
         if event in _ASKING:
             _ask(agent, event, own, given)
+        elif event == "PostToolUseFailure":
+            _tell(agent, event, given, given.get("error"))
+        elif event == "PostToolUse" and agent == _WITHOUT_STATUS:
+            response = given.get("tool_response")
+            if _may_have_failed(response):
+                _tell(agent, event, given, response)
         elif event == "PostToolUse":
             _summarise(agent, given)
         else:
@@ -106,6 +120,38 @@ def _ask(agent: str, event: str, own: str, given: dict[str, object]) -> None:
             told["hookSpecificOutput"]["hookEventName"] = own
             answer = json.dumps(told).encode()
         os.write(1, answer + b"\n")
+
+
+def _tell(agent: str, event: str, given: dict[str, object], error: object) -> None:
+    """Print what the front door knows of a call that has failed; nothing if it knows nothing."""
+    arguments = given.get("tool_input")
+    if not isinstance(error, str) or not isinstance(arguments, dict) or given.get("is_interrupt"):
+        return
+    if len(error) > 2 * MOST_ERROR:
+        error = error[:MOST_ERROR] + "\n" + error[-MOST_ERROR:]
+    said: dict[str, object] = {
+        "hook_event_name": event,
+        "tool_input": {
+            name: arguments[name][:MOST_ERROR]
+            for name in _NAMED
+            if isinstance(arguments.get(name), str)
+        },
+        "error": error,
+    }
+    for name in ("session_id", "agent_id", "cwd", "transcript_path", "tool_name", "tool_use_id"):
+        if isinstance(given.get(name), str):
+            said[name] = given[name]
+    answer = _post(agent, said)
+    if json.loads(answer).get("hookSpecificOutput"):
+        os.write(1, answer + b"\n")
+
+
+def _may_have_failed(output: object) -> bool:
+    """Return whether an output holds a word of errors; most outputs hold none."""
+    if not isinstance(output, str):
+        return False
+    text = (output[:MOST_ERROR] + output[-MOST_ERROR:]).lower()
+    return any(word in text for word in _ERROR_WORDS)
 
 
 def _summarise(agent: str, given: dict[str, object]) -> None:

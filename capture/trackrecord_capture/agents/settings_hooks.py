@@ -39,6 +39,7 @@ class SettingsHooks:
         server_type: what an MCP server says of itself there; "" if nothing.
         unit: how many of a timeout's units are a second.
         in_background: whether a hook can be left running while the agent goes on.
+        asking: the events that ask the front door.
         noting: the events that end a turn or a sub-agent.
         events: its own names of events, by those of Claude Code, where they differ.
         replaced: the tools whose output a hook may replace, as a pattern; "" if none.
@@ -52,6 +53,7 @@ class SettingsHooks:
     server_type: str = ""
     unit: int = 1
     in_background: bool = False
+    asking: tuple[str, ...] = _ASKING
     noting: tuple[str, ...] = _NOTING
     events: Mapping[str, str] = field(default_factory=dict)
     replaced: str = ""
@@ -80,7 +82,7 @@ class SettingsHooks:
             home: trackrecord's home.
             summarises: whether a hook has oversized outputs replaced.
         """
-        asking = {event: self._group(home, _ASKING_S) for event in _ASKING}
+        asking = {event: self._group(home, _ASKING_S) for event in self.asking}
         noting = {
             event: self._group(home, _NOTING_S, in_background=self.in_background)
             for event in self.noting

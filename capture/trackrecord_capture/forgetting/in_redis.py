@@ -170,10 +170,10 @@ class RedisPlace:
             advice = build_advice(
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
-            facts = build_moments(connection, project, settings.rules)
-            advice = with_standing(advice, facts)
+            moments = build_moments(connection, project, settings.rules)
+            advice = with_standing(advice, moments)
         write_document(self._client, settings, document, force=True)
-        write_advice(self._client, settings, advice, cost_s=0.0, force=True, facts=facts)
+        write_advice(self._client, settings, advice, cost_s=0.0, force=True, moments=moments)
 
     def rewrite_files(self) -> None:
         """Have Redis rewrite its files, if it keeps any; log it if our user may not."""

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.learning.text.redaction.redact import redacted
+from trackrecord.process.machines import this_machine
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.question.wording import Wording
 from trackrecord.prompt.reading.client import RankingsReader
@@ -16,7 +17,6 @@ from trackrecord.settings.hook_settings import HookSettings
 from trackrecord.wire.exposure import ExposureBody
 
 from ..agent_run import AgentRun, run_outcome_id
-from ..machines import this_machine
 from ..outcome import task_id_of
 from .session_marks import Kind, SessionMark, SessionMarks
 from .wording import attributed

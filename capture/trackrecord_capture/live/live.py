@@ -9,7 +9,7 @@ import msgspec
 import structlog
 
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.prompting.rankings_call import publish_exposure, publish_hint
 
 from ..agents.door_address import DoorAddress, remove_door, write_door
 from ..agents.hook_state import note_error
@@ -17,6 +17,7 @@ from ..agents.installed import read_installed
 from ..agents.known import AGENTS
 from ..agents.runtime import write_runtime
 from ..sources.source import Source
+from .failure_answers import FailureAnswers, HookFailure
 from .hook_answers import KINDS, HookAnswers, HookQuestion, ProjectOf
 from .notes import EndNote, TooManyNotes, write_note
 from .outputs import Outputs, ToolOutput
@@ -37,6 +38,12 @@ class _Posted(msgspec.Struct, frozen=True):
     tool_name: str | None = None
     output: str | None = None
     command: str | None = None
+    error: str | None = None
+    exit_code: int | None = None
+    agent_id: str | None = None
+    tool_use_id: str | None = None
+    tool_input: dict[str, Any] | None = None
+    ran: tuple[str, ...] = ()
 
 
 class Live:
@@ -60,6 +67,7 @@ class Live:
         self._most_characters = settings.artifacts.threshold_chars
         self._outputs = Outputs(settings, project_of)
         self._hook_answers = HookAnswers(settings, settings.hooks, project_of, publish_exposure)
+        self._failure_answers = FailureAnswers(settings, project_of, sources, publish_hint)
         self._watching = Watching(settings.home, settings.hooks, sources, reading)
         self._address: DoorAddress | None = None
 
@@ -99,6 +107,8 @@ class Live:
             posted = msgspec.json.decode(body, type=_Posted)
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
+            if posted.error is not None:
+                return self._told(agent, posted, posted.error)
             if posted.output is not None:
                 return self._summarised(agent, posted, posted.output)
             if posted.session_id:
@@ -131,6 +141,26 @@ class Live:
             "hookEventName": posted.hook_event_name,
             "additionalContext": text,
         }
+        return msgspec.json.encode({"hookSpecificOutput": said})
+
+    def _told(self, agent: str, posted: _Posted, error: str) -> bytes | None:
+        """Return what is known of a call that has failed."""
+        failure = HookFailure(
+            session=posted.session_id,
+            agent_id=posted.agent_id or "",
+            folder=posted.cwd or "",
+            transcript=posted.transcript_path or "",
+            call=posted.tool_use_id or "",
+            tool=posted.tool_name or "",
+            arguments=posted.tool_input or {},
+            error=error,
+            exit_code=posted.exit_code,
+            ran=posted.ran,
+        )
+        text = self._failure_answers.answer(agent, failure)
+        if not text:
+            return None
+        said = {"hookEventName": posted.hook_event_name, "additionalContext": text}
         return msgspec.json.encode({"hookSpecificOutput": said})
 
     def _summarised(self, agent: str, posted: _Posted, text: str) -> bytes | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from trackrecord.process.machines import this_machine
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord_producers.publishing.publisher import Publisher
 
@@ -13,7 +14,6 @@ from ..history.reading import LogReading, read_and_publish
 from ..history.sink import SpoolingSink
 from ..history.state import CaptureState
 from ..history.thrown_away import read_repositories
-from ..machines import this_machine
 from ..outcome import outcome_of
 from ..projects import RunProjects, run_projects
 from ..sources.register import known_sources

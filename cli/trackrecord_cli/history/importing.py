@@ -180,7 +180,7 @@ def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
 
 
 def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
-    from trackrecord_capture.machines import this_machine
+    from trackrecord.process.machines import this_machine
     from trackrecord_capture.outcome import outcome_of
     from trackrecord_capture.projects import run_projects
     from trackrecord_capture.sources.tool_words import tool_words

@@ -43,6 +43,16 @@ class RecallArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     budget: Annotated[
         int, Meta(ge=50, le=8_000, description="How many tokens the text may take at most.")
     ] = USUAL_TOKENS
+    failed_command: Annotated[
+        str,
+        Meta(
+            max_length=_LONGEST_DETAILS,
+            description="A command line that has just failed; say with it what `error` was.",
+        ),
+    ] = ""
+    error: Annotated[
+        str, Meta(max_length=_LONGEST_TEXT, description="The output of the failed command.")
+    ] = ""
 
 
 class ReportedRecallArguments(

@@ -63,17 +63,28 @@ def recall(
         source=source,
     )
     problem = _problem(answer)
+    hint = _hint(project, arguments)
+    context = "\n\n".join(filter(None, (hint, answer.prompt)))
     document = Recalled(
         project=answer.project,
-        context=answer.prompt,
+        context=context,
         tokens=answer.tokens,
         entries=_entries(answer),
         task_id=task_id,
         problem=problem,
     )
-    lines = [answer.prompt or _nothing(answer), problem and f"These may be out of date: {problem}."]
+    lines = [context or _nothing(answer), problem and f"These may be out of date: {problem}."]
     lines.append(task_id and f"The task_id for report_outcome is {task_id}.")
     return ToolAnswer("\n\n".join(filter(None, lines)), document)
+
+
+def _hint(project: str, arguments: RecallArguments) -> str:
+    """Return what is known of a command that has just failed; "" for nothing."""
+    if not arguments.failed_command:
+        return ""
+    from trackrecord_producers.prompting.failure_call import known_of_failure
+
+    return known_of_failure(arguments.failed_command, arguments.error, project=project)
 
 
 def remember(

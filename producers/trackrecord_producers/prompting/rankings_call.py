@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from hashlib import blake2b
 from typing import Final, ParamSpec, Protocol, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ import msgspec
 from trackrecord.prompt.reading import client
 from trackrecord.prompt.reading.client import given_readers
 from trackrecord.wire.exposure import ExposureBody, decode_exposure, encode_exposure
+from trackrecord.wire.hint import HintBody, decode_hint, encode_hint
 from trackrecord.wire.recall import MAX_MEMORIES, RecallBody, encode_recall
 
 from ..delivery.diversion import current_diversion
@@ -97,6 +99,28 @@ def publish_exposure(exposure: ExposureBody) -> str | None:
         count_fault(error)
         return None
     return exposure_id if accept(WaitingItem(body, names_project=True, kind="exposure")) else None
+
+
+def publish_hint(hint: HintBody) -> str | None:
+    """Publish a hint, given or not, in the background: never raises, never waits.
+
+    One entry of a session and agent has one id: what is decided again after a restart counts once.
+
+    Returns:
+        Its id, or None if it was dropped; `dropped` counts why.
+    """
+    if given_readers.get() is not None and current_diversion() is None:
+        return None
+    try:
+        parts = (hint.project, hint.session, hint.agent, hint.entry)
+        whole = "\0".join(parts).encode(errors="replace")
+        hint_id = hint.hint_id or blake2b(whole, digest_size=16).hexdigest()
+        body = encode_hint(msgspec.structs.replace(hint, hint_id=hint_id))
+        decode_hint(body)
+    except Exception as error:  # noqa: BLE001 - nothing may reach the agent
+        count_fault(error)
+        return None
+    return hint_id if accept(WaitingItem(body, names_project=True, kind="hint")) else None
 
 
 def _report_recalls(answer: _Answer) -> None:

@@ -18,7 +18,7 @@ from trackrecord.learning.advice.moments.commands import (
     commands_of,
     facts_without,
 )
-from trackrecord.learning.advice.moments.facts import decode_moments, encode_moments
+from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments, encode_moments
 from trackrecord.learning.advice.moments.hints import (
     HintKind,
     SessionCalls,
@@ -70,7 +70,7 @@ def known(runs):
     history = CallHistory()
     for run in runs:
         history.add(run)
-    return decode_moments(encode_moments({"": history.facts()}))[""]
+    return decode_moments(encode_moments(MomentDocument(repositories={"": history.facts()}))).of("")
 
 
 def hints(runs, *calls, machine="", agent=""):

@@ -77,6 +77,19 @@ def assign(
     return Assignment(arm, holdout, seed, propensity, SHARPNESS[explore])
 
 
+def is_told(project: str, session: str, agent: str, entry: str, probability: float) -> bool:
+    """Return whether a hint is given at a failure, for the trial of hints.
+
+    Args:
+        project: the project.
+        session: the session that the call failed in.
+        agent: which of its agents called; "" for the main one.
+        entry: what the hint is about.
+        probability: with which it is given.
+    """
+    return _drawn("hint", project, session, agent, entry) < probability
+
+
 def _drawn(*parts: str) -> float:
     return _hash(*parts) / _HASHES
 

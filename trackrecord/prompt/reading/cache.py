@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import redis
 
 from trackrecord.embeddings.packed import PackedVectors, encode_vectors
-from trackrecord.learning.advice.moments.facts import MomentFacts, encode_moments
+from trackrecord.learning.advice.moments.facts import MomentDocument, encode_moments
 from trackrecord.settings.agent_settings import AgentSettings
 
 from ..documents.advice_document import AdviceDocument, encode_advice
@@ -154,7 +154,7 @@ def write_advice(
     *,
     cost_s: float,
     force: bool = False,
-    facts: Mapping[str, MomentFacts] | None = None,
+    moments: MomentDocument | None = None,
 ) -> bool:
     """Write a project's advice unless the cache shows that of a later revision.
 
@@ -164,7 +164,7 @@ def write_advice(
         document: what to write.
         cost_s: the seconds that computing it took.
         force: write it all the same: the store itself went back.
-        facts: what is known at the moment of a failure, by repository.
+        moments: what is told at failures.
     """
     arguments: list[Any] = [
         document.revision,
@@ -173,7 +173,7 @@ def write_advice(
         repr(cost_s),
         settings.rankings_ttl_s,
         int(force),
-        encode_moments(facts or {}),
+        encode_moments(moments or MomentDocument()),
     ]
     key = settings.keys.rankings(document.project)
     return bool(client.eval(_WRITE_ADVICE_UNLESS_NEWER, 1, key, *arguments))
@@ -261,9 +261,15 @@ def read_moments(
 ) -> tuple[bytes | None, bytes | None]:
     """Return the stamp and what is known at a failure, undecoded; None where missing.
 
-    It is as old as the advice: `decode_moments` returns the facts of each repository.
+    It is as old as the advice; `decode_moments` decodes it.
     """
     return _stamped(client, settings, project, ADVICE_COMPUTED_AT, MOMENTS)
+
+
+def read_moments_stamp(client: redis.Redis, settings: AgentSettings, project: str) -> bytes | None:
+    """Return what changes whenever that does; None where nothing is cached."""
+    stamp: Any = client.hget(settings.keys.rankings(project), ADVICE_COMPUTED_AT)
+    return stamp  # type: ignore[no-any-return]
 
 
 def _stamped(

@@ -8,6 +8,7 @@ and says so.
 import os
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ import redis
 
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
+from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
@@ -33,11 +35,21 @@ from ..choosing.meaning import Meaning
 from ..documents.advice_document import decode_advice
 from ..documents.rankings_document import ProjectDocuments, decode_document
 from ..question.question import Budget, PromptArguments, PromptQuestion, asked_for, usual_question
-from .cache import Stamps, read_advice, read_document, read_stamps, read_vectors
+from .cache import (
+    Stamps,
+    read_advice,
+    read_document,
+    read_moments,
+    read_moments_stamp,
+    read_stamps,
+    read_vectors,
+)
 
 if TYPE_CHECKING:
     from .task_vectors import TaskVectors
 
+# Of so many projects a process holds what is told at failures.
+_MOST_PROJECTS: Final = 64
 NOTHING_LEARNT: Final = "nothing is learnt yet"
 
 
@@ -71,6 +83,9 @@ class RankingsReader:
     # By project: what was decoded last. Most prompts are written while nothing has changed, and
     # then a few bytes are read instead of some hundred thousand.
     _last: dict[str, Cached] = field(default_factory=dict)
+    _moments: OrderedDict[str, tuple[bytes | None, MomentDocument]] = field(
+        default_factory=OrderedDict
+    )
     _retry_at: float = 0.0
     _task_vectors: "TaskVectors | None" = None
 
@@ -162,6 +177,30 @@ class RankingsReader:
             return Cached(problem=NOTHING_LEARNT)
         self._last[project] = found
         return found
+
+    def moments(self, project: str) -> MomentDocument:
+        """Return what is told at failures, as it is now; nothing without Redis; never raises.
+
+        It is decoded once for each change: in between a few bytes are read.
+        """
+        if time.monotonic() < self._retry_at:
+            return MomentDocument()
+        try:
+            if self._client is None:
+                self._client = agent_client(self.settings)
+            stamp, document = self._moments.get(project, (None, MomentDocument()))
+            if stamp is None or stamp != read_moments_stamp(self._client, self.settings, project):
+                stamp, data = read_moments(self._client, self.settings, project)
+                document = MomentDocument() if data is None else decode_moments(data)
+        except msgspec.DecodeError:
+            return MomentDocument()
+        except (redis.RedisError, OSError, ValueError):
+            self._retry_at = time.monotonic() + self.settings.retry_after_s
+            return MomentDocument()
+        self._moments[project] = stamp, document
+        while len(self._moments) > _MOST_PROJECTS:
+            self._moments.popitem(last=False)
+        return document
 
     def _updated(self, client: redis.Redis, project: str, seen: Cached, stamps: Stamps) -> Cached:
         """Return an earlier reading, updated with changes since."""

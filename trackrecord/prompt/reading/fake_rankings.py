@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from types import MappingProxyType
 
+from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.maturity import Maturity
@@ -45,6 +46,10 @@ class FixedRankings(RankingsReader):
         if self.given is None or self.only not in (None, project):
             return Cached(problem="nothing is learnt yet")
         return Cached(self.given)
+
+    def moments(self, project: str) -> MomentDocument:  # noqa: ARG002 - of any project
+        """Return nothing: a test gives entries, and no history of calls."""
+        return MomentDocument()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from trackrecord.learning.advice.lessons.lesson import (
 )
 from trackrecord.learning.advice.lessons.wording import error_text
 from trackrecord.learning.advice.moments.commands import MOST_RUNS, facts_without, histories_of
-from trackrecord.learning.advice.moments.facts import MomentFacts
+from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
@@ -44,6 +44,7 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
+from trackrecord.store.advice.hints import read_hint_effect
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.outcomes.projects import project_id_of, revision_of
@@ -86,8 +87,8 @@ def build_advice(
 
 def build_moments(
     connection: Connection, project: str, rules: Rules, *, at: float | None = None
-) -> dict[str, MomentFacts]:
-    """Return what is known at the moment of a failure, by repository; without dismissed facts.
+) -> MomentDocument:
+    """Return what is told at failures; without dismissed facts.
 
     Args:
         connection: a reading transaction.
@@ -97,26 +98,31 @@ def build_moments(
     """
     project_id = project_id_of(connection, project)
     if project_id is None:
-        return {}
+        return MomentDocument()
     limit = min(rules.advice.max_runs, MOST_RUNS)
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
-    return {
-        repository: facts_without(history.facts(), repository, dismissed)
-        for repository, history in histories_of(runs).items()
-    }
+    trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
+    return MomentDocument(
+        points=trial.points,
+        withdrawn=trial.harmful,
+        repositories={
+            repository: facts_without(history.facts(), repository, dismissed)
+            for repository, history in histories_of(runs).items()
+        },
+    )
 
 
-def with_standing(document: AdviceDocument, facts: Mapping[str, MomentFacts]) -> AdviceDocument:
+def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDocument:
     """Return advice with what the start of a session says, where the project is one repository.
 
     Args:
         document: the advice.
-        facts: what is known at the moment of a failure, by repository.
+        moments: what is told at failures.
     """
-    if len(facts) != 1:
+    if len(moments.repositories) != 1:
         return document
-    (own,) = facts.values()
+    (own,) = moments.repositories.values()
     return msgspec.structs.replace(document, standing=standing_lines(own, document.computed_at))
 
 

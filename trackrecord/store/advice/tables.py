@@ -91,6 +91,35 @@ exposures = Table(
     Index("ix_exposures_task", "project_id", "task_id", "at"),
 )
 
+# What a failing call was told, or would have been told, and how that was decided.
+hints = Table(
+    "hints",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("project_id", ForeignKey("projects.id"), nullable=False),
+    # Given by the producer: a hint that is delivered twice counts once.
+    Column("hint_id", String(64), nullable=False),
+    Column("session", String(256), nullable=False),
+    # Which of the session's agents; "" for the main one.
+    Column("agent", String(256), nullable=False),
+    Column("source", String(256), nullable=False),
+    Column("entry", String(512), nullable=False),
+    Column("kind", String(256), nullable=False),
+    Column("at", Double, nullable=False),
+    Column("received_at", Double, nullable=False),
+    Column("is_given", Boolean, nullable=False),
+    # With which it was given; 0 or 1 where nothing was left to chance.
+    Column("probability", Double, nullable=False),
+    # The name by which the failing call is known.
+    Column("key", String(512), nullable=False),
+    # The kind of check that it is about; "" for none.
+    Column("check_kind", String(256), nullable=False),
+    Column("tool", String(256), nullable=False),
+    Column("text", String(512), nullable=False),
+    UniqueConstraint("project_id", "hint_id"),
+    Index("ix_hints_at", "project_id", "at"),
+)
+
 # The holdout of a project, and entries that are handed out no more; the last row counts.
 effect_decisions = Table(
     "effect_decisions",

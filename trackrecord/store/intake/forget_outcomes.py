@@ -16,7 +16,7 @@ from trackrecord.wire.subject import Subject
 
 from ..advice.effect_decisions import MEASURED
 from ..advice.exposures import memory_exposures_of_tasks
-from ..advice.tables import effect_decisions, exposures
+from ..advice.tables import effect_decisions, exposures, hints
 from ..competences.tables import episodes
 from ..database.full_text import TASK_WORDS
 from ..database.row_locks import for_update
@@ -149,6 +149,7 @@ def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> Non
     for table in (outcome_entries, outcome_commits):
         _erase_named(connection, table, "outcome_id", project_id, sorted(found.outcomes))
     _erase_named(connection, exposures, "exposure_id", project_id, sorted(found.exposures))
+    _erase_named(connection, hints, "hint_id", project_id, found.hints)
     _erase_named(connection, feedback, "feedback_id", project_id, found.feedback)
 
 
@@ -187,6 +188,7 @@ def _mark(connection: Connection, subject: Subject, found: OnRecord, now: float)
         [
             *(digest_of_id("outcome", project, each) for each in found.outcomes),
             *(digest_of_id("exposure", project, each) for each in found.exposures),
+            *(digest_of_id("hint", project, each) for each in found.hints),
             *(digest_of_id("memory", project, each) for each in found.memories),
             *(digest_of_id("feedback", project, each) for each in found.feedback),
         ],

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Table, delete, func, select
 from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.search_words import indexed_words, lexemes
 
-from ..advice.tables import effect_decisions, exposures, lesson_decisions, runs, tried_calls
+from ..advice.tables import effect_decisions, exposures, hints, lesson_decisions, runs, tried_calls
 from ..competences.tables import (
     competence_credits,
     competence_history,
@@ -56,7 +56,7 @@ from ..patterns.tables import (
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
-    runs, tried_calls, exposures, lesson_decisions, effect_decisions, competence_credits,
+    runs, tried_calls, exposures, hints, lesson_decisions, effect_decisions, competence_credits,
     competence_words, competence_numbers, competence_history, consolidation_runs, competences,
     episodes, signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers,
     patterns, memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits,
@@ -78,6 +78,7 @@ NAMING: Final[Mapping[Table, str]] = {access_tokens: "project"}
 _IDS: Final[Mapping[Kind, tuple[Table, str]]] = {
     "outcome": (outcomes, "outcome_id"),
     "exposure": (exposures, "exposure_id"),
+    "hint": (hints, "hint_id"),
     "memory": (memories, "memory_id"),
     "feedback": (feedback, "feedback_id"),
 }
@@ -130,11 +131,12 @@ def count_of_project(connection: Connection, project_id: int) -> dict[str, int]:
         "outcomes": func.count(outcomes.c.outcome_id.distinct()),
         "memories": func.count(memories.c.id),
         "exposures": func.count(exposures.c.id),
+        "hints": func.count(hints.c.id),
         "patterns": func.count(patterns.c.id),
         "criteria": func.count(criteria.c.id),
         "competences": func.count(competences.c.id),
     }
-    tables = (outcomes, memories, exposures, patterns, criteria, competences)
+    tables = (outcomes, memories, exposures, hints, patterns, criteria, competences)
     return {
         name: connection.execute(select(count).where(table.c.project_id == project_id)).scalar_one()
         for (name, count), table in zip(counted.items(), tables, strict=True)

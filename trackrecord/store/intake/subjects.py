@@ -4,14 +4,15 @@ An outcome that several entries tell of belongs to the subject as soon as one of
 joined cannot be told apart again. A memory belongs to the source that said it first, in its words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
 from trackrecord.wire.subject import Subject, told_by
+from trackrecord.wire.tried_calls import tried_run
 
-from ..advice.tables import exposures
+from ..advice.tables import exposures, hints, tried_calls
 from ..memories.tables import memories, memory_sources
 from ..outcomes.tables import feedback, outcome_entries, outcomes
 
@@ -27,6 +28,7 @@ class OnRecord:
         rows: the rows of all their records, in order.
         tasks: the tasks that no other outcome tells of.
         exposures: the ids of what these tasks were handed.
+        hints: the ids of the hints in its sessions.
         memories: the ids of the memories that are the source's, in order.
         seconded: the rows of memories that others said first, and the source said again.
         feedback: the ids of the feedback that it gave, in order.
@@ -36,6 +38,7 @@ class OnRecord:
     rows: tuple[int, ...] = ()
     tasks: frozenset[str] = frozenset()
     exposures: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
     seconded: tuple[int, ...] = field(default=())
     feedback: tuple[str, ...] = ()
@@ -68,6 +71,7 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
         rows=tuple(sorted(rows)),
         tasks=alone,
         exposures=tuple(_exposures(connection, project_id, alone)),
+        hints=tuple(_hints(connection, project_id, subject, sorted(rows))),
         memories=said,
         seconded=seconded,
         feedback=tuple(_feedback(connection, project_id, subject)),
@@ -111,6 +115,29 @@ def _exposures(connection: Connection, project_id: int, tasks: frozenset[str]) -
             exposures.c.task_id.in_(wanted[start : start + 500]),
         )
         yield from connection.execute(query).scalars()
+
+
+def _hints(
+    connection: Connection, project_id: int, subject: Subject, rows: Sequence[int]
+) -> Iterator[str]:
+    """Yield the hints that a source was given, and those in the sessions of some outcomes."""
+    own = select(hints.c.hint_id).where(hints.c.project_id == project_id)
+    found: set[str] = set()
+    if subject.what == "source":
+        found.update(connection.execute(own.where(hints.c.source == subject.name)).scalars())
+    sessions: set[str] = set()
+    for start in range(0, len(rows), 500):
+        some = rows[start : start + 500]
+        query = select(tried_calls.c.outcome, tried_calls.c.ended_at, tried_calls.c.digest)
+        query = query.where(tried_calls.c.project_id == project_id, tried_calls.c.outcome.in_(some))
+        for row in connection.execute(query):
+            run = tried_run(row.digest, outcome=row.outcome, ended_at=row.ended_at)
+            sessions.add(run.session)
+    wanted = sorted(sessions)
+    for start in range(0, len(wanted), 500):
+        of_sessions = own.where(hints.c.session.in_(wanted[start : start + 500]))
+        found.update(connection.execute(of_sessions).scalars())
+    yield from sorted(found)
 
 
 def _feedback(connection: Connection, project_id: int, subject: Subject) -> Iterator[str]:

@@ -32,7 +32,7 @@ from ..database.row_locks import advisory_lock, shared_lock
 _DIGEST_BYTES: Final = 16
 _AT_ONCE: Final = 500
 
-Kind = Literal["outcome", "memory", "exposure", "feedback"]
+Kind = Literal["outcome", "memory", "exposure", "feedback", "hint"]
 # A project and an id in it.
 Name = tuple[str, str]
 

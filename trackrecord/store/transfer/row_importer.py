@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Final
 from sqlalchemy import Column, Connection, Table, update
 
 from trackrecord.errors import ImportFormatError, TransferRefused
-from trackrecord.store.advice.tables import exposures
+from trackrecord.store.advice.tables import exposures, hints
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.forgotten import Kind, forgotten_among
@@ -25,6 +25,7 @@ _AT_ONCE: Final = 2000
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _FORGOTTEN_AS: Final[dict[Table, Kind]] = {
     exposures: "exposure",
+    hints: "hint",
     memories: "memory",
     outcome_entries: "outcome",
     outcomes: "outcome",

@@ -109,8 +109,8 @@ class Adviser:
                 now=time.time(),
                 tool_names=own_tool_names(),
             )
-            facts = build_moments(connection, project, self._settings.rules)
-            document = with_standing(document, facts)
+            moments = build_moments(connection, project, self._settings.rules)
+            document = with_standing(document, moments)
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
@@ -120,7 +120,12 @@ class Adviser:
             self._begin_holdout(project, project_id)
         cost_s = time.perf_counter() - started
         written = write_advice(
-            self._client, self._settings, document, cost_s=cost_s, force=force, facts=facts
+            self._client,
+            self._settings,
+            document,
+            cost_s=cost_s,
+            force=force,
+            moments=moments,
         )
         if written:
             note_lessons(

@@ -22,6 +22,7 @@ from .entries import (
 from .error_entries import ERROR
 from .exposure_entries import EXPOSURE
 from .feedback_entries import FEEDBACK
+from .hint_entries import HINT
 from .memory_entries import MEMORY
 from .outcome_entries import OUTCOME
 from .recall_entries import RECALL
@@ -32,7 +33,7 @@ _log = structlog.get_logger(__name__)
 # may be the first to name the pattern that feedback is on. Errors are the last: Redis holds them,
 # and an error is not recorded before the database has taken the rest.
 ENTRY_KINDS: Final[tuple[EntryKind[Any], ...]] = (
-    MEMORY, EXPOSURE, RECALL, OUTCOME, FEEDBACK, ERROR,
+    MEMORY, EXPOSURE, RECALL, HINT, OUTCOME, FEEDBACK, ERROR,
 )  # fmt: skip
 
 _BY_FIELD: Final = {kind.on_the_wire.field.encode(): kind for kind in ENTRY_KINDS}

@@ -106,6 +106,7 @@ AGENT: Final = CodingAgent(
         servers_of=_servers,
         server_type="stdio",
         in_background=True,
+        asking=("SessionStart", "UserPromptSubmit", "PostToolUseFailure"),
         # The tools of which it takes another output: it checks the form of its own ones, and a
         # file that is read is asked for word by word.
         replaced="Bash|mcp__.*",

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -148,6 +149,25 @@ class OpenCall:
             duration_ms=duration,
             sub_agent=self.sub_agent,
         )
+
+
+def failed_call(
+    name: str, tool: str, arguments: Mapping[str, Any], error: str, folder: str
+) -> RunCall:
+    """Return a call that a hook says has failed, as the transcript will have it.
+
+    Args:
+        name: the id of the call.
+        tool: the tool.
+        arguments: its arguments.
+        error: the text of its error, as the model reads it.
+        folder: the folder that the shell is in.
+    """
+    given = msgspec.Raw(msgspec.json.encode(arguments))
+    call = OpenCall(Block(id=name, name=tool, input=given), None, folder)
+    said = msgspec.Raw(msgspec.json.encode(error))
+    call.end(Block(content=said, is_error=True), msgspec.Raw(), None)
+    return call.finished()
 
 
 _LONGEST_KEPT: Final = 256 * 1024

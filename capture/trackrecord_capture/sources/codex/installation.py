@@ -33,6 +33,7 @@ _TIMEOUT_S: Final = 2
 _ASKING: Final = ("SessionStart", "UserPromptSubmit")
 _NOTING: Final = "Stop"
 _STOPPED: Final = "Interrupt"
+_AFTER_TOOL: Final = "PostToolUse"
 TRUST: Final = "start codex, enter /hooks and trust the hooks of trackrecord"
 
 
@@ -228,7 +229,8 @@ def _wanted(home: Path, config: Draft) -> Groups:
     group: dict[str, Any] = {
         "hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]
     }
-    return dict.fromkeys(events, group)
+    # Files are patched and looked at by commands; no other tool's errors are known by their words.
+    return {**dict.fromkeys(events, group), _AFTER_TOOL: {"matcher": "Bash", **group}}
 
 
 def _snake(event: str) -> str:

@@ -94,6 +94,28 @@ async function summarise(input, output, about) {
   } catch {}
 }
 
+// Has the front door say what is known of a command that has failed, and puts that behind its output.
+// Commands that succeed are remembered until then: what ran already is not told.
+async function tell(input, output, about, ran) {
+  try {
+    const exit = output?.metadata?.exit
+    const command = input?.args?.command
+    if (typeof exit !== "number" || typeof command !== "string" || typeof output.output !== "string") return
+    if (exit === 0) {
+      if (command.length <= 300 && ran.length < 50) ran.push(command)
+      return
+    }
+    if (!fs.existsSync(`${HOME}/agents/door`)) return
+    touch("PostToolUseFailure")
+    const text = output.output
+    const error = text.length > 65536 ? `${text.slice(0, 32768)}\n${text.slice(-32768)}` : text
+    const call = { tool_name: input.tool, tool_use_id: input.callID, tool_input: { command: command.slice(0, 32768) } }
+    const said = { hook_event_name: "PostToolUseFailure", ...about, ...call, exit_code: exit, error, ran: ran.splice(0) }
+    const hint = (await post(said, AbortSignal.timeout(ASKING_MS)))?.additionalContext
+    if (typeof hint === "string" && hint) output.output = `${text}\n${hint}`
+  } catch {}
+}
+
 // Asks for what is known of the project, then of the task, all within one deadline.
 async function ask(session, folder, prompt, promptId) {
   const told = []
@@ -114,6 +136,7 @@ async function ask(session, folder, prompt, promptId) {
 export const Trackrecord = async ({ directory, worktree }) => {
   const folder = directory ?? worktree ?? ""
   const known = new Map() // what each session is told: the same text in each of its requests
+  const succeeded = new Map() // the commands of each session since its last failure
   const asked = new Map() // what the person asked for last in each session
   return {
     config: async (config) => {
@@ -147,6 +170,11 @@ export const Trackrecord = async ({ directory, worktree }) => {
     },
     "tool.execute.after": async (input, output) => {
       const session = input?.sessionID ?? ""
+      if (!succeeded.has(session)) {
+        if (succeeded.size >= MOST_SESSIONS) succeeded.delete(succeeded.keys().next().value)
+        succeeded.set(session, [])
+      }
+      await tell(input, output, { session_id: session, cwd: folder }, succeeded.get(session))
       await summarise(input, output, { session_id: session, cwd: folder, ...asked.get(session) })
     },
     "experimental.chat.system.transform": async (input, output) => {

@@ -195,6 +195,8 @@ def _print_overall(found: EffectAnswer) -> None:
         f"nothing to hand out: {report.empty}.",
         markup=False,
     )
+    for line in found.hints.in_words:
+        out.print(line, markup=False)
     for name in found.decisions.withdrawn:
         decision = found.decisions.entries[name]
         why = f": {one_line(decision.reason)}" if decision.reason else ""

@@ -17,10 +17,12 @@ _NO = 1
 
 _QUESTION = (
     "Does advice help you? To measure it, one task in ten gets none, in each project that has had "
-    "200 tasks. Measure it?"
+    "200 tasks, and half of the hints at failing calls are withheld, one in five after the first "
+    "130. Measure it?"
 )
 _MEASURED = (
-    "Whether advice helps is measured from the 200th task of a project on: `trackrecord effect`."
+    "Whether advice helps is measured from the 200th task of a project on, and hints at failing "
+    "calls from the first one on: `trackrecord effect`."
 )
 _UNMEASURED = (
     "Whether advice helps is not measured. `trackrecord install all --measure` begins it, "

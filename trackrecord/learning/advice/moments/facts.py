@@ -197,19 +197,38 @@ class MomentFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.needs.get(key)
 
 
+class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts for failures of one project, as they are cached.
+
+    Attributes:
+        repositories: the facts of each repository; "" for the project's own.
+        points: how many failures the trial of hints has decided on so far.
+        withdrawn: the entries that are told no more, for the trial showed that they hurt.
+    """
+
+    repositories: Mapping[str, MomentFacts] = {}
+    points: int = 0
+    withdrawn: tuple[str, ...] = ()
+
+    def of(self, repository: str) -> MomentFacts:
+        """Return the facts of a repository; of one that is not known those of the project."""
+        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
+
+
+_NOTHING: Final = MomentFacts()
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(dict[str, MomentFacts])
+_decoder = msgspec.msgpack.Decoder(MomentDocument)
 
 
-def encode_moments(facts: Mapping[str, MomentFacts]) -> bytes:
-    """Return the facts of a project's repositories as they are cached."""
-    return _encoder.encode(facts)
+def encode_moments(document: MomentDocument) -> bytes:
+    """Return what is told at failures as it is cached."""
+    return _encoder.encode(document)
 
 
-def decode_moments(data: bytes) -> dict[str, MomentFacts]:
-    """Return the facts of a project's repositories from the cache.
+def decode_moments(data: bytes) -> MomentDocument:
+    """Return what is told at failures from the cache.
 
     Raises:
-        msgspec.DecodeError: they were written by another version.
+        msgspec.DecodeError: it was written by another version.
     """
     return _decoder.decode(data)

@@ -130,6 +130,7 @@ def hint_after(
     agent: str = "",
     machine: str = "",
     now: float,
+    has_status: bool = True,
 ) -> Hint | None:
     """Return what is told after a call; None if nothing is, as after a call that did not fail.
 
@@ -141,16 +142,38 @@ def hint_after(
         agent: which of the session's agents called; "" for the main one.
         machine: a digest of the machine and its user.
         now: seconds since the epoch.
+        has_status: whether the client says that the call failed. If not, only an error that is
+            known of the call tells so.
     """
     if not call.failed or names_its_remedy(output) or len(session.told) >= MOST_IN_SESSION:
         return None
     told = {entry for who, entry in session.told if who == agent}
-    for hint in _hints(known, call, output, session, machine, now):
+    found = _hints(known, call, output, session, machine, now)
+    for hint in found if has_status else _by_error(known, found, call, machine):
         if hint.entry in told:
             return None
         if len(hint.text) <= LONGEST_HINT and not _says(output, hint.proposed):
             return hint
     return None
+
+
+def _by_error(known: Known, hints: Iterator[Hint], call: TriedCall, machine: str) -> Iterator[Hint]:
+    """Yield the hints for which the words of an error alone are reason enough."""
+    template = error_template(call.error)
+    for hint in hints:
+        match hint.kind:
+            case HintKind.LINE:
+                yield hint
+            case HintKind.FILE if _NO_FILE.search(call.error):
+                yield hint
+            case HintKind.NEED if (need := known.need(hint.key)) is not None:
+                if error_template(need.error) == template:
+                    yield hint
+            case HintKind.FAILURE if (failure := known.failure(hint.key, machine)) is not None:
+                if failure.template and failure.template == template:
+                    yield hint
+            case _:
+                pass
 
 
 def _says(output: str, proposed: str) -> bool:

@@ -590,6 +590,28 @@ def _make_advice() -> None:
     )
     op.create_index("ix_exposures_at", "exposures", ["project_id", "at"])
     op.create_table(
+        "hints",
+        sa.Column("id", ID, nullable=False),
+        sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
+        sa.Column("hint_id", sa.String(64), nullable=False),
+        sa.Column("session", sa.String(256), nullable=False),
+        sa.Column("agent", sa.String(256), nullable=False),
+        sa.Column("source", sa.String(256), nullable=False),
+        sa.Column("entry", sa.String(512), nullable=False),
+        sa.Column("kind", sa.String(256), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+        sa.Column("received_at", sa.Double(), nullable=False),
+        sa.Column("is_given", sa.Boolean(), nullable=False),
+        sa.Column("probability", sa.Double(), nullable=False),
+        sa.Column("key", sa.String(512), nullable=False),
+        sa.Column("check_kind", sa.String(256), nullable=False),
+        sa.Column("tool", sa.String(256), nullable=False),
+        sa.Column("text", sa.String(512), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "hint_id"),
+    )
+    op.create_index("ix_hints_at", "hints", ["project_id", "at"])
+    op.create_table(
         "effect_decisions",
         sa.Column("id", ID, nullable=False),
         sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),

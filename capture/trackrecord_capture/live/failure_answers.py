@@ -1,0 +1,222 @@
+"""Hook answers right after a call of a tool failed: one line of what is known of it, or nothing."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from trackrecord.learning.advice.assignment import assign
+from trackrecord.learning.advice.hint_effect import probability_of
+from trackrecord.learning.advice.moments.calls import TriedCall
+from trackrecord.process.machines import this_machine
+from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.effect_consent import effect_consent
+from trackrecord.settings.projects.repositories import repository_of
+from trackrecord.wire.hint import HintBody
+
+from ..agent_run import AgentRun, RunCall, run_outcome_id
+from ..agents.installed import read_installed
+from ..outcome import tried_calls_of
+from ..sources.claude_code.calls import failed_call
+from ..sources.source import Log, ReadRun, Source
+from ..sources.tool_words import tool_words
+from .hook_answers import ProjectOf
+
+CLAUDE_CODE: Final = "claude-code"
+CODEX: Final = "codex"
+_MOST_FOLDERS: Final = 256
+_MOST_RAN: Final = 50
+# A longer log takes too long while an agent waits.
+_LARGEST_LOG: Final = 16 * 1024 * 1024
+_LONGEST_NAME: Final = 200
+
+
+class HookFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that failed, as an agent's hook posts it.
+
+    Attributes:
+        session: the session.
+        agent_id: which of the session's agents made it; "" for the main one.
+        folder: the folder that it was made in.
+        transcript: the session's log; "" if the agent does not name it.
+        call: the agent's id of the call; "" if it does not name it.
+        tool: the tool, as the agent calls it.
+        arguments: its arguments.
+        error: the text of its error, or of its output where the agent does not tell them apart.
+        exit_code: of a command; None if it is not said.
+        ran: command lines that have succeeded in the session since the last failure, where the
+            agent's hook says so.
+    """
+
+    session: str
+    agent_id: str = ""
+    folder: str = ""
+    transcript: str = ""
+    call: str = ""
+    tool: str = ""
+    arguments: Mapping[str, Any] = {}
+    error: str = ""
+    exit_code: int | None = None
+    ran: tuple[str, ...] = ()
+
+
+class FailureAnswers:
+    """Answers hooks after failures.
+
+    Args:
+        settings: where facts are read from, and what is told.
+        project_of: names the project of a folder.
+        sources: the adapters of the agents' logs, by the agent's name.
+        publish: reports what was told, or was not.
+    """
+
+    def __init__(
+        self,
+        settings: DaemonSettings,
+        project_of: ProjectOf,
+        sources: Mapping[str, Source],
+        publish: Callable[[HintBody], object],
+    ) -> None:
+        self._publish = publish
+        self._settings = settings
+        self._sources = sources
+        self._reader = RankingsReader(settings)
+        self._hints = FailureHints()
+        self._lock = threading.Lock()
+        self._words = tool_words()
+        self._project_of = lru_cache(_MOST_FOLDERS)(project_of)
+        self._top_of = lru_cache(_MOST_FOLDERS)(_top_of)
+
+    def answer(self, agent: str, failure: HookFailure) -> str:
+        """Return the line for the agent; "" for none."""
+        if self._settings.hooks.moment == "false" or not (failure.session and failure.folder):
+            return ""
+        project = self._project_of(failure.folder)
+        with self._lock:
+            document = self._reader.moments(project)
+        if not document.repositories:
+            return ""
+        session = failure.session[:_LONGEST_NAME]
+        if failure.ran:
+            ran = [_ran(each) for each in failure.ran[:_MOST_RAN]]
+            self._hints.add(project, session, self._tried(agent, failure, ran).values())
+        call = self._tried(agent, failure, [_failed(agent, failure)]).get(failure.call)
+        if call is None:
+            return ""
+        failed = FailedCall(
+            call=call,
+            error=failure.error,
+            session=session,
+            agent=failure.agent_id[:_LONGEST_NAME],
+            machine=this_machine(),
+            has_status=agent != CODEX,
+        )
+        decided = self._hints.decide(
+            project, document, failed, self._probability, lambda: self._earlier(agent, failure)
+        )
+        if decided is None or self._is_held_out(project, agent, failure.session):
+            return ""
+        self._publish(decided.report(project, failed, agent))
+        return decided.text
+
+    def _probability(self, points: int) -> float:
+        """Return the probability of a hint: left to chance only where the user agreed."""
+        if self._settings.hooks.moment == "record":
+            return 0.0
+        return probability_of(points) if effect_consent(self._settings.home) else 1.0
+
+    def _is_held_out(self, project: str, agent: str, session: str) -> bool:
+        """Return whether the session belongs to the holdout of runs, and gets nothing."""
+        with self._lock:
+            document = self._reader.cached(project).document
+        if document is None:
+            return False
+        share = self._settings.holdout if document.holdout is None else document.holdout
+        task_id = run_outcome_id(agent, session, "")
+        drawn = assign(
+            project, task_id=task_id, task=None, revision=0, holdout=share, explore="off"
+        )
+        return drawn.is_withheld
+
+    def _tried(
+        self, agent: str, failure: HookFailure, calls: list[RunCall]
+    ) -> dict[str, TriedCall]:
+        run = AgentRun(
+            agent=agent,
+            session=failure.session,
+            prompt="",
+            captured_from="hooks",
+            started_at=0.0,
+            ended_at=time.time(),
+            folder=self._top_of(failure.folder),
+            calls=tuple(calls),
+        )
+        return dict(tried_calls_of(run, self._settings.capture, self._words))
+
+    def _earlier(self, agent: str, failure: HookFailure) -> list[TriedCall] | None:
+        """Return what a session's log says of its calls before; None if it says nothing."""
+        source = self._sources.get(agent)
+        if source is None or not failure.transcript:
+            return None
+        path = Path(failure.transcript)
+        installed = read_installed(self._settings.home).get(agent)
+        homes = [*source.homes(), *([Path(installed.folder)] if installed else [])]
+        try:
+            path = path.resolve()
+            if not any(path.is_relative_to(home.resolve()) for home in homes):
+                return None
+            size = path.stat().st_size
+            if size > _LARGEST_LOG or not path.is_file():
+                return None
+            runs = [
+                each.run
+                for each in source.read(Log(path=path, size=size, version=size))
+                if isinstance(each, ReadRun)
+            ]
+        except (OSError, ValueError):
+            return None
+        return [
+            call
+            for run in runs
+            for name, call in tried_calls_of(run, self._settings.capture, self._words)
+            if not failure.call or name != failure.call
+        ]
+
+
+def _failed(agent: str, failure: HookFailure) -> RunCall:
+    if agent == CLAUDE_CODE:
+        return failed_call(
+            failure.call, failure.tool, failure.arguments, failure.error, failure.folder
+        )
+    command = failure.arguments.get("command")
+    return RunCall(
+        tool=failure.tool,
+        id=failure.call,
+        command=command if isinstance(command, str) else "",
+        arguments=dict(failure.arguments),
+        folder=failure.folder,
+        ok=False,
+        exit_code=failure.exit_code,
+        error=failure.error,
+        result=failure.error,
+    )
+
+
+def _ran(command: str) -> RunCall:
+    return RunCall(tool="bash", id=command, command=command, ok=True, exit_code=0)
+
+
+def _top_of(folder: str) -> str:
+    """Return the top of the repository that a folder lies in, or the folder itself.
+
+    A session changes its folder; the lines of its checks start from where it began.
+    """
+    found = repository_of(folder)
+    top = "" if found is None else found.folder.rstrip("/")
+    return top if top and f"{folder}/".startswith(f"{top}/") else folder

@@ -1,0 +1,252 @@
+"""What a hook answers right after a call failed: one line that the session can use, or nothing."""
+
+import json
+import time
+
+import msgspec
+import pytest
+
+from tests.capture.test_hook_script import assert_silent, door, run
+from tests.capture.test_live_hooks_posted import posted
+from tests.producers.test_after_failure import remember, tried
+from trackrecord.prompt.documents.rankings_document import RankingsDocument
+from trackrecord.prompt.reading.cache import write_document
+from trackrecord.settings.effect_consent import note_effect_consent
+from trackrecord.settings.hook_settings import HookSettings
+from trackrecord.settings.settings import load_settings
+from trackrecord.testing import captured
+from trackrecord_capture.agents.hook_state import fired_at
+from trackrecord_capture.agents.runtime import write_runtime
+from trackrecord_capture.live.opening import live_of
+
+CALLS = [tried("rtk bun run test", "not started"), tried("bun run test")]
+RAN = "`bun run test` then ran in 3."
+ERROR = "error: unrecognized subcommand 'bun'"
+
+
+@pytest.fixture
+def known(client, settings):
+    """Three sessions in which a launcher failed and the plain line then ran."""
+    remember(client, settings, CALLS)
+
+
+@pytest.fixture
+def reports():
+    """Captured reports, which go no further."""
+    with captured() as reports:
+        yield reports
+
+
+@pytest.fixture
+def live(settings, known, reports):
+    return live_of(settings)
+
+
+def failure(command="rtk bun run test", error=f"Exit code 2\n{ERROR}", **more):
+    given = {
+        "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_use_id": "toolu_1",
+        "tool_input": {"command": command}, "error": error,
+    }  # fmt: skip
+    return posted(**given | more)
+
+
+def told(answer, event="PostToolUseFailure"):
+    if answer is None:
+        return ""
+    said = msgspec.json.decode(answer)["hookSpecificOutput"]
+    assert said["hookEventName"] == event
+    return said["additionalContext"]
+
+
+def test_a_failure_is_answered_once_for_a_session_and_agent(live):
+    """A sub-agent has a context of its own."""
+    text = told(live.hook("claude-code", failure()))
+    assert text.startswith("trackrecord: `rtk bun run test` failed in each of the last 3 sessions")
+    assert text.endswith(RAN)
+    assert "\n" not in text
+    assert live.hook("claude-code", failure()) is None
+    assert told(live.hook("claude-code", failure(agent_id="explorer"))) == text
+    assert told(live.hook("claude-code", failure(session_id="s2"))) == text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"cwd": "/src/another-project"},
+        {"command": "ls /nowhere", "error": "Exit code 2\nls: /nowhere: No such file"},
+        {"error": f"Exit code 2\n{ERROR}: did you mean `bun run test`?"},
+        {"error": "Exit code 1\n2 failed, 12 passed in 0.3s"},
+        {"session_id": ""},
+        {"tool_input": {}},
+        {"tool_input": {"command": 7}},
+    ],
+)
+def test_nothing_is_answered_where_nothing_is_known_or_needed(live, more):
+    """Nor of another project, where the error says it, or where the tests ran."""
+    assert live.hook("claude-code", failure(**more)) is None
+    assert live.hook("claude-code", failure(session_id="s2"))
+
+
+def test_codex_has_no_exit_status_so_the_words_of_the_error_must_be_known(live):
+    """An output that merely holds a word of errors is nothing."""
+    event = {"hook_event_name": "PostToolUse"}
+    fine = failure(error="error: 0 failed, 12 passed\n12 pass\n", **event)
+    assert live.hook("codex", fine) is None
+    said = failure(session_id="s2", error=f"{ERROR}\n", **event)
+    assert told(live.hook("codex", said), "PostToolUse")
+
+
+def test_a_session_that_ran_its_tests_is_told_of_no_line(live):
+    """As opencode's plugin knows it, with what has succeeded since the last failure."""
+    given = {"tool_name": "bash", "exit_code": 2, "error": ERROR}
+    assert live.hook("opencode", failure(ran=["bun run test"], **given)) is None
+    assert told(live.hook("opencode", failure(session_id="s2", ran=["ls"], **given)))
+
+
+def test_what_ran_is_read_from_the_sessions_log(live, tmp_path, monkeypatch):
+    """Of Claude Code, from its transcript alone, and without the call itself."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    log = tmp_path / "projects" / "s1.jsonl"
+    log.parent.mkdir()
+
+    def write(command, name):
+        use = {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": command}}
+        result = {"type": "tool_result", "tool_use_id": name, "content": "12 pass"}
+        about = {"sessionId": "s1", "cwd": "/src/shop", "timestamp": "2026-11-21T19:21:33.169Z"}
+        lines = [
+            {"type": "user", "uuid": f"u{name}", "promptId": "p", "message":
+                {"role": "user", "content": "Fix it"}, "permissionMode": "default"},
+            {"type": "assistant", "uuid": f"a{name}", "parentUuid": f"u{name}",
+             "message": {"role": "assistant", "id": f"m{name}", "content": [use]}},
+            {"type": "user", "uuid": f"r{name}", "parentUuid": f"a{name}",
+             "message": {"role": "user", "content": [result]}},
+        ]  # fmt: skip
+        log.write_text("".join(json.dumps(each | about) + "\n" for each in lines))
+
+    write("bun run test", "toolu_0")
+    assert live.hook("claude-code", failure(transcript_path=str(log))) is None
+    write("rtk bun run test", "toolu_1")
+    assert told(live.hook("claude-code", failure(session_id="s2", transcript_path=str(log))))
+    elsewhere = log.rename(tmp_path / "elsewhere.jsonl")
+    assert told(live.hook("claude-code", failure(session_id="s3", transcript_path=str(elsewhere))))
+
+
+def test_it_follows_what_is_learnt_within_a_long_session(client, settings, live):
+    """The door holds the facts, and reads them again when they have changed."""
+    assert told(live.hook("claude-code", failure()))
+    remember(client, settings, [tried("rtk bun run test")], at=2.0)
+    assert live.hook("claude-code", failure(agent_id="a")) is None
+
+
+@pytest.mark.parametrize(("moment", "recorded"), [("false", []), ("record", [(False, 0.0)])])
+def test_it_can_be_turned_off(home, known, reports, moment, recorded):
+    """Or be recorded only: what would have been told is known then."""
+    live = live_of(load_settings(home=home, hooks=HookSettings(moment=moment)))
+    assert live.hook("claude-code", failure()) is None
+    assert [(each.given, each.probability) for each in reports.hints] == recorded
+    assert all(each.text.endswith(RAN) for each in reports.hints)
+
+
+def test_without_consent_nothing_is_left_to_chance(live, reports):
+    """Everybody is told; it is recorded with its probability, and counts for no trial."""
+    for number in range(20):
+        assert told(live.hook("claude-code", failure(session_id=f"s{number}")))
+    assert {(each.given, each.probability) for each in reports.hints} == {(True, 1.0)}
+    assert {each.source for each in reports.hints} == {"claude-code"}
+
+
+def test_with_consent_half_of_the_failures_are_told(home, live, reports):
+    """Drawn by a hash of project, session, agent and entry: the same however often it is asked."""
+    note_effect_consent(home, is_given=True)
+    sessions = [f"s{number}" for number in range(100)]
+    answers = [bool(live.hook("claude-code", failure(session_id=each))) for each in sessions]
+    assert 30 < sum(answers) < 70
+    assert [each.given for each in reports.hints] == answers
+    assert {each.probability for each in reports.hints} == {0.5}
+    assert len({each.hint_id for each in reports.hints}) == 100
+    later = live_of(load_settings(home=home))
+    assert [
+        bool(later.hook("claude-code", failure(session_id=each))) for each in sessions
+    ] == answers
+
+
+def test_what_the_trial_withdrew_is_not_told(client, settings, live):
+    """Nor recorded again; and after 130 points four of five are told."""
+    remember(client, settings, CALLS, at=3.0, withdrawn=("known failure: line rtk bun run test",))
+    assert live.hook("claude-code", failure()) is None
+    remember(client, settings, CALLS, at=4.0, points=130)
+    note_effect_consent(settings.home, is_given=True)
+    answers = [live.hook("claude-code", failure(session_id=f"t{n}")) for n in range(100)]
+    assert 65 < sum(map(bool, answers)) < 95
+
+
+def test_a_session_of_the_holdout_is_told_nothing(client, settings, known, reports):
+    """It is compared with sessions that are handed everything."""
+    document = RankingsDocument(project="shop", revision=1, computed_at=time.time(), holdout=0.9)
+    write_document(client, settings, document)
+    live = live_of(settings)
+    answers = [told(live.hook("claude-code", failure(session_id=f"s{n}"))) for n in range(100)]
+    assert 0 < sum(map(bool, answers)) < 40
+    assert len(reports.hints) == sum(map(bool, answers))
+
+
+@pytest.fixture
+def installed(home):
+    """The hook with a deadline that a busy machine does not miss."""
+    write_runtime(home)
+    hook = home / "agents" / "hook.py"
+    hook.write_text(hook.read_text().replace("TOTAL_S = 0.9\n", "TOTAL_S = 100.0\n"))
+    return home
+
+
+CLAUDE = {
+    "hook_event_name": "PostToolUseFailure", "session_id": "s1", "cwd": "/src/shop",
+    "tool_name": "Bash", "tool_input": {"command": "make", "description": "x", "content": "y"},
+    "tool_use_id": "toolu_1", "error": "Exit code 2\nmake: nothing", "is_interrupt": False,
+}  # fmt: skip
+ANSWER = {"hookSpecificOutput": {"hookEventName": "PostToolUseFailure", "additionalContext": "x"}}
+
+
+def test_the_program_posts_a_failure_and_prints_the_answer(installed):
+    """Of the arguments the command and the path alone."""
+    with door(installed, json.dumps(ANSWER).encode()) as asked:
+        done = run(installed, CLAUDE)
+    assert json.loads(done.stdout) == ANSWER
+    ((path, _, said),) = asked
+    assert path == "/hooks/claude-code"
+    assert said["tool_input"] == {"command": "make"}
+    assert said["error"] == CLAUDE["error"]
+    assert "PostToolUseFailure" in fired_at(installed, "claude-code")
+
+
+@pytest.mark.parametrize(
+    ("agent", "given"),
+    [
+        ("claude-code", {"is_interrupt": True}),
+        ("claude-code", {"error": None}),
+        ("claude-code", {"tool_input": "make"}),
+        ("codex", {"hook_event_name": "PostToolUse", "tool_response": "12 passed"}),
+        ("codex", {"hook_event_name": "PostToolUse", "tool_response": {"a": 1}}),
+    ],
+)
+def test_the_program_asks_nothing_where_nothing_failed(installed, agent, given):
+    """Or where nobody can say what."""
+    with door(installed, json.dumps(ANSWER).encode()) as asked:
+        assert_silent(run(installed, CLAUDE | given, agent))
+    assert asked == []
+
+
+def test_codex_is_asked_about_where_an_output_may_tell_of_an_error(installed):
+    """It says of no command whether it failed."""
+    given = {"hook_event_name": "PostToolUse", "tool_response": "make: *** No rule. Error 2"}
+    with door(installed, json.dumps(ANSWER).encode()) as asked:
+        assert run(installed, CLAUDE | given, "codex").stdout
+    assert asked[0][2]["error"] == given["tool_response"]
+
+
+@pytest.mark.parametrize("status", [204, 500])
+def test_a_door_without_an_answer_is_silence(installed, status):
+    """As one that is closed."""
+    with door(installed, b"", status=status):
+        assert_silent(run(installed, CLAUDE))
+    assert_silent(run(installed, CLAUDE))

@@ -1,0 +1,66 @@
+"""Real agents are told at a failure what earlier sessions learnt; the model reads it next."""
+
+import json
+
+import pytest
+
+from tests.clients.model_stub import playing
+from tests.clients.on_record import until
+from tests.clients.real_agents import AGENTS, missing, work
+from tests.clients.steps import Run, Say
+from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.settings.settings import load_settings
+
+if missing():
+    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(600)
+PROMPT = "Run the tests of the shop and say how many there are"
+# A launcher that is not there, and the line that runs.
+FAILS, RUNS = "rye run pytest -q", "pytest -q"
+HINT = "trackrecord: "
+
+
+def played(agent, place, *steps):
+    """Have an agent make calls; return what it printed, and each request as one text."""
+    with playing({PROMPT: (*steps, Say("There is one."))}) as model:
+        printed = work(
+            agent, place._replace(model=model.url), PROMPT, again=False, interrupt_at=None
+        )
+    asked = [json.dumps(each["body"]) for each in model.asked]
+    return printed, [each for each in asked if "rye run" in each]
+
+
+@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
+    """Sessions learn that a launcher fails and what runs; the next one is told at its failure."""
+    agent, project = AGENTS[agent_name], f"{agent_name}-hinted"
+    place = workplace(project)
+    (place.folder / "cart.py").write_text("def total(prices):\n    return sum(prices)\n")
+    for _ in range(3):
+        printed, requests = played(agent, place, Run(FAILS), Run(RUNS))
+        assert requests, printed
+    reader = RankingsReader(load_settings(home=live.home))
+    known = until(
+        lambda: any(
+            failure.sessions >= 3 and failure.remedy
+            for each in reader.moments(project).of("").failures.values()
+            for failure in each
+        )
+    )
+    assert known, reader.moments(project)
+    printed, requests = played(agent, place, Run("ls"), Run(FAILS))
+    assert HINT in requests[-1], printed
+    assert requests[-1].count(f"{HINT}`") == 1
+    hint = requests[-1].partition(HINT)[2][:300]
+    assert "`pytest -q`" in hint, hint
+    assert "3" in hint
+    # What was said is not learnt as the tool's own words.
+    errors = [
+        call["error"] or ""
+        for run in live.runs(project)
+        for call in run["calls"]
+        if call["error"] is not None
+    ]
+    assert errors
+    assert not any(HINT in each for each in errors)

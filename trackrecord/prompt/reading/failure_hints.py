@@ -1,0 +1,193 @@
+"""The hint that a call gets right after it failed, and the state of the session that it depends on.
+
+Facts are read from the cache in Redis; what a session was told is held in this process.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from trackrecord.learning.advice.assignment import is_told
+from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
+from trackrecord.learning.advice.moments.facts import MomentDocument
+from trackrecord.learning.advice.moments.hints import Hint, SessionCalls, hint_after
+from trackrecord.learning.text.hints import HINT_MARK, without_hints
+from trackrecord.wire.hint import HintBody
+
+_MOST_SESSIONS: Final = 2000
+_LONGEST_ENTRY: Final = 512
+_LONGEST_NAME: Final = 256
+_MOST_CALLS: Final = 5000
+# Of a longer text its beginning and its end are looked at.
+_LONGEST_ERROR: Final = 32 * 1024
+
+
+class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that has just failed, and where.
+
+    Attributes:
+        call: the call.
+        error: the text of its error.
+        session: the session that it belongs to.
+        agent: which of the session's agents made it; "" for the main one.
+        machine: a digest of the machine and its user; "" if unknown.
+        repository: the repository; "" for the project's own.
+        has_status: whether the client says that it failed. If not, its words have to show it.
+    """
+
+    call: TriedCall
+    error: str
+    session: str
+    agent: str = ""
+    machine: str = ""
+    repository: str = ""
+    has_status: bool = True
+
+
+@dataclass(frozen=True)
+class DecidedHint:
+    """A hint, and whether the agent is given it.
+
+    Attributes:
+        hint: the hint.
+        is_given: whether the agent gets it.
+        probability: with which it was given; 1 or 0 where nothing was left to chance.
+        at: when, seconds since the epoch.
+    """
+
+    hint: Hint
+    is_given: bool
+    probability: float
+    at: float
+
+    @property
+    def text(self) -> str:
+        """The line that the agent gets; "" where it is withheld."""
+        return f"{HINT_MARK}{self.hint.text}" if self.is_given else ""
+
+    def report(self, project: str, failed: FailedCall, source: str) -> HintBody:
+        """Return what is recorded of it.
+
+        Args:
+            project: the project.
+            failed: the call.
+            source: the agent that made it, as its outcomes name it.
+        """
+        return HintBody(
+            project=project,
+            source=source,
+            session=failed.session or "-",
+            agent=failed.agent,
+            entry=self.hint.entry[:_LONGEST_ENTRY],
+            kind=self.hint.kind.value,
+            at=self.at,
+            given=self.is_given,
+            probability=self.probability,
+            key=(self.hint.key or next(iter(keys_of(failed.call)), ""))[:_LONGEST_ENTRY],
+            check=self.hint.check,
+            tool=failed.call.tool[:_LONGEST_NAME],
+            text=self.hint.text,
+        )
+
+
+class FailureHints:
+    """Decides on hints for the sessions of one process."""
+
+    def __init__(self) -> None:
+        self._sessions: OrderedDict[tuple[str, str], SessionCalls] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def decide(
+        self,
+        project: str,
+        document: MomentDocument,
+        failed: FailedCall,
+        probability: Callable[[int], float],
+        earlier: Callable[[], Iterable[TriedCall] | None] = lambda: None,
+    ) -> DecidedHint | None:
+        """Return what is told about a failing call; None for nothing.
+
+        Args:
+            project: the project.
+            document: what is known.
+            failed: the call.
+            probability: returns the probability with which a hint is given, after so many points of
+                the trial.
+            earlier: returns the calls of the session before this one, as far as they are known;
+                asked for only where something would be told.
+        """
+        now = time.time()
+        error = without_hints(_bounded(failed.error))
+        with self._lock:
+            session = self._session(project, failed.session)
+            session.add(failed.call)
+            hint = _hint(document, failed, error, session, now)
+        if hint is None or hint.entry in document.withdrawn:
+            return None
+        before = earlier()
+        with self._lock:
+            session = self._session(project, failed.session)
+            if before is not None:
+                session = self._replaced(project, session, before, failed.call)
+            # Asked again: another call of the session may have been told meanwhile.
+            hint = _hint(document, failed, error, session, now)
+            if hint is None or hint.entry in document.withdrawn:
+                return None
+            session.note(hint, failed.agent)
+        chance = probability(document.points)
+        is_given = is_told(project, failed.session, failed.agent, hint.entry, chance)
+        return DecidedHint(hint, is_given, chance, now)
+
+    def add(self, project: str, session: str, calls: Iterable[TriedCall]) -> None:
+        """Take note of calls of a session that did not fail."""
+        with self._lock:
+            state = self._session(project, session)
+            for call in calls:
+                state.add(call)
+
+    def _session(self, project: str, name: str) -> SessionCalls:
+        key = (project, name)
+        state = self._sessions.setdefault(key, SessionCalls(id=name))
+        self._sessions.move_to_end(key)
+        while len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        if len(state.ran) > _MOST_CALLS:
+            state.ran.clear()
+        return state
+
+    def _replaced(
+        self, project: str, session: SessionCalls, calls: Iterable[TriedCall], failed: TriedCall
+    ) -> SessionCalls:
+        """Return the state of a session by all of its calls."""
+        state = SessionCalls(id=session.id, told=session.told)
+        for call in calls:
+            state.add(call)
+        state.add(failed)
+        self._sessions[project, session.id] = state
+        return state
+
+
+def _hint(
+    document: MomentDocument, failed: FailedCall, error: str, session: SessionCalls, now: float
+) -> Hint | None:
+    return hint_after(
+        document.of(failed.repository),
+        failed.call,
+        error,
+        session,
+        agent=failed.agent,
+        machine=failed.machine,
+        now=now,
+        has_status=failed.has_status,
+    )
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= 2 * _LONGEST_ERROR:
+        return text
+    return f"{text[:_LONGEST_ERROR]}\n{text[-_LONGEST_ERROR:]}"
