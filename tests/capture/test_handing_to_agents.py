@@ -10,6 +10,7 @@ from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.patterns.texts import PLAIN, TextRules
 from trackrecord.learning.rules_bundle import Rules
+from trackrecord.process.machines import this_machine
 from trackrecord.prompt.documents.advice_document import AdviceDocument, LessonEntry
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import RankingsDocument
@@ -21,7 +22,6 @@ from trackrecord_capture.agent_run import AgentRun
 from trackrecord_capture.live.hook_answers import HookAnswers, HookQuestion
 from trackrecord_capture.live.session_marks import SessionMarks
 from trackrecord_capture.live.wording import attributed
-from trackrecord_capture.machines import this_machine
 from trackrecord_capture.outcome import outcome_of
 from trackrecord_capture.sources.tool_words import own_tool_names
 

@@ -38,7 +38,7 @@ def test_an_argument_that_is_not_utf8_is_one_line(nothing_up, trackrecord, argum
         (("rankings", "--bugdet", "3"), "--budget"),
         (("patterns", "show"), "Missing argument 'ID' (see `trackrecord patterns show --help`)"),
         (("memories", "list", "--limit", "0"), "0 is not in the range"),
-        (("import", "jsonnl", "x"), "'jsonl', 'opencode', 'tau-bench'"),
+        (("import", "jsonnl", "x"), "did you mean 'jsonl'"),
     ],
 )
 def test_a_usage_error_is_one_line(nothing_up, trackrecord, arguments, said):

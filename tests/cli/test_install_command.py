@@ -117,7 +117,7 @@ def test_doctor_says_whether_codex_trusts_the_hooks(user, trackrecord):
     assert (claude["trusted"], codex["trusted"]) == (None, False)
     assert any("/hooks" in line for line in codex["advice"])
     with (user / ".codex" / "config.toml").open("a") as file:
-        for event in ("session_start", "user_prompt_submit"):
+        for event in ("session_start", "user_prompt_submit", "interrupt", "post_tool_use"):
             file.write(f'[hooks.state."{user}/.codex/hooks.json:{event}:0:0"]\n')
             file.write('trusted_hash = "sha256:1"\n')
     codex = trackrecord("doctor", "--json").json["agents"][1]

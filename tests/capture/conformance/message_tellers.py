@@ -26,12 +26,19 @@ from trackrecord_capture.sources.register import agent_of
 _START = 1_795_319_900
 _ANSWER = {"input": 100, "output": 20}
 _SUB_AGENTS = dict.fromkeys(
-    ("a sub-agent", "a sub-agent edits after the check", "a sub-agent edits before the check"),
+    (
+        "a sub-agent",
+        "a sub-agent edits after the check",
+        "a sub-agent edits before the check",
+        "a sub-agent checks what it edited",
+    ),
     "what its sub-agents do is not read",
 )
 _ENDINGS = {
     "a crash of the agent": "it has no record for a crash of its own",
     "a limit is reached": "it has no record for that",
+    "killed in a call": "a call without an end is not told from one that runs",
+    "killed in a call, and told to go on": "as above",
 }
 
 

@@ -43,7 +43,7 @@ def shown(asked: PageRequest) -> PageView:
             ("all", "all, also dismissed ones"),
         ],
     }
-    return PageView("commands.html", "Commands", values)
+    return PageView("lists/commands.html", "Commands", values)
 
 
 def entry(asked: PageRequest) -> PageView:
@@ -58,7 +58,7 @@ def entry(asked: PageRequest) -> PageView:
             for each in command.outcomes
         ],
     }
-    return PageView("command.html", command.text, values)
+    return PageView("details/command.html", command.text, values)
 
 
 def dismiss(asked: PageRequest, form: Form) -> ConfirmedAction:
