@@ -3,7 +3,7 @@
 `typical_order` chooses among the orders that `tally` counts and that the store keeps in
 `competences/signature_counts`: a choice by anything else needs both. `update` writes the recipe
 into a record with its next episodes, and the evaluation of advice uses it, too
-(`advice/evaluation/seed_choice`).
+(`advice/evaluation/recommendations`).
 """
 
 from collections import Counter, defaultdict

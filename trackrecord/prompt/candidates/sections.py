@@ -11,7 +11,7 @@ learnt one also has
   runs (`documents/advice_document`, filled by `prompt_documents/advice`);
 - a function in `choosing/section_entries` that says which of them have to do with a task;
 - a prefix in `learning/advice/entry_ids`, unless its entries have one id everywhere; the kinds of
-  `reports/handed_out` are those prefixes, and the page's `views` link to what they name.
+  `reports/runs` are those prefixes, and the page's `views` link to what they name.
 
 Everything that treats sections goes by this table: which entries of the rankings compete and under
 which heading they stand, which setting weighs them, which fields an answer has, and the order of

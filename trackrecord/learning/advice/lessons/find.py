@@ -1,4 +1,8 @@
-"""Find the lessons of a project: count each kind, merge duplicates, rank, and bound."""
+"""Find the lessons of a project: count each kind, merge duplicates, rank, and bound.
+
+A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its trust in `finding`, a
+row here, and its words on the page (`_KINDS` in `page/views/lessons`).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
