@@ -157,7 +157,8 @@ def test_each_call_that_may_wait_has_a_form():
 
 # The rest of what is exported neither waits for a server nor for a disk.
 WAITS = {
-    "artifact", "context", "error_context", "error_stats", "flush", "forget", "list_errors",
+    "after_failure", "artifact", "context", "error_context", "error_stats", "flush", "forget",
+    "list_errors",
     "rankings", "record_error", "resolve_error", "spool", "summarise",
 } | {
     name for name in trackrecord.__all__

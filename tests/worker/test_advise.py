@@ -84,7 +84,7 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     worker.adviser.advise("default")
     _, data = read_moments(client, store_settings, "default")
     assert data is not None
-    (facts,) = decode_moments(data).values()
+    (facts,) = decode_moments(data).repositories.values()
     failure = facts.failure("line rtk bun run test", "")
     assert failure is not None
     assert (failure.sessions, failure.remedy) == (5, "bun run test")

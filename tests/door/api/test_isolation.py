@@ -103,10 +103,10 @@ def test_the_status_says_nothing_of_the_server_or_of_others(bearer, http, served
     own = bearer["read"].get("/status").json()
     assert (own["home"], own["redis"], own["database"]) == (None, None, None)
     assert own["outcomes"] == 36
-    assert own["dead_letters"] == 1
     everything = http.get("/status").json()
     assert everything["home"] == str(served.home)
-    assert everything["dead_letters"] >= 2
+    # Other tests of the served store may add letters of either project.
+    assert 1 <= own["dead_letters"] < everything["dead_letters"]
     assert everything["outcomes"] >= 72
 
 
