@@ -5,9 +5,9 @@ Nothing is imported before a command needs it: most of a command's time was spen
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trackrecord.errors import ServerUnavailable
@@ -38,7 +38,7 @@ def _project_of_repository(settings: DaemonSettings) -> str | None:
     from trackrecord.settings.projects.repositories import repository_of
 
     with suppress(OSError, StoreUnfit):
-        folder = str(Path.cwd())
+        folder = os.getcwd()  # noqa: PTH109 - pathlib takes long to import
         mapped = mapped_project(folder, settings.capture.project_of_folder)
         if mapped or (repository := repository_of(folder)) is None:
             return mapped or None
