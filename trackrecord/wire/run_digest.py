@@ -1,8 +1,8 @@
 """Run digests: the part of an outcome that advice is counted from, in a few hundred bytes.
 
 Bodies may have a megabyte; advice reads the newest ten thousand runs of a project at a time. A
-digest holds names, the lines of errors that tell, and digests of arguments, never an argument or a
-result.
+digest holds names, the lines of errors that tell, and digests and shapes of arguments, never an
+argument or a result.
 """
 
 import re
@@ -12,6 +12,7 @@ from zlib import crc32
 
 import msgspec
 
+from trackrecord.learning.advice.runs.arguments import noted_arguments
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunStep
 from trackrecord.learning.competences.episodes.actors import AGENT
@@ -145,7 +146,9 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
         arguments = 0
     tool = call.tool.strip()[:_LONGEST_TOOL]
     launcher = launcher_of(tool, bytes(call.args))
-    return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher)
+    # Of a command line everything is in one argument.
+    shapes = b"" if tool.startswith(_SHELL) or not arguments else noted_arguments(bytes(call.args))
+    return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher, shapes)
 
 
 def launcher_of(tool: str, arguments: bytes) -> str:

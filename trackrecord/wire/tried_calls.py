@@ -142,6 +142,18 @@ def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedC
                 yield found
 
 
+def failed_tool(tool: str, error: str) -> TriedCall:
+    """Return a call that has just failed, of a tool without command lines and files.
+
+    Args:
+        tool: its name.
+        error: the text of its error.
+    """
+    call = ToolCall(tool=tool, ok=False, error=msgspec.Raw(msgspec.json.encode(error)))
+    name = _name(tool.strip()[:_LONGEST_TOOL])
+    return TriedCall(tool=name, at=0.0, ok=False, error=error_lines(call)[1])
+
+
 def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall | None:
     """Return a call that has just failed as its digest would have it; None if it cannot be known.
 

@@ -17,7 +17,12 @@ from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.redis.dead_letter_stream import ADDED, CUT
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
+from trackrecord.resources.prompt_documents.advice import (
+    build_advice,
+    build_moments,
+    with_arguments,
+    with_standing,
+)
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import reading
@@ -171,6 +176,7 @@ class RedisPlace:
                 connection, project, settings.rules, now=now, tool_names=own_tool_names()
             )
             moments = build_moments(connection, project, settings.rules)
+            moments = with_arguments(moments, advice)
             advice = with_standing(advice, moments)
         write_document(self._client, settings, document, force=True)
         write_advice(self._client, settings, advice, cost_s=0.0, force=True, moments=moments)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.learning.advice.lessons.lesson import KnownArgument
 from trackrecord.learning.advice.tasks.task_index import TaskIndex
 
 from .labels import gist, label
@@ -123,6 +124,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         names: the names in what it is about, of tools, errors, files and packages, case folded.
         is_occasional: whether its tool mostly works and nothing is known that mends the failure.
         only_source: the agent whose runs alone it was found in; "" if there are several.
+        argument: the argument that it is about; None for other kinds.
     """
 
     id: str
@@ -141,6 +143,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     names: tuple[str, ...] = ()
     is_occasional: bool = False
     only_source: str = ""
+    argument: KnownArgument | None = None
 
     @property
     def label(self) -> str:

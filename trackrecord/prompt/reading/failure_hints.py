@@ -15,7 +15,12 @@ import msgspec
 from trackrecord.learning.advice.assignment import is_told
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
 from trackrecord.learning.advice.moments.facts import MomentDocument
-from trackrecord.learning.advice.moments.hints import Hint, SessionCalls, hint_after
+from trackrecord.learning.advice.moments.hints import (
+    Hint,
+    SessionCalls,
+    argument_hint,
+    hint_after,
+)
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
 from trackrecord.wire.hint import HintBody
 
@@ -38,6 +43,7 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
         machine: a digest of the machine and its user; "" if unknown.
         repository: the repository; "" for the project's own.
         has_status: whether the client says that it failed. If not, its words have to show it.
+        arguments: its arguments as JSON; b"" where they are not known.
     """
 
     call: TriedCall
@@ -47,6 +53,7 @@ class FailedCall(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     repository: str = ""
     has_status: bool = True
+    arguments: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -175,7 +182,10 @@ class FailureHints:
 def _hint(
     document: MomentDocument, failed: FailedCall, error: str, session: SessionCalls, now: float
 ) -> Hint | None:
-    return hint_after(
+    found = argument_hint(
+        document.arguments, failed.call, failed.arguments, session, agent=failed.agent
+    )
+    return found or hint_after(
         document.of(failed.repository),
         failed.call,
         error,

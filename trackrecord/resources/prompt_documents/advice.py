@@ -126,6 +126,17 @@ def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDo
     return msgspec.structs.replace(document, standing=standing_lines(own, document.computed_at))
 
 
+def with_arguments(moments: MomentDocument, document: AdviceDocument) -> MomentDocument:
+    """Return what is told at failures with the arguments that the lessons of advice are about.
+
+    Args:
+        moments: what is told at failures.
+        document: the advice.
+    """
+    found = tuple(each.argument for each in document.lessons if each.argument is not None)
+    return msgspec.structs.replace(moments, arguments=found)
+
+
 def advice_from(
     project: str,
     noted: Sequence[NotedRun],
@@ -198,6 +209,7 @@ def _lessons(
             names=tuple(sorted(telling_names(error_template(lesson.example), lesson.tools))),
             is_occasional=_is_occasional(lesson),
             only_source=lesson.only_source,
+            argument=lesson.argument,
         )
         for lesson in find_lessons(runs, rules.lessons, now=moment)
         if lesson.state is not LessonState.FADED

@@ -18,7 +18,12 @@ from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
-from trackrecord.resources.prompt_documents.advice import build_advice, build_moments, with_standing
+from trackrecord.resources.prompt_documents.advice import (
+    build_advice,
+    build_moments,
+    with_arguments,
+    with_standing,
+)
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.store.advice.effect import (
@@ -110,6 +115,7 @@ class Adviser:
                 tool_names=own_tool_names(),
             )
             moments = build_moments(connection, project, self._settings.rules)
+            moments = with_arguments(moments, document)
             document = with_standing(document, moments)
             project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)

@@ -27,6 +27,7 @@ from .entries import HistoryEvent, RunBehind, points, sentences
 
 _PATH = "/lessons"
 _KINDS = [
+    (LessonKind.ARGUMENT, "fails with an argument"),
     (LessonKind.FAILS, "a tool fails"),
     (LessonKind.NEVER_SUCCEEDS, "never succeeds"),
     (LessonKind.NEEDS_FIRST, "needs another call first"),

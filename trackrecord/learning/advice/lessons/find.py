@@ -9,9 +9,12 @@ from dataclasses import replace
 from math import fsum
 from typing import Final
 
+from msgspec import structs
+
 from ...numbers.decay import decayed
 from ...numbers.speakers import is_enough
 from ..runs.runs import NotedRun
+from .counting.arguments import find_arguments
 from .counting.fails import find_failures
 from .counting.goes_with import find_within_tasks
 from .counting.loops import find_loops
@@ -43,6 +46,7 @@ def among_judged(find: Counting) -> Counting:
 
 # In the order of trust.
 _KINDS: Final[tuple[Counting, ...]] = (
+    find_arguments,
     find_failures,
     among_judged(find_failing_ways),
     find_needs,
@@ -119,8 +123,9 @@ def _lesson(
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
     strength = TRUST[finding.kind] * finding.sure * weight / (weight + _HALF_STRENGTH)
+    id_ = lesson_id(finding.kind, finding.subject)
     return Lesson(
-        id=lesson_id(finding.kind, finding.subject),
+        id=id_,
         kind=finding.kind,
         state=_state(finding, rules, tasks, weight),
         tools=finding.tools,
@@ -143,6 +148,7 @@ def _lesson(
         only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
         also=finding.also,
         is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
+        argument=finding.argument and structs.replace(finding.argument, lesson=id_),
     )
 
 

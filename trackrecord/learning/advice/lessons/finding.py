@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Final
 
 from ...competences.episodes.actors import AGENT
-from .lesson import LessonKind
+from .lesson import KnownArgument, LessonKind
 
 # How far each kind is trusted when lessons of several kinds are ranked.
 TRUST: Final = {
+    LessonKind.ARGUMENT: 1.0,
     LessonKind.FAILS: 1.0,
     LessonKind.NEVER_SUCCEEDS: 0.95,
     LessonKind.NEEDS_FIRST: 0.9,
@@ -40,6 +41,7 @@ class Finding:
         is_over: whether it has stopped occurring.
         remedy: what to add to the line of the tool's failures, by language; None for nothing.
         also: the lines of findings that it stands for.
+        argument: the argument that it is about; None for other kinds.
     """
 
     kind: LessonKind
@@ -58,6 +60,7 @@ class Finding:
     remedy: dict[str, str] | None = None
     wordless_lines: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    argument: KnownArgument | None = None
 
     @cached_property
     def mask(self) -> int:

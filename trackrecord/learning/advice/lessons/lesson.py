@@ -13,6 +13,7 @@ _ID_BYTES = 10
 class LessonKind(StrEnum):
     """The kinds of lessons, the most trusted first."""
 
+    ARGUMENT = "argument"
     FAILS = "fails"
     NEVER_SUCCEEDS = "never-succeeds"
     NEEDS_FIRST = "needs-first"
@@ -27,6 +28,26 @@ class LessonState(StrEnum):
     SEEN = "seen"
     ESTABLISHED = "established"
     FADED = "faded"
+
+
+class KnownArgument(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The shape of an argument with which a tool fails, as it is told at the failure.
+
+    Attributes:
+        tool: the tool.
+        error: the template of the error.
+        name: the argument.
+        shape: its shape, see `runs.arguments`.
+        text: what is known of it, without the words of the error.
+        lesson: the id of the lesson that says so, too.
+    """
+
+    tool: str
+    error: str
+    name: str
+    shape: str
+    text: str
+    lesson: str = ""
 
 
 class Lesson(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +79,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         also: the lines, in English, of the facts that the same runs tell.
         is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
             it then.
+        argument: the argument that it is about; None for other kinds.
     """
 
     id: str
@@ -83,6 +105,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     only_source: str = ""
     also: tuple[str, ...] = ()
     is_of_one: bool = False
+    argument: KnownArgument | None = None
 
 
 def subject_tools(kind: str, tools: tuple[str, ...]) -> tuple[str, ...]:

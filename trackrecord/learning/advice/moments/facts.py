@@ -5,6 +5,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from ..lessons.lesson import KnownArgument
+
 DAY: Final = 86_400.0
 FEWEST_SESSIONS: Final = 3
 """In how many sessions in a row a call must have failed before that is told."""
@@ -204,11 +206,13 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
         withdrawn: the entries that are told no more, for the trial showed that they hurt.
+        arguments: the arguments with which tools fail, in all repositories.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
     points: int = 0
     withdrawn: tuple[str, ...] = ()
+    arguments: tuple[KnownArgument, ...] = ()
 
     def of(self, repository: str) -> MomentFacts:
         """Return the facts of a repository; of one that is not known those of the project."""

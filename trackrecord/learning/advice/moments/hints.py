@@ -5,13 +5,15 @@ says itself: once per fact, session and agent, and at most three in a session.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from posixpath import basename
 from typing import Final
 
 import msgspec
 
+from ..lessons.lesson import KnownArgument
+from ..runs.arguments import MISSING, shapes_of
 from ..runs.failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
 from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, MomentFacts
@@ -43,6 +45,7 @@ class HintKind(StrEnum):
     NEED = "what has to run first"
     FILE = "file elsewhere"
     REPEAT = "repeated failure"
+    ARGUMENT = "argument that changed"
 
 
 class Hint(msgspec.Struct, frozen=True):
@@ -94,7 +97,7 @@ class SessionCalls(msgspec.Struct):
             self.words.add(call.words)
         key = next(iter(keys_of(call)), "")
         last, times = self.repeated
-        self.repeated = (key, times + 1 if key == last else 1) if call.failed else ("", 0)
+        self.repeated = (key, times + 1 if key == last else 1) if call.failed and key else ("", 0)
 
     def note(self, hint: Hint, agent: str = "") -> None:
         """Take note of a hint that was told."""
@@ -153,6 +156,45 @@ def hint_after(
         if hint.entry in told:
             return None
         if len(hint.text) <= LONGEST_HINT and not _says(output, hint.proposed):
+            return hint
+    return None
+
+
+def argument_hint(
+    known: Iterable[KnownArgument],
+    call: TriedCall,
+    arguments: bytes,
+    session: SessionCalls,
+    *,
+    agent: str = "",
+) -> Hint | None:
+    """Return what is told of an argument with which such calls fail; None for nothing.
+
+    Args:
+        known: the arguments with which tools fail.
+        call: the call that has just failed.
+        arguments: its arguments as JSON; b"" if they are not known.
+        session: what the session did so far.
+        agent: which of the session's agents called; "" for the main one.
+    """
+    fitting = [each for each in known if arguments and each.tool == call.tool]
+    if not (fitting and call.failed and len(session.told) < MOST_IN_SESSION):
+        return None
+    template, shapes = error_template(call.error), shapes_of(arguments)
+    for each in fitting:
+        own = shapes.get(each.name)
+        hint = Hint(
+            kind=HintKind.ARGUMENT,
+            entry=f"{HintKind.ARGUMENT}: {each.lesson}",
+            text=f"{each.text}.",
+            key=f"argument {each.tool} {each.name}",
+        )
+        if (
+            each.error == template
+            and each.shape == (MISSING if own is None else own.shape)
+            and (agent, hint.entry) not in session.told
+            and len(hint.text) <= LONGEST_HINT
+        ):
             return hint
     return None
 

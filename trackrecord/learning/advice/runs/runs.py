@@ -24,6 +24,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
             of the project; "" without one.
         launcher: of a shell's call, the words before the command that started it, such as "uv run"
             or "python -m"; "" for none.
+        shapes: the shapes of its arguments, see `arguments.noted_arguments`.
     """
 
     tool: str
@@ -32,6 +33,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
     actor: str = AGENT
     error_line: str = ""
     launcher: str = ""
+    shapes: bytes = b""
 
     @property
     def failed(self) -> bool:

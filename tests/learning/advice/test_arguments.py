@@ -1,0 +1,162 @@
+"""The argument that changed: shapes without values, found where planted, silent otherwise."""
+
+import json
+import random
+
+import pytest
+from msgspec.structs import replace
+
+from tests.learning.advice.histories import lessons, run, step
+from trackrecord.learning.advice.lessons.counting.arguments import find_arguments
+from trackrecord.learning.advice.lessons.history import history_of
+from trackrecord.learning.advice.lessons.lesson import LessonKind
+from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.runs.arguments import (
+    arguments_of,
+    noted_arguments,
+    only_change,
+    shapes_of,
+)
+
+KINDS = ("certificate", "gift_card", "credit_card")
+ERROR = "certificate cannot be used"
+
+
+def call(said, **arguments):
+    return step(said, 1, noted_arguments(json.dumps(arguments).encode()))
+
+
+def bookings(seed, *, fails=lambda kind, chance: kind == "certificate", prefix=str):
+    """Runs that pay with one kind of id, and after a failure with another; else alike."""
+    chance = random.Random(seed)
+    runs = []
+    for number in range(90):
+        kinds = random.Random(chance.random()).sample(KINDS, len(KINDS))
+        steps = []
+        for kind in kinds:
+            failed = fails(kind, chance)
+            method = f"{prefix(kind)}_{chance.randrange(10**6, 10**7)}"
+            steps.append(call(f"pay!{ERROR}" if failed else "pay", method=method, order=number))
+            if not failed:
+                break
+        runs.append(run(number, "find", *steps, "close", task=number % 30))
+    return runs
+
+
+def told(runs):
+    return list(find_arguments(history_of(runs), LessonRules()))
+
+
+@pytest.mark.parametrize(
+    ("value", "shape"),
+    [
+        ("certificate_7504069", "certificate_…"),
+        ("ord-1042", "ord-…"),
+        ("Mia Li", "a short text"),
+        ("Mia", "a word"),
+        ("mia", "a word"),
+        ("mia.li@example.com", "a mail address"),
+        ("mia_li_marie_3668", "a word with digits"),
+        ("+4915112345678", "digits"),
+        ("KA7I60", "capitals and digits"),
+        ("2024-05-20", "a date"),
+        ("4f9d7c0a-1111-2222", "a hexadecimal id"),
+        ("https://example.com/mia", "a URL"),
+        ("/home/mia/notes", "a path"),
+        ("x y" * 1_000, "a long text"),
+        ("", "an empty text"),
+        (0, "zero"),
+        (-4, "a negative whole number"),
+        (1.5, "a decimal number"),
+        (True, "true"),
+        (None, "null"),
+        ([], "a list of 0"),
+        (["mia", "li"], "a list of several"),
+    ],
+)
+def test_a_shape_is_a_kind_and_no_value(value, shape):
+    """Only of an id like `certificate_…` the prefix is kept."""
+    (found,) = shapes_of(json.dumps({"a": value}).encode()).values()
+    assert found.shape == shape
+
+
+@pytest.mark.parametrize("said", [b"", b"null", b"[1]", b"7", b'{"a', b'"{"', b"[" * 100_000])
+def test_what_is_no_object_has_no_arguments(said):
+    """Nothing is stored then."""
+    assert noted_arguments(said) == b""
+
+
+def test_what_is_stored_is_bounded():
+    """Sixteen names of sixty-four characters, whatever they are given."""
+    many = {f"n{n}": "v" * 50 for n in range(500)} | {"x" * 65: 1, "a\nb": 2}
+    assert len(noted_arguments(json.dumps(many).encode())) < 1_000
+
+
+def test_members_of_an_object_count():
+    """One level deep; so the argument that changed is found there."""
+    before, after = (
+        noted_arguments(json.dumps({"pay": {"method": f"{kind}_1234", "sum": 5}}).encode())
+        for kind in ("certificate", "card")
+    )
+    assert set(arguments_of(before)) == {"pay.method", "pay.sum"}
+    assert only_change(before, after) == ("pay.method", "certificate_…", "card_…")
+    assert only_change(before, before) is None
+
+
+def test_an_argument_that_fails_is_told_with_what_worked():
+    """With its counts, and no value of anybody."""
+    found = [each for each in lessons(bookings(1)) if each.kind is LessonKind.ARGUMENT]
+    (lesson,) = found
+    line = lesson.lines["en"]
+    assert line.startswith("`pay` failed in all ")
+    assert " calls in which `method` looks like `certificate_…` (certificate cannot be used" in line
+    assert "nothing else changed it then worked in all " in line
+    assert lesson.argument.lesson == lesson.id
+    assert not any(digit in lesson.argument.shape for digit in "0123456789")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_planted_shape_is_found_and_a_shuffled_one_is_not(seed):
+    """Failures of as many calls, dealt out anew among a tool's calls."""
+    assert told(bookings(seed))
+    assert not told(bookings(seed, fails=lambda _, chance: chance.random() < 1 / 3))
+
+
+def test_two_tasks_have_to_show_it():
+    """However often it happened in one."""
+    assert not told([replace(each, task_id="t1") for each in bookings(3)])
+
+
+def test_a_name_in_front_of_an_id_is_never_told():
+    """Of a person there is one id, or the ids have as many prefixes as persons."""
+    one = {"certificate": "mia_li_3668", "gift_card": "sara_doe_496", "credit_card": "yan_wu_812"}
+    runs = []
+    for number in range(60):
+        steps = [call(f"pay!{ERROR}", user=one["certificate"]), call("pay", user=one["gift_card"])]
+        runs.append(run(number, *steps, "close", task=number % 20))
+    assert not told(runs)
+    many = ["".join(chr(97 + (n // 26**k) % 26) for k in range(4)) for n in range(90)]
+    runs = [
+        run(
+            number,
+            call(f"pay!{ERROR}", user=f"{many[number]}_{1000 + number}"),
+            call("pay", user="x@example.com"),
+            "close",
+            task=number % 20,
+        )
+        for number in range(90)
+    ]
+    assert not told(runs)
+    # The same history with a kind of id instead is told.
+    assert told(
+        [
+            run(
+                number,
+                call(f"pay!{ERROR}", user=f"guest_{1000 + number}"),
+                call("pay", user="x@example.com"),
+                "close",
+                task=number % 20,
+            )
+            for number in range(90)
+        ]
+    )
