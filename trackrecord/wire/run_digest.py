@@ -13,8 +13,9 @@ from zlib import crc32
 import msgspec
 
 from trackrecord.learning.advice.runs.arguments import noted_arguments
+from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
-from trackrecord.learning.advice.runs.runs import NotedRun, Run, RunStep
+from trackrecord.learning.advice.runs.runs import NotedRun, PassedIds, Run, RunStep
 from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.hints import without_hints
@@ -63,6 +64,7 @@ class _Digest(msgspec.Struct, array_like=True, gc=False):
     tokens: int | None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
+    passed_ids: tuple[PassedIds, ...] = ()
 
 
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
@@ -130,6 +132,11 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
             tuple(decided_by),
+            passed_ids_of(
+                (call.tool.strip()[:_LONGEST_TOOL], bytes(call.args), bytes(call.result))
+                for call in calls
+                if call.tool and not call.tool.startswith(_SHELL) and call.ok is not False
+            ),
         )
     )
 
@@ -278,4 +285,5 @@ def run_of(
         tokens=read.tokens,
         speaker=read.speaker,
         decided_by=read.decided_by,
+        passed_ids=read.passed_ids,
     )

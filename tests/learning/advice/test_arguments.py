@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.learning.advice.histories import lessons, run, step
 from trackrecord.learning.advice.lessons.counting.arguments import find_arguments
+from trackrecord.learning.advice.lessons.counting.completions import find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.lessons.rules import LessonRules
@@ -17,6 +18,8 @@ from trackrecord.learning.advice.runs.arguments import (
     only_change,
     shapes_of,
 )
+from trackrecord.learning.advice.runs.ids import passed_ids_of
+from trackrecord.learning.advice.runs.runs import PassedIds
 
 KINDS = ("certificate", "gift_card", "credit_card")
 ERROR = "certificate cannot be used"
@@ -160,3 +163,42 @@ def test_a_name_in_front_of_an_id_is_never_told():
             for number in range(90)
         ]
     )
+
+
+def completed(seed, effect, *, ending="close"):
+    """Runs that end in one of two calls, and read all or one of a customer's orders, at random."""
+    chance = random.Random(seed)
+    runs = []
+    for number in range(320):
+        is_whole, is_closed = chance.random() < 0.5, chance.random() < 0.5
+        success = chance.random() < 0.3 + effect * is_whole + effect * is_closed
+        base = PassedIds("customer", "orders", "", 4, 0)
+        ids = (base, base._replace(to="order", passed=4 if is_whole else 1))
+        steps = ("customer", "order", "think" if not is_closed else ending)
+        done = run(number, *steps, task=number % 80, success=success)
+        runs.append(replace(done, passed_ids=ids))
+    return runs
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_successes_do_to_the_end_is_told(seed):
+    """The ending, and that every id was passed on; nothing of the kind without an effect."""
+    found = list(find_completions(history_of(completed(seed, 0.35)), LessonRules()))
+    texts = [each.lines["en"] for each in found]
+    assert any(text.startswith("runs that end with `close` succeeded more") for text in texts)
+    said = "runs that passed every id in `orders` of `customer` on to `order` succeeded more"
+    assert any(text.startswith(said) for text in texts)
+    assert not list(find_completions(history_of(completed(seed, 0.0)), LessonRules()))
+
+
+def test_ids_that_are_passed_on_are_counted():
+    """By the field that held them; dates and names are no ids."""
+    result = json.dumps(json.dumps({"name": "Mia", "orders": ["A1B2C", "D4E5F", "2024-01-01"]}))
+    calls = [
+        ("customer", b"{}", result.encode()),
+        ("order", b'{"id":"A1B2C"}', b'"fine"'),
+        ("order", b'{"id":"A1B2C"}', b'"fine"'),
+    ]
+    base = PassedIds("customer", "orders", "", 2, 0)
+    assert passed_ids_of(calls) == (base, base._replace(to="order", passed=1))
+    assert passed_ids_of([("a", b"{", b"{"), ("b", b"[" * 9_000, b"[" * 9_000)]) == ()

@@ -15,6 +15,7 @@ from ...numbers.decay import decayed
 from ...numbers.speakers import is_enough
 from ..runs.runs import NotedRun
 from .counting.arguments import find_arguments
+from .counting.completions import find_completions
 from .counting.fails import find_failures
 from .counting.goes_with import find_within_tasks
 from .counting.loops import find_loops
@@ -52,6 +53,7 @@ _KINDS: Final[tuple[Counting, ...]] = (
     find_needs,
     find_loops,
     among_judged(find_within_tasks),
+    among_judged(find_completions),
     find_remedies,
 )
 _ORDER: Final = {kind: place for place, kind in enumerate(LessonKind)}

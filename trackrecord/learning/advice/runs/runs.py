@@ -5,6 +5,7 @@ delivered twice counts once, and a question about the past is answered from the 
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -41,6 +42,24 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.error is not None
 
 
+class PassedIds(NamedTuple):
+    """How many of the ids that a tool returned were passed on to another one.
+
+    Attributes:
+        tool: the tool that returned them.
+        field: the field of its results that held them.
+        to: the tool that they were passed to; "" for any: then none is counted as passed.
+        returned: the distinct ids, two or more.
+        passed: those of them that later calls had among their arguments.
+    """
+
+    tool: str
+    field: str
+    to: str
+    returned: int
+    passed: int
+
+
 class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     """The course of one task, with or without a verdict.
 
@@ -63,6 +82,7 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         speaker: whose word all this is.
         decided_by: the tools of the checks that its verdict rests on, and its other checks with
             them: they cannot explain it.
+        passed_ids: which ids that its tools returned were passed on.
     """
 
     outcome: int
@@ -82,6 +102,7 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
+    passed_ids: tuple[PassedIds, ...] = ()
 
     @property
     def explaining(self) -> tuple[RunStep, ...]:

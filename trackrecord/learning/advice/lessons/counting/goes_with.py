@@ -98,14 +98,14 @@ def difference_within_tasks(
         won += hits
         all_won += successes_of[task]
         rows.append((runs_of[task], len(mine), successes_of[task], hits))
-    effect, error, probability = _difference(rows)
+    effect, error, probability = weighted_difference(rows)
     compared = sorted(position for mine in both.values() for position in mine)
     return DifferenceWithinTasks(
         compared, won, others, all_won - won, len(both), effect, error, probability
     )
 
 
-def _difference(rows: list[tuple[int, int, int, int]]) -> tuple[float, float, float]:
+def weighted_difference(rows: list[tuple[int, int, int, int]]) -> tuple[float, float, float]:
     """Return the effect within tasks (Mantel-Haenszel), its error, and its probability by chance.
 
     Args:
