@@ -13,8 +13,8 @@ from zlib import crc32
 import msgspec
 
 from trackrecord.learning.advice.runs.arguments import noted_arguments
-from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
+from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.runs import NotedRun, PassedIds, Run, RunStep
 from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order

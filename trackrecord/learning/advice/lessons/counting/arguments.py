@@ -8,10 +8,11 @@ than other calls of the tool in the same task, beyond what chance explains.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ....text.inert import identifier
-from ...runs.arguments import MISSING, arguments_of, only_change, prefix_of
+from ...runs.arguments import MISSING, CallArgument, arguments_of, only_change, prefix_of
 from ...runs.runs import RunStep
 from ..chance import Stratum, chance_of, discoveries, share_interval
 from ..finding import Finding
@@ -25,6 +26,7 @@ _LEVEL: Final = 0.05
 _MIN_RUNS: Final = 3
 _MIN_TASKS: Final = 2
 _MOSTLY: Final = 0.8
+_MOST_LATER: Final = 10
 # A prefix names a kind where few of them name the values of many tasks; of a person's name there
 # is one id, or the ids have as many prefixes as there are persons.
 _MOST_PREFIXES: Final = 8
@@ -46,7 +48,6 @@ class _Mended:
     """The runs that changed only this argument after this failure, and whether that worked."""
 
     runs: dict[int, bool] = field(default_factory=dict)
-    shapes: set[str] = field(default_factory=set)
 
 
 def find_arguments(history: History, _rules: LessonRules) -> Iterator[Finding]:
@@ -69,30 +70,34 @@ def find_arguments(history: History, _rules: LessonRules) -> Iterator[Finding]:
 
 
 def _changes(history: History) -> dict[_Change, _Mended]:
-    """Return by failure how the next call of the same tool differed."""
+    """Return by failure the runs that called again with only one argument changed.
+
+    Another error is another fact: only calls that worked or failed alike tell whether the change
+    mended it.
+    """
     found: defaultdict[_Change, _Mended] = defaultdict(_Mended)
     for position, place, caller in history.failed_calls:
         step = history.runs[position].steps[place]
         if not (step.shapes and step.error and history.is_agents(caller)):
             continue
-        following = _next(history, position, place)
-        changed = following and only_change(step.shapes, following.shapes)
-        if not following or not changed:
-            continue
-        name, before, after = changed
-        mended = found[_Change(caller, step.error, name, before)]
-        works = not following.failed
-        mended.runs[position] = mended.runs.get(position, False) or works
-        if works:
-            mended.shapes.add(after)
+        for following in _later(history, position, place):
+            changed = only_change(step.shapes, following.shapes)
+            if changed is None or following.error not in (None, step.error):
+                continue
+            name, before, _ = changed
+            mended = found[_Change(caller, step.error, name, before)]
+            works = not following.failed
+            mended.runs[position] = mended.runs.get(position, False) or works
+            if works:
+                break
     return found
 
 
-def _next(history: History, position: int, place: int) -> RunStep | None:
-    calls = history.calls[position]
+def _later(history: History, position: int, place: int) -> Iterator[RunStep]:
+    """Yield the next calls of the same tool in a run."""
+    calls, steps = history.calls[position], history.runs[position].steps
     later = (n for n in range(place + 1, len(calls)) if calls[n] == calls[place])
-    following = next(later, None)
-    return None if following is None else history.runs[position].steps[following]
+    yield from (steps[n] for n in islice(later, _MOST_LATER))
 
 
 @dataclass
@@ -112,12 +117,12 @@ def _calls(history: History, change: _Change) -> _Calls:
     positions = []
     for position, found in _values(history, change).items():
         row = tasks[history.tasks[position]]
-        for (shape, _), failed in found.items():
+        for (shape, _), has_failed in found.items():
             is_shaped = shape == change.shape
             row[0] += 1
-            row[1] += failed
+            row[1] += has_failed
             row[2] += is_shaped
-            row[3] += is_shaped and failed
+            row[3] += is_shaped and has_failed
         if any(failed for (shape, _), failed in found.items() if shape == change.shape):
             positions.append(position)
     strata = [Stratum(*row) for _, row in sorted(tasks.items())]
@@ -134,7 +139,7 @@ def _values(history: History, change: _Change) -> dict[int, dict[tuple[str, int]
         own: dict[tuple[str, int], bool] = {}
         for step in (step for caller, step in pairs if caller == change.caller):
             argument = arguments_of(step.shapes).get(change.argument)
-            value = (MISSING, 0) if argument is None else tuple(argument)
+            value = CallArgument(MISSING, 0) if argument is None else argument
             own[value] = own.get(value, False) or step.error == change.error
         found[position] = own
     return found
@@ -172,23 +177,21 @@ def _finding(
     failed = of_all(calls.failed, calls.shaped, "calls")
     error = error_text(change.error)
     tried = len(mended.runs)
-    english = (
-        f"{named(caller.tool)} failed in {failed} in which {argument} {says}",
+    then = (
         f", in {calls.others_failed} of {counted(calls.others, 'calls')} else; with another kind "
-        f"of {argument} and nothing else changed it then worked in "
-        + of_all(worked, tried, "runs"),
+        f"of {argument} and nothing else changed it then worked in {of_all(worked, tried, 'runs')}"
     )
     chinese = (
         f"{argument} 为 `{change.shape}` 时,{named(caller.tool)} 的 {calls.shaped} 次调用中有 "
-        f"{calls.failed} 次失败",
-        f",其他 {calls.others} 次中有 {calls.others_failed} 次;"
-        f"只换另一种 {argument} 后,{tried} 次中有 {worked} 次成功",
+        f"{calls.failed} 次失败"
     )
-    wordless = {"en": "".join(english), "zh": "".join(chinese)}
-    lines = {
-        "en": f" ({error})".join(english) if error else wordless["en"],
-        "zh": f"({error})".join(chinese) if error else wordless["zh"],
-    }
+    chinese_then = (
+        f",其他 {calls.others} 次中有 {calls.others_failed} 次;"
+        f"只换另一种 {argument} 后,{tried} 次中有 {worked} 次成功"
+    )
+    english = f"{named(caller.tool)} failed in {failed} in which {argument} {says}"
+    wordless = {"en": english + then, "zh": chinese + chinese_then}
+    lines = {"en": f"{english} ({error}){then}", "zh": f"{chinese}({error}){chinese_then}"}
     return Finding(
         kind=LessonKind.ARGUMENT,
         subject=(caller.tool, change.error, change.argument, change.shape),
@@ -200,7 +203,7 @@ def _finding(
         interval=interval,
         sure=interval[0],
         is_over=span_of(history, history.runs_with[change.caller], calls.positions).is_over,
-        lines=lines,
+        lines=lines if error else wordless,
         wordless_lines=wordless if error else {},
         argument=KnownArgument(
             tool=caller.tool,

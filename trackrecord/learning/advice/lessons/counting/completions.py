@@ -49,7 +49,7 @@ def find_completions(history: History, _rules: LessonRules) -> Iterator[Finding]
     ]
     chances = [chance_of(compared.strata) for _, compared in tested]
     for place in discoveries(chances, level=_LEVEL, tests=max(1, len(tested))):
-        finding = _finding(history, *tested[place])
+        finding = _finding(*tested[place])
         if finding.sure > 0:
             yield finding
 
@@ -95,7 +95,7 @@ def _compared(history: History, among: Sequence[int], done: set[int]) -> _Compar
     return _Compared(positions, list(both.values()))
 
 
-def _finding(history: History, completion: _Completion, compared: _Compared) -> Finding:
+def _finding(completion: _Completion, compared: _Compared) -> Finding:
     strata = compared.strata
     effect, error, _ = weighted_difference(
         [(each.runs, each.labelled, each.successes, each.won) for each in strata]
@@ -120,7 +120,8 @@ def _finding(history: History, completion: _Completion, compared: _Compared) -> 
             f"least {at_least} points: {won} of {with_it} against {others_won} of {others}, in "
             f"{counted(tasks, 'tasks')}",
             "zh": f"{chinese}的运行比相同任务的其他运行成功率高至少 {at_least} 个百分点: "
-            f"{with_it} 次中成功 {won} 次,其他 {others} 次中成功 {others_won} 次,涉及 {tasks} 个任务",
+            f"{with_it} 次中成功 {won} 次,其他 {others} 次中成功 {others_won} 次,"
+            f"涉及 {tasks} 个任务",
         },
     )
 
