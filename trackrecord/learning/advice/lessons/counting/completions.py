@@ -18,7 +18,7 @@ from ..history import History
 from ..lesson import LessonKind
 from ..rules import LessonRules
 from ..wording import counted, named
-from .goes_with import weighted_difference
+from .goes_with import ENDING_SHARE, weighted_difference
 
 _LEVEL: Final = 0.01
 _MIN_RUNS: Final = 5
@@ -71,7 +71,12 @@ def _completions(history: History) -> dict[_Completion, tuple[Sequence[int], set
                 did[_Completion(each.tool, each.field, each.to)].add(position)
     every = range(len(history.runs))
     return {
-        **{_Completion(history.callers[call].tool): (every, runs) for call, runs in ends.items()},
+        # Of all others, `goes_with` tells whether runs that call them at all succeed more.
+        **{
+            _Completion(history.callers[call].tool): (every, runs)
+            for call, runs in ends.items()
+            if len(runs) >= ENDING_SHARE * len(history.runs_with[call])
+        },
         **{each: (could[each.tool, each.field], runs) for each, runs in did.items()},
     }
 

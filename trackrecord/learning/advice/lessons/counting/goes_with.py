@@ -23,7 +23,7 @@ _LEVEL: Final = 0.01
 _MIN_RUNS: Final = 5
 _MIN_TASKS: Final = 3
 # A call that mostly ends the run tells how it ended, not what led there.
-_ENDING_SHARE: Final = 0.8
+ENDING_SHARE: Final = 0.8
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def weighted_difference(rows: list[tuple[int, int, int, int]]) -> tuple[float, f
 
 def _ends_runs(history: History, caller: int, each: DifferenceWithinTasks) -> bool:
     last = sum(history.calls[position][-1] == caller for position in each.positions)
-    return last >= _ENDING_SHARE * len(each.positions)
+    return last >= ENDING_SHARE * len(each.positions)
 
 
 def _finding(history: History, caller: int, each: DifferenceWithinTasks) -> Finding:
