@@ -7,7 +7,6 @@ from typing import Any
 import redis
 
 import trackrecord
-
 from tests.worker.working import body, publish
 from trackrecord.learning.advice.moments.facts import decode_moments
 from trackrecord.prompt.reading.cache import read_moments
@@ -19,6 +18,7 @@ from trackrecord.store.advice.lesson_decisions import (
     decide_lesson,
 )
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord_producers.delivery.ids import new_id
 from trackrecord_worker.services import Services
 
 
@@ -142,7 +142,10 @@ def test_the_argument_that_tools_fail_with_is_a_lesson_and_told_at_the_failure(
     assert (known.tool, known.lesson) == ("pay", lesson.id)
     with given_readers.within(RankingsReader(store_settings)):
         hint = trackrecord.after_failure(
-            "pay", arguments={"method": "certificate_77777", "of": "x"}, error=error, session="s"
+            "pay",
+            arguments={"method": "certificate_77777", "of": "x"},
+            error=error,
+            session=new_id(),
         )
     assert hint == (
         "trackrecord: `pay` failed in all 16 calls in which `method` looks like `certificate_…`, "
