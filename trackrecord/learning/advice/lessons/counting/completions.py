@@ -1,4 +1,4 @@
-"""What successes do to the end: the call that ends a run, and every id that was passed on.
+"""Completions: the call that ends a run, and every id that was passed on, within tasks.
 
 A run is compared with other runs of its task alone, by an exact test; all that is looked at is
 tested together. Ids are compared only among runs that had them to pass on: by
@@ -26,7 +26,7 @@ _MIN_TASKS: Final = 3
 
 
 class _Completion(NamedTuple):
-    """What runs may do to the end: with a field, that all its ids were passed on."""
+    """One way of completing a run; with a field, by passing on all of its ids."""
 
     tool: str
     field: str = ""
