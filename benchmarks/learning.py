@@ -54,6 +54,7 @@ WORLDS: Final = (
     Worlds("Measuring the effect of what is handed out", "fleet", "rows", share=0.5),
     Worlds("What a prompt says of outcomes that are dealt out anew", "permuted", "rows", share=5),
     Worlds("Effects that a simpler rule was wrong about", "fleet", "case_rows", share=5.0),
+    Worlds("Arguments that fail, and habits at the end of runs", "arguments", "rows", share=5.0),
     Worlds("Trials of hints at failures", "hints", "rows", share=5.0),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
 )

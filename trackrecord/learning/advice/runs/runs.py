@@ -43,7 +43,7 @@ class RunStep(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class PassedIds(NamedTuple):
-    """How many of the ids that a tool returned were passed on to another one.
+    """A count of the ids that a tool returned and that were passed on to another one.
 
     Attributes:
         tool: the tool that returned them.
