@@ -80,13 +80,13 @@ def endings(seed: int, effect: float) -> list[Run]:
     """Return runs that end in one of two calls, and read all or one of a customer's orders."""
     chance = random.Random(f"endings/{seed}")
     runs = []
-    for number in range(320):
+    for number in range(480):
         is_whole, is_closed = chance.random() < 0.5, chance.random() < 0.5
         success = chance.random() < 0.3 + effect * is_whole + effect * is_closed
         base = PassedIds("customer", "orders", "", 4, 0)
         ids = (base, base._replace(to="order", passed=4 if is_whole else 1))
         steps = map(RunStep, ("customer", "order", "close" if is_closed else "think"))
-        runs.append(replace(_run(number, number % 80, steps, success=success), passed_ids=ids))
+        runs.append(replace(_run(number, number % 120, steps, success=success), passed_ids=ids))
     return runs
 
 

@@ -1,11 +1,11 @@
 """The argument that changed: shapes without values, found where planted, silent otherwise."""
 
 import json
-import random
 
 import pytest
 from msgspec.structs import replace
 
+from benchmarks.worlds.arguments import endings, payments, permuted
 from tests.learning.advice.histories import lessons, run, step
 from trackrecord.learning.advice.lessons.counting.arguments import find_arguments
 from trackrecord.learning.advice.lessons.counting.completions import find_completions
@@ -21,7 +21,6 @@ from trackrecord.learning.advice.runs.arguments import (
 from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.runs import PassedIds
 
-KINDS = ("certificate", "gift_card", "credit_card")
 ERROR = "certificate cannot be used"
 
 
@@ -29,21 +28,8 @@ def call(said, **arguments):
     return step(said, 1, noted_arguments(json.dumps(arguments).encode()))
 
 
-def bookings(seed, *, fails=lambda kind, chance: kind == "certificate", prefix=str):
-    """Runs that pay with one kind of id, and after a failure with another; else alike."""
-    chance = random.Random(seed)
-    runs = []
-    for number in range(90):
-        kinds = random.Random(chance.random()).sample(KINDS, len(KINDS))
-        steps = []
-        for kind in kinds:
-            failed = fails(kind, chance)
-            method = f"{prefix(kind)}_{chance.randrange(10**6, 10**7)}"
-            steps.append(call(f"pay!{ERROR}" if failed else "pay", method=method, order=number))
-            if not failed:
-                break
-        runs.append(run(number, "find", *steps, "close", task=number % 30))
-    return runs
+def is_certificate(kind, _chance):
+    return kind == "certificate"
 
 
 def told(runs):
@@ -108,7 +94,9 @@ def test_members_of_an_object_count():
 
 def test_an_argument_that_fails_is_told_with_what_worked():
     """With its counts, and no value of anybody."""
-    found = [each for each in lessons(bookings(1)) if each.kind is LessonKind.ARGUMENT]
+    found = [
+        each for each in lessons(payments(1, is_certificate)) if each.kind is LessonKind.ARGUMENT
+    ]
     (lesson,) = found
     line = lesson.lines["en"]
     assert line.startswith("`pay` failed in all ")
@@ -121,13 +109,14 @@ def test_an_argument_that_fails_is_told_with_what_worked():
 @pytest.mark.parametrize("seed", range(8))
 def test_a_planted_shape_is_found_and_a_shuffled_one_is_not(seed):
     """Failures of as many calls, dealt out anew among a tool's calls."""
-    assert told(bookings(seed))
-    assert not told(bookings(seed, fails=lambda _, chance: chance.random() < 1 / 3))
+    assert told(payments(seed, is_certificate))
+    assert not told(payments(seed, lambda _, chance: chance.random() < 1 / 3))
+    assert not told(permuted(payments(seed, is_certificate), seed))
 
 
 def test_two_tasks_have_to_show_it():
     """However often it happened in one."""
-    assert not told([replace(each, task_id="t1") for each in bookings(3)])
+    assert not told([replace(each, task_id="t1") for each in payments(3, is_certificate)])
 
 
 def test_a_name_in_front_of_an_id_is_never_told():
@@ -165,30 +154,15 @@ def test_a_name_in_front_of_an_id_is_never_told():
     )
 
 
-def completed(seed, effect, *, ending="close"):
-    """Runs that end in one of two calls, and read all or one of a customer's orders, at random."""
-    chance = random.Random(seed)
-    runs = []
-    for number in range(320):
-        is_whole, is_closed = chance.random() < 0.5, chance.random() < 0.5
-        success = chance.random() < 0.3 + effect * is_whole + effect * is_closed
-        base = PassedIds("customer", "orders", "", 4, 0)
-        ids = (base, base._replace(to="order", passed=4 if is_whole else 1))
-        steps = ("customer", "order", "think" if not is_closed else ending)
-        done = run(number, *steps, task=number % 80, success=success)
-        runs.append(replace(done, passed_ids=ids))
-    return runs
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_what_successes_do_to_the_end_is_told(seed):
     """The ending, and that every id was passed on; nothing of the kind without an effect."""
-    found = list(find_completions(history_of(completed(seed, 0.35)), LessonRules()))
+    found = list(find_completions(history_of(endings(seed, 0.35)), LessonRules()))
     texts = [each.lines["en"] for each in found]
     assert any(text.startswith("runs that end with `close` succeeded more") for text in texts)
     said = "runs that passed every id in `orders` of `customer` on to `order` succeeded more"
     assert any(text.startswith(said) for text in texts)
-    assert not list(find_completions(history_of(completed(seed, 0.0)), LessonRules()))
+    assert not list(find_completions(history_of(endings(seed, 0.0)), LessonRules()))
 
 
 def test_ids_that_are_passed_on_are_counted():
