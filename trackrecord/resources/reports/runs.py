@@ -89,12 +89,18 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     def admits_report(self, said: Outcome) -> bool:
         """Return whether a run is asked for, by its report; its commits are looked up before."""
         kinds = (ground.kind for ground in said.grounds or ())
-        return self._admits(said, said.tool_graph or (), failed) and (
-            self.ground is None or self.ground in kinds
+        return (
+            self._admits(said, said.tool_graph or (), failed)
+            and (self.ground is None or self.ground in kinds)
+            and self.admits_text(said.instruction)
         )
 
+    def admits_text(self, instruction: str | None) -> bool:
+        """Return whether a run is asked for, by the text of its task."""
+        return self.text is None or self.text.casefold() in (instruction or "").casefold()
+
     def admits_line(self, run: NotedRun) -> bool:
-        """Return whether a run is asked for, by its digest, which has no grounds or commits."""
+        """Return whether a run is asked for, by its digest: without grounds, commits and text."""
         return self._admits(run, run.steps, lambda step: step.failed)
 
     def _admits(
@@ -104,7 +110,6 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
             self.source in (None, run.source)
             and self.verdict in (None, verdict_of(run.success))
             and self.task_id in (None, run.task_id)
-            and (self.text is None or self.text.casefold() in (run.instruction or "").casefold())
             and (
                 (self.tool is None and not self.failed)
                 or any(
@@ -480,6 +485,27 @@ def read_runs(
         )
         for report, said in found
     ]
+
+
+def task_texts(
+    connection: Connection, project_id: int, outcome_ids: Sequence[str], *, at: float | None = None
+) -> dict[str, str]:
+    """Return the texts of tasks by the ids of their outcomes, as far as they were reported.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        outcome_ids: the ids of their outcomes.
+        at: a past moment to answer for.
+    """
+    from trackrecord.store.advice.run_records import bodies_of_outcomes
+
+    bodies = bodies_of_outcomes(connection, project_id, outcome_ids, at=at)
+    return {
+        outcome_id: text
+        for outcome_id, body in bodies.items()
+        if (text := _outcome_of(body).instruction)
+    }
 
 
 def runs_of_commit(connection: Connection, project: str, commit: str) -> list[RunAnswer]:

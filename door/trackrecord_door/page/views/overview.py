@@ -1,6 +1,7 @@
 """The overview: is the loop alive, how tasks go, what changed, and whether advice helps."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 import redis
@@ -23,7 +24,7 @@ from ..recent_effect import RecentEffect, recent_effects
 from ..requests.page_request import PageRequest
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
-_USUAL_RANGE: Final = "30"
+_LONGEST_RANGE: Final = "365"
 _NEWS_SHOWN: Final = 50
 # How news are labelled, and in which colour.
 _KINDS: Final = {
@@ -48,12 +49,16 @@ _TONES: Final = {
 def shown(asked: PageRequest) -> PageView:
     """Show the overview."""
     until = time.time() if asked.at is None else asked.at
-    days = choice_of("days", asked.text("days") or _USUAL_RANGE, list(_RANGES))
+    chosen = asked.text("days")
+    if chosen is not None:
+        choice_of("days", chosen, list(_RANGES))
     with asked.reading() as connection:
         status, news, problem = _alive(asked, connection, until)
         by_day = outcomes_by_day(
-            connection, asked.project, days=int(days), until=until, at=asked.at
+            connection, asked.project, days=int(chosen or _LONGEST_RANGE), until=until, at=asked.at
         )
+    days = chosen or _range_with_tasks(by_day)
+    by_day = by_day[-int(days) :]
     effect = _effect(asked)
     values = {
         "status": status,
@@ -71,6 +76,12 @@ def shown(asked: PageRequest) -> PageView:
         "conclusion": [] if effect is None else conclusion(effect.effect.report),
     }
     return PageView("overview.html", "Overview", values)
+
+
+def _range_with_tasks(by_day: Sequence[Day]) -> str:
+    """Return the shortest range in which a task ended; the shortest of all if none did."""
+    ended = (days for days in _RANGES if any(day.outcomes for day in by_day[-int(days) :]))
+    return next(ended, next(iter(_RANGES)))
 
 
 def _alive(
