@@ -187,6 +187,11 @@ _HINTS: Final = (
     "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
     "code style",
 )  # fmt: skip
+# One of these stands in every line that says that nothing ran.
+_NOT_RUN_HINTS: Final = (
+    "no", "0", "killed", "skipped", "deselected", "total", "excluded", "recognized",
+    "missing script", "can't", "couldn", "> echo",
+)  # fmt: skip
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 
@@ -246,12 +251,15 @@ def _telling_lines(text: str) -> Iterator[str]:
                 yield line.rstrip()
                 break
         else:
-            if _FINDING.search(line):
+            if (":" in line or "SC" in line) and _FINDING.search(line):
                 yield line.rstrip()
 
 
 def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
-    found = _NOT_RUN.search(line) or (_UP_TO_DATE.search(line) if of_tests else None)
+    lower = line.lower()
+    may_be = any(hint in lower for hint in _NOT_RUN_HINTS)
+    found = _NOT_RUN.search(line) if may_be else None
+    found = found or (_UP_TO_DATE.search(line) if of_tests else None)
     return OutputSummary(passed=None, says=_shown(line, found)) if found else None
 
 
