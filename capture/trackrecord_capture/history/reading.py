@@ -73,9 +73,7 @@ class FoundOutcome(msgspec.Struct, frozen=True, kw_only=True):
 Found = FoundOutcome | Unreadable
 
 
-def find_outcomes(
-    source: Source, log: Log, resume_at: int, reading: LogReading
-) -> Iterator[Found]:
+def find_outcomes(source: Source, log: Log, resume_at: int, reading: LogReading) -> Iterator[Found]:
     """Yield the outcomes of a log from a position on; an error in one log does not stop others."""
     try:
         for found in source.read(log, resume_at):

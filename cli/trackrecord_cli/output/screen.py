@@ -172,6 +172,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
         Task,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
     from rich.text import Text
 
@@ -184,7 +185,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        Bytes() if of_bytes else MofNCompleteColumn(),
+        *((Bytes(), TimeRemainingColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
