@@ -87,11 +87,12 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
         counts.unchanged = len(found) - len(new)
         if new or repository_news(state):
             published = _import(settings, wanted, new, state, counts)
-    works = _works(settings)
     if as_json:
-        print_json(_document(counts, published, works))
+        print_json(_document(counts, published, _works(settings)))
+    elif published is None:
+        click.echo(f"{_summary(counts, published)}; `trackrecord lessons` shows what was learnt")
     else:
-        _print(counts, published, works)
+        _print(counts, published, _works(settings))
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
@@ -176,7 +177,7 @@ def _read(
     done = 0
     with _readers(settings, parts, projects) as read:
         for number, (part, found) in enumerate(read, start=1):
-            shown = f"reading {part.source.name}, {number} of {len(parts)} logs"
+            shown = f"reading {part.source.name} {number}/{len(parts)} logs"
             progress.update(bar, description=shown)
             reading = LogReading(
                 outcome_of=outcome_of,
@@ -189,6 +190,7 @@ def _read(
             counts.add(read_and_publish(part.source, part.log, state, sink, reading, found))
             done += part.log.size
             progress.update(bar, completed=done)
+    progress.refresh()
     progress.remove_task(bar)
 
 
@@ -268,7 +270,7 @@ def _print(
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:
-    from trackrecord.resources.operation.status import counted
+    from trackrecord.learning.advice.estimates.wording import counted
 
     amended = f"; {counted(counts.amended, 'run')} amended by what became of commits"
     if not counts.logs:

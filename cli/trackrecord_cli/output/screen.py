@@ -184,7 +184,8 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
 
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        # With the counts of logs it is still one line on a terminal of 80 columns.
+        BarColumn(bar_width=12 if of_bytes else 40),
         *((Bytes(), TimeRemainingColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeElapsedColumn(),
         console=Console(stderr=True),
