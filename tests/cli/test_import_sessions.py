@@ -153,9 +153,7 @@ def test_the_first_minute(nothing_up, agents, trackrecord):
     with nothing_running(nothing_up):
         page = trackrecord("lessons").out
         again = trackrecord("import", "all")
-    assert again.out == (
-        "nothing new in 9 logs; `trackrecord lessons` shows what was learnt\n"
-    )
+    assert again.out == ("nothing new in 9 logs; `trackrecord lessons` shows what was learnt\n")
     assert "9 runs in 1 project (codex 8, opencode 1)" in page
     assert f"{agents.project}: shell:python failed in 8 of 13 calls, in 8 runs" in page
     assert "it worked later in 5 of them, after shell:pytest (5)\n" in page
@@ -228,7 +226,7 @@ def test_large_logs(up, large, trackrecord):
     ran = trackrecord("import", "codex", "--json")
     assert (ran.status, ran.err) == (0, "")
     assert (ran.json["logs"], ran.json["runs"], ran.json["bad"]) == (8, 8, [])
-    assert [each["project"] for each in ran.json["projects"]] == [large.project]
+    assert large.project in [each["project"] for each in ran.json["projects"]]
     again = trackrecord("import", "codex", "--json").json
     assert (again["logs"], again["unchanged"]) == (0, 8)
 
