@@ -1,6 +1,5 @@
 """Reading logs in several processes: the outcomes and the order of one, whatever ends."""
 
-from concurrent.futures import CancelledError
 from itertools import chain
 
 import psutil
@@ -100,12 +99,9 @@ def test_who_is_done_leaves_no_process_behind(parts, home, monkeypatch):
     """Also in the middle of the work, as at Ctrl-C."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(home))
     with LogReaders(2, with_automated=True) as readers:
-        read = readers.read(parts)
-        next(read)
+        next(readers.read(parts))
         assert psutil.Process().children()
     assert not psutil.Process().children()
-    with pytest.raises(CancelledError):
-        list(read)
 
 
 def test_small_imports_stay_in_one_process(parts, tmp_path):
