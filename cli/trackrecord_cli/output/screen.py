@@ -172,6 +172,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
         Task,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
     from rich.text import Text
 
@@ -183,8 +184,9 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
 
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
-        Bytes() if of_bytes else MofNCompleteColumn(),
+        # With the counts of logs it is still one line on a terminal of 80 columns.
+        BarColumn(bar_width=12 if of_bytes else 40),
+        *((Bytes(), TimeRemainingColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
