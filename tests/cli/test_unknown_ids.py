@@ -92,7 +92,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
     )  # fmt: skip
     assert trackrecord("consolidate", "--project", project).status == 0
     (record,) = trackrecord("competences", "list", *mine).json
-    (lesson, *_) = trackrecord("lessons", "list", *mine, "--all").json
+    (lesson, *_) = trackrecord("lessons", "list", *mine, "--everything").json
     (command, *_) = trackrecord("commands", "list", *mine).json
     memory = trackrecord("memories", "add", "The login test needs port 5432", *mine).json["id"]
     made = trackrecord("token", "create", "--project", project, "--json").json["id"]

@@ -149,6 +149,7 @@ FEEDBACK = Resource(
     "GET /feedback",
     command="list",
     sorting=_SORTING,
+    rank=lambda verdict: -verdict.received_at,
     in_pages=True,
     total=count_feedback,
     columns=(

@@ -633,6 +633,7 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
     "GET /runs",
     command="list",
     sorting=_SORTING,
+    rank=lambda run: -run.ended_at,
     in_pages=True,
     pages_in_order=True,
     total=count_runs,
