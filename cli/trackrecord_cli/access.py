@@ -107,7 +107,7 @@ def _project_with(
 ) -> str:
     from trackrecord.learning.text.inert import one_line
     from trackrecord.resources.access.project_store import Transaction
-    from trackrecord.resources.experience.projects_of_ids import projects_with_id
+    from trackrecord.resources.figures.projects_of_ids import projects_with_id
     from trackrecord.store.database.engine import reading
     from trackrecord.store.outcomes.projects import project_id_of
 

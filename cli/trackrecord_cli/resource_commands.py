@@ -295,9 +295,12 @@ def _opened(
 def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
     """Return the id that a call is about; None where it is about no single thing."""
     for name, argument in arguments_of(operation.call).items():
-        is_option = signature(operation.call).parameters[name].kind is Parameter.KEYWORD_ONLY
+        narrows_list = (
+            operation.is_list
+            and signature(operation.call).parameters[name].kind is Parameter.KEYWORD_ONLY
+        )
         id_of = argument.mark(IdOf)
-        if id_of is not None and not is_option and not argument.is_many:
+        if id_of is not None and not narrows_list and given.get(name) is not None:
             return TypedId(given[name], (id_of.thing,))
     return None
 

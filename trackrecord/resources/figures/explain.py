@@ -33,13 +33,13 @@ from trackrecord.resources.experience.estimates import EstimateAnswer, read_esti
 from trackrecord.resources.experience.memories import details_of
 from trackrecord.resources.experience.pattern_standings import pattern_slugs, pattern_slugs_near
 from trackrecord.resources.experience.patterns import find_pattern
-from trackrecord.resources.experience.projects_of_ids import CRITERION_PREFIX
 from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 from .explanations import ExplanationAnswer
+from .projects_of_ids import CRITERION_PREFIX
 
 Kind = Literal["pattern", "criterion", "memory", "record"]
 

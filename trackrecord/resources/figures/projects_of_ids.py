@@ -23,7 +23,8 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
 
     Args:
         it: a reading transaction; where its project has the id, others may be left out.
-        kinds: "pattern", "record", "memory", "outcome", "criterion", "lesson" or "command".
+        kinds: "pattern", "record", "memory", "outcome", "criterion", "lesson", "command" or
+            "entry".
         given: what was typed.
     """
     if "\0" in given:
@@ -61,38 +62,46 @@ def _is_so(some_id: str, start: str) -> bool:
 
 
 def _with_computed_id(
-    it: Transaction, ids_of: Callable[[Transaction], Iterable[str]], given: str
+    it: Transaction, has: Callable[[Transaction, str], bool], given: str
 ) -> Iterator[str]:
-    own = project_id_of(it.connection, it.project) is not None
-    if own and matching(given, ids_of(it)):
+    if project_id_of(it.connection, it.project) is not None and has(it, given):
         yield it.project
         return
     for name in project_names(it.connection):
-        if name != it.project and matching(given, ids_of(replace(it, project=name))):
+        if name != it.project and has(replace(it, project=name), given):
             yield name
 
 
-def _lessons(it: Transaction) -> set[str]:
-    from .lessons import lessons_of
+def _has_lesson(it: Transaction, given: str) -> bool:
+    from trackrecord.resources.experience.lessons import lessons_of
 
-    return _decided(it) | {each.id for each in lessons_of(it, everything=True)}
-
-
-def _commands(it: Transaction) -> set[str]:
-    from .commands import commands_in
-
-    return _decided(it) | {each.id for each in commands_in(it, everything=True)}
+    found = lessons_of(it, everything=True)
+    return bool(matching(given, {each.id for each in found} | _dismissed(it)))
 
 
-def _decided(it: Transaction) -> set[str]:
+def _has_command(it: Transaction, given: str) -> bool:
+    from trackrecord.resources.experience.commands import commands_in
+
+    found = commands_in(it, everything=True)
+    return bool(matching(given, {each.id for each in found} | _dismissed(it)))
+
+
+def _dismissed(it: Transaction) -> set[str]:
     """Return what is dismissed: it may not be found any more, and can be restored all the same."""
     from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 
     return set(dismissed_lessons(it.connection, it.project_id))
 
 
-# The kinds whose ids are in no column: they are worked out of the runs.
-_COMPUTED: Final[dict[str, Callable[[Transaction], set[str]]]] = {
-    "command": _commands,
-    "lesson": _lessons,
+def _has_entry(it: Transaction, given: str) -> bool:
+    from .effect import entries_named, known_entries
+
+    return bool(entries_named(given, known_entries(it.connection, it.project_id)))
+
+
+# The kinds whose ids are in no one column.
+_COMPUTED: Final[dict[str, Callable[[Transaction, str], bool]]] = {
+    "command": _has_command,
+    "entry": _has_entry,
+    "lesson": _has_lesson,
 }
