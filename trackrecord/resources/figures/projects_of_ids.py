@@ -11,11 +11,16 @@ from sqlalchemy import Connection, select
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.resources.access.completions import STORED_IDS
 from trackrecord.resources.access.project_store import Transaction
-from trackrecord.resources.access.short_ids import beginnings, matching
+from trackrecord.resources.access.short_ids import FEWEST_CHARS, beginnings, matching
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.store.outcomes.tables import projects
 
 CRITERION_PREFIX: Final = "criterion:"
+# By kind: what stands in the column for an id that may be written in another way, too.
+_NAMES: Final[dict[str, Callable[[str], str]]] = {
+    "criterion": lambda given: given.removeprefix(CRITERION_PREFIX),
+    "pattern": pattern_id_of,
+}
 
 
 def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[str]:
@@ -42,8 +47,9 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
 def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[str]:
     """Look at the first id of each project from the given text on: an index has it."""
     column, of_project = STORED_IDS[kind]
-    name = pattern_id_of(given) if kind == "pattern" else given.removeprefix(CRITERION_PREFIX)
-    is_whole = kind == "criterion"
+    name = _NAMES[kind](given) if kind in _NAMES else given
+    # As everywhere, fewer than four characters stand for themselves alone.
+    is_whole = kind == "criterion" or len(name) < FEWEST_CHARS
     for start in (name,) if is_whole else beginnings(name):
         first = (
             select(column)
@@ -52,13 +58,9 @@ def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[s
             .limit(1)
             .scalar_subquery()
         )
-        for row in connection.execute(select(projects.c.name, first)):
-            if row[1] is not None and (row[1] == start if is_whole else _is_so(row[1], start)):
-                yield row[0]
-
-
-def _is_so(some_id: str, start: str) -> bool:
-    return bool(matching(start, [some_id]))
+        for project, some_id in connection.execute(select(projects.c.name, first)):
+            if some_id == start or (some_id and not is_whole and some_id.startswith(start)):
+                yield project
 
 
 def _with_computed_id(
