@@ -172,31 +172,16 @@ def decoded(raw: object) -> object:
         return raw
 
 
-def unknown(name: str) -> SettingsError:
-    """Return the error for a setting that does not exist."""
+def unknown(name: str, nearest: str | None = None) -> SettingsError:
+    """Return the error for a setting that does not exist.
+
+    Args:
+        name: as it was written.
+        nearest: the setting that was probably meant, if any.
+    """
     shown = name if name.isascii() and name.isprintable() and len(name) <= 100 else ascii(name)[:99]
-    nearest = _nearest(shown)
     hint = f"did you mean {nearest}?" if nearest else 'the page "Settings" of the docs has them all'
     return SettingsError(f"unknown setting {shown}; {hint}")
-
-
-def _nearest(name: str) -> str | None:
-    """Return the setting that was probably meant, written as the mistyped one is."""
-    # Only who misspells something pays for the import.
-    from trackrecord.learning.text.spelling import closest_id
-
-    from .daemon_settings import DaemonSettings
-    from .setting_sources import ENV_PREFIX
-
-    known: list[str] = []
-    for setting, annotation in annotations_of(DaemonSettings).items():
-        numbers = annotations_of(annotation.rules) if annotation.rules else ()
-        known += (setting, *(f"{setting}.{number}" for number in numbers))
-    typed = name.removeprefix(ENV_PREFIX)
-    if typed == name:
-        return closest_id(name, known)
-    found = closest_id(typed.lower().replace("__", "."), known)
-    return found and f"{ENV_PREFIX}{found.replace('.', '__').upper()}"
 
 
 def _wrong(name: str, reason: str) -> SettingsError:

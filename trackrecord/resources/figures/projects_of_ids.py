@@ -22,6 +22,8 @@ _NAMES: Final[dict[str, Callable[[str], str]]] = {
     "pattern": pattern_id_of,
 }
 
+_MOST_RECORDS: Final = 50
+
 
 def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[str]:
     """Return the projects that have an id, or one that begins so, in the order of their names.
@@ -51,14 +53,24 @@ def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[s
     # As everywhere, fewer than four characters stand for themselves alone.
     is_whole = kind == "criterion" or len(name) < FEWEST_CHARS
     for start in (name,) if is_whole else beginnings(name):
-        first = (
-            select(column)
-            .where(of_project == projects.c.id, column >= start)
-            .order_by(column)
-            .limit(1)
-            .scalar_subquery()
-        )
-        for project, some_id in connection.execute(select(projects.c.name, first)):
+        if kind == "record":  # its index does without the project
+            query = (
+                select(projects.c.name, column)
+                .where(of_project == projects.c.id, column >= start)
+                .distinct()
+                .order_by(column)
+                .limit(_MOST_RECORDS)
+            )
+        else:
+            first = (
+                select(column)
+                .where(of_project == projects.c.id, column >= start)
+                .order_by(column)
+                .limit(1)
+                .scalar_subquery()
+            )
+            query = select(projects.c.name, first)
+        for project, some_id in connection.execute(query):
             if some_id == start or (some_id and not is_whole and some_id.startswith(start)):
                 yield project
 
