@@ -222,7 +222,7 @@ class _Row(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What is shown of a list.
+    """The entries of a list that are shown, and how many are not.
 
     Attributes:
         shown: the entries that are shown.

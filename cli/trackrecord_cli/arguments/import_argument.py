@@ -25,7 +25,7 @@ class _Format(click.ParamType[str]):
         param: click.Parameter,  # noqa: ARG002 - click's signature
         ctx: click.Context | None,  # noqa: ARG002 - as above
     ) -> str:
-        """Return what may stand here."""
+        """Return the formats to choose from."""
         return f"It is one of {', '.join(self._names())}"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
