@@ -71,7 +71,7 @@ def test_what_is_dismissed_is_told_to_nobody(commands):
     decided = commands("dismiss", broken["id"][:6], "--reason", "known", "--by", "me")
     assert (decided["id"], decided["changed"]) == (broken["id"], True)
     assert [each["text"] for each in commands("list")] == [RUNS]
-    assert [each["dismissed"] for each in commands("list", "--all")] == [True, False]
+    assert [each["dismissed"] for each in commands("list", "--everything")] == [True, False]
     (change,) = commands("show", broken["id"])["history"]
     assert (change["action"], change["by"], change["reason"]) == ("dismiss", "me", "known")
     assert commands("restore", broken["id"])["changed"] is True

@@ -145,6 +145,56 @@ def test_every_list_in_every_order(full, trackrecord, project):
     assert len(several) >= 10, set(LISTS) - several
 
 
+def _id(document):
+    names = ("id", "outcome_id", "feedback_id", "criterion", "name")
+    return next(document[name] for name in names if name in document)
+
+
+def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file):
+    """Each entry has its project; the order and the limit are those of the list of one."""
+    shared = {"outcome_id": "outcome-0", "task_id": f"task-of-{project}", "success": True,
+              "timestamp": 1784000004.5}  # fmt: skip
+    other = f"{project}-other"
+    assert trackrecord("publish", outcomes_file(shared), "--project", other, "--wait").status == 0
+    trackrecord("memories", "add", "Of the other one", "--project", other)
+    of_all = {
+        path for path, command in leaves() if any(each.name == "of_all" for each in command.params)
+    }
+    lists = [list(each) for each in LISTS if each in of_all]
+    assert len(lists) == len(of_all) > 8
+    wrong = []
+    for command in lists:
+        keys = LISTS[tuple(command)]
+        mine = trackrecord(*command, "--json", "--project", project).json
+        every = trackrecord(*command, "--all", "--json", "--limit", 9000).json
+        if [*map(_id, mine)] != [_id(each) for each in every if each["project"] == project]:
+            wrong.append((command, mine, every))
+        header, *rows = trackrecord(*command, "--all", "--limit", 2).out.splitlines()
+        assert "project" in header.split("\t"), command
+        place = header.split("\t").index("project")
+        assert len(rows) == 2, command
+        # Of equal ones the first may be another one a moment later: what ranks them decays.
+        assert {row.split("\t")[place] for row in rows} <= {each["project"] for each in every}
+        for key in keys.keys:
+            ran = trackrecord(*command, "--all", "--json", "--limit", 9000, "--sort", f"-{key}")
+            assert len(ran.json) == len(every), (command, key)
+    assert wrong == []
+    runs = trackrecord("runs", "list", "--all", "--json", "--limit", 9000).json
+    _, first, *_ = trackrecord("runs", "list", "--all").out.splitlines()
+    assert first.split("\t")[:2] == [runs[0]["project"], runs[0]["outcome_id"]]
+    ended = [each["ended_at"] for each in runs]
+    assert ended == sorted(ended, reverse=True)
+    assert {"outcome-0"} == {each["outcome_id"] for each in runs if each["project"] == other}
+    # A task of which only one project knows.
+    found = trackrecord("runs", "list", "--all", "--task", f"task-of-{project}", "--json").json
+    assert [each["project"] for each in found] == [other]
+    none = trackrecord("runs", "list", "--all", "--task", "task-of-nobody")
+    assert (none.status, none.err.count("\n")) == (1, 1)
+    assert "nor has any other project" in none.err
+    both = trackrecord("runs", "list", "--all", "--project", project)
+    assert (both.status, both.out) == (2, "")
+
+
 def test_the_order_is_the_one_of_the_key(full, trackrecord, project):
     """Whether it is sorted by the database or afterwards."""
     for command, key, field in (

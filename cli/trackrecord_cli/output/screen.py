@@ -81,7 +81,8 @@ def _print_rich(columns: Sequence[str], rows: Collection[Sequence[Any]]) -> None
         texts = [row[place].plain for row in cells]
         is_whole = name in _IDS or name in _DRAWN or _are_times(texts)
         widest = max(map(len, texts), default=0) if is_whole else None
-        table.add_column(name.replace("_", " "), no_wrap=is_whole, min_width=widest)
+        table.add_column(name.replace("_", " "), no_wrap=is_whole, min_width=widest,
+                         overflow="fold")  # fmt: skip
     for row in cells:
         table.add_row(*row)
     console().print(table)

@@ -45,6 +45,11 @@ def only_match(given: str, matches: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def beginnings(given: str) -> tuple[str, ...]:
+    """Return what an id begins with for which a text may stand."""
+    return given, *(common + given for common in _COMMON_BEGINNINGS)
+
+
 def ids_beginning_with(
     connection: Connection, column: Column[str], where: ColumnElement[bool], given: str
 ) -> list[str]:
@@ -63,10 +68,7 @@ def ids_beginning_with(
         return [whole]
     if len(given) < FEWEST_CHARS:
         return []
-    begins = [
-        func.substr(column, 1, len(start)) == start
-        for start in (given, *(common + given for common in _COMMON_BEGINNINGS))
-    ]
+    begins = [func.substr(column, 1, len(start)) == start for start in beginnings(given)]
     query = select(column).where(where, or_(*begins)).distinct().order_by(column)
     return list(connection.execute(query.limit(_MOST_NAMED + 1)).scalars())
 

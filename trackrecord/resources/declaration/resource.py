@@ -152,6 +152,8 @@ class Operation(Struct, frozen=True):
             those of all projects that the caller may see; "none": it is about no project.
         needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
+        rank: returns what its list is ordered by when no order is asked for, the smallest first;
+            None where a list of several projects makes no sense.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
         pages_in_order: whether the call's `after` goes on in the order that its `sort` asks for.
         total: counts what such a list holds without a limit, or returns None where that would take
@@ -175,6 +177,7 @@ class Operation(Struct, frozen=True):
     scope: Literal["project", "all", "none"] = "project"
     needs_store: bool = True
     sorting: Sorting[Any] | None = None
+    rank: Callable[[Any], Any] | None = None
     in_pages: bool = False
     pages_in_order: bool = False
     total: Callable[..., int | None] | None = None

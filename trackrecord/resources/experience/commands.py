@@ -212,7 +212,7 @@ def _whole_id(given: str, known: Collection[str], project: str) -> str:
         given,
         matching(given, known),
         f"project {project!r} has no command {given!r}",
-        hint="`trackrecord commands list --all` shows its commands",
+        hint="`trackrecord commands list --everything` shows its commands",
         near=lambda: known,
     )
 
@@ -228,13 +228,13 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
         state="state_in_words", sessions="sessions", calls="calls", since="since",
         last_at="last_at",
     ),
+    rank=lambda command: command.repository,
     in_pages=True,
     columns=("id", "kind", "state", "sessions", "command"),
     cells={
         "state": lambda command: command.state_in_words, "command": lambda command: command.text,
     },
     nothing="nothing is known of commands in project {project!r}",
-    option_names={"everything": "all"},
     option_help={"everything": "Show dismissed commands and those of a single session, too."},
 )  # fmt: skip
 def list_commands(

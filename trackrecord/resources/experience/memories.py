@@ -274,6 +274,7 @@ MEMORIES = Resource(
         effective_confidence="effective_confidence", source="source", created="created_at",
         last_seen="last_recalled_at",
     ),
+    rank=lambda memory: -memory.created_at,
     in_pages=True,
     total=count_memories,
     columns=("created_at", "trend", *_COLUMNS),
@@ -315,7 +316,7 @@ def list_memories(
         return [Memory.of(it, each) for each in found]
 
 
-@MEMORIES.offers("GET /memories/{memory_id:path}")
+@MEMORIES.offers("GET /memories/{memory_id:path}", command="show")
 def show_memory(
     memory_id: MemoryId, *, at: Moment | None = None, project: str | None = None
 ) -> MemoryDetails:

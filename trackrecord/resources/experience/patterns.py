@@ -452,6 +452,7 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
         helpful="standing.evidence.helpful", neutral="standing.evidence.neutral",
         harmful="standing.evidence.harmful", last_seen="standing.facts.last_validated",
     ),
+    rank=lambda pattern: (pattern.standing.is_inverted, -pattern.score),
     in_pages=True,
     columns=(
         "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",

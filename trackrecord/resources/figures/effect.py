@@ -512,12 +512,8 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
     """
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import whole_id
-    from trackrecord.store.advice.effect import read_effect
-    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 
-    project_id = project_row(connection, project)
-    known = set(effect_decisions_in_force(connection, project_id).entries)
-    known.update(each.entry for each in read_effect(connection, project_id).entries)
+    known = known_entries(connection, project_row(connection, project))
     return whole_id(
         given,
         entries_named(given, known),
@@ -525,6 +521,15 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
         hint="`trackrecord effect --by entry` lists those that were",
         near=lambda: {*known, *map(_without_kind, known)},
     )
+
+
+def known_entries(connection: Connection, project_id: int) -> set[str]:
+    """Return the entries of a project that were handed out or decided about."""
+    from trackrecord.store.advice.effect import read_effect
+    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+
+    known = set(effect_decisions_in_force(connection, project_id).entries)
+    return known.union(each.entry for each in read_effect(connection, project_id).entries)
 
 
 def entries_named(given: str, known: Iterable[str]) -> list[str]:

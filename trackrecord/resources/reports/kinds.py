@@ -39,6 +39,7 @@ KINDS = Resource("kinds", "List the kinds of task.")
     "GET /kinds",
     command="kinds",
     sorting=sorting_of("kinds", "name", name="name", rate="rate", runs="runs", tasks="tasks"),
+    rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
     columns=("kind", "rate", "succeeds in"),
     cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},

@@ -232,6 +232,8 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
         retry_count: its retries; null if not reported.
         cost: what it cost, in tokens and in US dollars; null if not reported.
         model: the language model that worked on it; null if not reported.
+        branch: the branch of the repository that it began on; null if not reported.
+        check_commands: the command lines of the checks that the verdict rests on.
     """
 
     outcome_id: str
@@ -257,6 +259,8 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     retry_count: int | None
     cost: Cost | None
     model: str | None
+    branch: str | None
+    check_commands: tuple[str, ...]
     _outcome: Outcome
     _row: int
 
@@ -356,6 +360,13 @@ def _reported_text(metadata: msgspec.Raw, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _check_commands(said: Outcome) -> tuple[str, ...]:
+    calls = said.tool_graph or ()
+    places = (ground.call for ground in said.grounds or () if ground.call is not None)
+    named = (calls[place].checks or () for place in places if place < len(calls))
+    return tuple(dict.fromkeys(check.line for checks in named for check in checks if check.line))
+
+
 def _outcome_of(body: bytes) -> Outcome:
     # It was small enough when it was recorded, whatever the limit is now.
     return decode_outcome(body, max_bytes=len(body))
@@ -394,6 +405,8 @@ def _fields_of(
         "retry_count": said.retry_count,
         "cost": said.cost,
         "model": _reported_text(said.metadata, "model"),
+        "branch": _reported_text(said.metadata, "branch"),
+        "check_commands": _check_commands(said),
         "_outcome": said,
         "_row": report.row,
     }
@@ -659,6 +672,7 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
     "GET /runs",
     command="list",
     sorting=_SORTING,
+    rank=lambda run: -run.ended_at,
     in_pages=True,
     pages_in_order=True,
     total=count_runs,

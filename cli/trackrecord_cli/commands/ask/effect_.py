@@ -8,9 +8,10 @@ import click
 from msgspec.structs import replace
 
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
-from ...access import open_store, read_store, settings_for
+from ...access import TypedId, own_store, read_store
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
@@ -127,19 +128,20 @@ def _decide(
 ) -> None:
     from trackrecord.resources.figures import effect
 
-    settings, project = settings_for(project)
-    with open_store(settings) as engine:
+    about = TypedId(entry, ("entry",)) if entry else None
+    with own_store(project, about) as name, open_project(name) as store:
+        engine, settings = store.engine, store.settings
         if action == "holdout":
             decision = effect.hold_out(
-                engine, settings, project, share or 0.0, by=actor, reason=reason
+                engine, settings, name, share or 0.0, by=actor, reason=reason
             )
         else:
             change = effect.withdraw_entry if action == "withdraw" else effect.restore_entry
-            decision = change(engine, settings, project, entry, by=actor, reason=reason)
+            decision = change(engine, settings, name, entry, by=actor, reason=reason)
     if as_json:
-        print_json({"project": project, **vars(decision)})
+        print_json({"project": name, **vars(decision)})
     else:
-        click.echo(effect.said_of(project, decision))
+        click.echo(effect.said_of(name, decision))
 
 
 def _show(

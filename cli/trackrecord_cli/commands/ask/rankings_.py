@@ -96,11 +96,18 @@ def command(
 
 
 def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
+    from trackrecord.learning.text.times import iso
     from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.figures.past_rankings import answer_at
+    from trackrecord.store.outcomes.projects import first_received
 
     question = asked_for(usual_question(project, settings.context), **asked)
-    with read_store(project) as (connection, _, _name):
+    with read_store(project) as (connection, _, name):
+        first = first_received(connection, project_row(connection, name))
+        if first is None or first > at:
+            since = "" if first is None else f": the first outcome came at {iso(first)}"
+            click.echo(f"nothing was known in project {name!r} at {iso(at)}{since}", err=True)
         return answer_at(connection, settings, question, at)
 
 

@@ -34,6 +34,7 @@ def command(port: int, no_http: bool) -> None:
 
     It starts an embedded Redis, unless TRACKRECORD_REDIS_URL names a server, a worker that learns,
     the schedule of the nightly job, and the HTTP server that agents report to and people look at.
+    That listens on the port that the setting TRACKRECORD_HTTP__PORT names.
     """
     settings = load_settings()
     configure_logs(settings.log_level)

@@ -172,6 +172,9 @@ def _record(run: RunDetails) -> list[tuple[str, str]]:
     known = (
         ("Outcome", run.outcome_id),
         ("Trigger", run.trigger),
+        ("Checked by", "\n".join(run.check_commands)),
+        ("Model", run.model),
+        ("Branch", run.branch),
         ("Commits", ", ".join(run.commits)),
         ("Files touched", ", ".join(run.files_touched)),
         ("More", _text(run.metadata)),
