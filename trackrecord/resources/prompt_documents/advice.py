@@ -1,5 +1,6 @@
 """Building the advice of a project from its runs."""
 
+import time
 from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +21,12 @@ from trackrecord.learning.advice.lessons.lesson import (
     subject_tools,
 )
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.moments.commands import MOST_RUNS, facts_without, histories_of
+from trackrecord.learning.advice.moments.commands import (
+    MOST_RUNS,
+    defects_of,
+    facts_without,
+    histories_of,
+)
 from trackrecord.learning.advice.moments.facts import MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
@@ -88,7 +94,7 @@ def build_advice(
 def build_moments(
     connection: Connection, project: str, rules: Rules, *, at: float | None = None
 ) -> MomentDocument:
-    """Return what is told at failures; without dismissed facts.
+    """Return what is told at failures, and people of standing defects; without dismissed facts.
 
     Args:
         connection: a reading transaction.
@@ -102,14 +108,17 @@ def build_moments(
     limit = min(rules.advice.max_runs, MOST_RUNS)
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
+    histories = histories_of(runs)
+    defects = defects_of(histories, now=time.time() if at is None else at)
     trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
     return MomentDocument(
         points=trial.points,
         withdrawn=trial.harmful,
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in histories_of(runs).items()
+            for repository, history in histories.items()
         },
+        defects=tuple(each for each in defects if each.id not in dismissed),
     )
 
 
