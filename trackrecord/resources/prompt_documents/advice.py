@@ -27,8 +27,8 @@ from trackrecord.learning.advice.moments.commands import (
     facts_without,
     histories_of,
 )
-from trackrecord.learning.advice.moments.facts import MomentDocument
-from trackrecord.learning.advice.moments.hints import standing_lines
+from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
+from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
@@ -57,6 +57,7 @@ from trackrecord.store.outcomes.projects import project_id_of, revision_of
 
 # Few projects have more; those that are used least are left out.
 MOST_PROCEDURES: Final = 2000
+_SHELL: Final = "shell:"
 
 
 def build_advice(
@@ -132,7 +133,28 @@ def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDo
     if len(moments.repositories) != 1:
         return document
     (own,) = moments.repositories.values()
-    return msgspec.structs.replace(document, standing=standing_lines(own, document.computed_at))
+    failures = [failure for failure, _ in standing_checks(own).values()]
+    return msgspec.structs.replace(
+        document,
+        standing=standing_lines(own, document.computed_at),
+        standing_lessons=tuple(
+            entry.id
+            for entry in document.lessons
+            if any(_is_same_failure(entry, failure) for failure in failures)
+        ),
+    )
+
+
+def _is_same_failure(entry: LessonEntry, failure: KnownFailure) -> bool:
+    """Return whether a lesson tells of a check that it does not start, with the same error."""
+    names = entry.tools[0].removeprefix(_SHELL).split() if len(entry.tools) == 1 else []
+    words = iter(failure.says.split())
+    return (
+        entry.kind == LessonKind.FAILS
+        and bool(names)
+        and all(name in words for name in names)
+        and not telling_words(failure.template).isdisjoint(entry.words)
+    )
 
 
 def advice_from(
