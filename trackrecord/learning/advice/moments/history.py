@@ -281,8 +281,8 @@ def _last_ended(
         streak = []
     if ended is None or _is_standing(streak):
         return None
-    streak, ended_at = ended
-    return _known_failure(streak[::-1], machine, never=False), ended_at
+    failed, ended_at = ended
+    return _known_failure(failed[::-1], machine, never=False), ended_at
 
 
 def _is_standing(streak: Sequence[tuple[str, _Tries]]) -> bool:
