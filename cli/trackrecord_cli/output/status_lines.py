@@ -81,7 +81,7 @@ def learnt(status: StatusAnswer) -> list[StatusLine]:
 
 
 def _defects(standing: Sequence[str]) -> StatusLine:
-    """Return the one that has stood for longest, and how many others there are."""
+    """Return the line of the longest standing defect, and of the number of the others."""
     if not standing:
         return StatusLine("standing defects", "none")
     others = f"; {len(standing) - 1} more (`trackrecord commands list`)" if standing[1:] else ""

@@ -29,7 +29,7 @@ return 1
 
 
 class _Noted(msgspec.Struct, frozen=True, array_like=True):
-    """When a defect was seen first, and when its end was; 0 for never, or before the first count.
+    """The moments at which a defect was seen to begin and to end; 0 for never or unknown.
 
     Attributes:
         line: the command line, or its first words.

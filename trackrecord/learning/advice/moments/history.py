@@ -267,7 +267,7 @@ def _machines(tries: Mapping[str, _Tries]) -> list[str]:
 def _last_ended(
     sessions: Iterable[tuple[str, _Tries]], machine: str
 ) -> tuple[KnownFailure, float] | None:
-    """Return the last standing defect that a success ended, and when; None if one stands now."""
+    """Return the last standing defect that a success ended, and when; None if it began again."""
     ended: tuple[Sequence[tuple[str, _Tries]], float] | None = None
     streak: list[tuple[str, _Tries]] = []
     for session, tries in sessions:
