@@ -93,6 +93,9 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     (line,) = advice.standing.values()
     assert line.startswith("Tests ran in this repository with `bun run test` (5 sessions")
     assert line.endswith("`rtk bun run test` has failed in the last 5 sessions.")
+    # What tells of the same calls is known, so that no session is told twice.
+    (lesson,) = (each for each in advice.lessons if each.tools == ("shell:bun test",))
+    assert advice.standing_lessons == (lesson.id,)
 
 
 def test_lost_advice_is_counted_again(

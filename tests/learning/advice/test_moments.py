@@ -251,6 +251,13 @@ def test_a_replay_knows_nothing_of_the_future():
     assert found == replay(runs)
     assert found.hints == {"known failure": 1, "line that runs": 3}
     assert (found.silent.part, found.silent.whole, found.most) == (2, 6, 1)
+    assert found.silent_elsewhere == found.silent
+    lot = replay(sessions(*[[BUN]] * 6, *[[RTK]] * 13))
+    assert (lot.silent.part, lot.silent.whole) == (6, 19)
+    # From the tenth session on the defect stands: three sessions are told of it.
+    assert (lot.silent_elsewhere.part, lot.silent_elsewhere.whole) == (6, 16)
+    entry, share = lot.by_entry[0]
+    assert (entry, share.part, share.whole) == ("line that runs: test", 13, 19)
     assert found.right["line that runs"].part == found.right["line that runs"].whole == 3
     assert (found.first_failures.part, found.first_failures.whole) == (4, 4)
     assert (found.unverified.part, found.unverified.whole) == (1, 1)

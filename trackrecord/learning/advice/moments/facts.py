@@ -63,6 +63,24 @@ def is_standing(sessions: int, lasted: float) -> bool:
     )
 
 
+class Defect(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A standing defect, or one that ended with the first success: for people.
+
+    Attributes:
+        id: that of the command.
+        line: the command line, or its first words.
+        text: the fact with its counts, in English.
+        sessions: the sessions in a row in which it failed.
+        ended_at: when it ran again, seconds since the epoch; 0 while it stands.
+    """
+
+    id: str
+    line: str
+    text: str
+    sessions: int
+    ended_at: float = 0.0
+
+
 class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The line of a check that ran.
 
@@ -204,20 +222,29 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
         withdrawn: the entries that are told no more, for the trial showed that they hurt.
+        defects: the standing defects of all repositories, and those that have ended, for people.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
     points: int = 0
     withdrawn: tuple[str, ...] = ()
+    defects: tuple[Defect, ...] = ()
 
     def of(self, repository: str) -> MomentFacts:
         """Return the facts of a repository; of one that is not known those of the project."""
         return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
 
 
+class _OnlyDefects(msgspec.Struct, frozen=True):
+    """A part of a document: what people are told, without the facts for failures."""
+
+    defects: tuple[Defect, ...] = ()
+
+
 _NOTHING: Final = MomentFacts()
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(MomentDocument)
+_defects_decoder = msgspec.msgpack.Decoder(_OnlyDefects)
 
 
 def encode_moments(document: MomentDocument) -> bytes:
@@ -232,3 +259,12 @@ def decode_moments(data: bytes) -> MomentDocument:
         msgspec.DecodeError: it was written by another version.
     """
     return _decoder.decode(data)
+
+
+def decode_defects(data: bytes) -> tuple[Defect, ...]:
+    """Return only the defects of what is told at failures.
+
+    Raises:
+        msgspec.DecodeError: it was written by another version.
+    """
+    return _defects_decoder.decode(data).defects

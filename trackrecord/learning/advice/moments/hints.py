@@ -110,15 +110,28 @@ def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
         facts: those of the repository.
         now: seconds since the epoch.
     """
-    found: dict[str, tuple[int, str]] = {}
+    return {
+        machine: line_text(line, failure, now)
+        for machine, (failure, line) in standing_checks(facts).items()
+    }
+
+
+def standing_checks(facts: MomentFacts) -> dict[str, tuple[KnownFailure, KnownLine]]:
+    """Return, by machine, the check that failed to start for longest, and the line that runs.
+
+    Args:
+        facts: those of the repository.
+    """
+    found: dict[str, tuple[KnownFailure, KnownLine]] = {}
     for key, known in facts.failures.items():
         for failure in known:
             kind = failure.kinds[0] if failure.kinds else ""
             line = next((line for line in facts.lines(kind) if line.line != failure.says), None)
-            most = found.get(failure.machine, (_STANDING - 1, ""))[0]
+            before = found.get(failure.machine)
+            most = _STANDING - 1 if before is None else before[0].sessions
             if is_exact(key) and failure.sessions > most and line is not None:
-                found[failure.machine] = failure.sessions, line_text(line, failure, now)
-    return {machine: text for machine, (_, text) in found.items()}
+                found[failure.machine] = failure, line
+    return found
 
 
 def hint_after(
