@@ -361,7 +361,10 @@ def hint_conclusion(found: HintEffect) -> list[str]:
             f"About {found.needed} more until a difference of {100 * WORTH_KNOWING:.0f} points "
             "would show in four of five projects; a smaller one needs many more."
         )
-    lines += [f"Not told any more, for it hurts: {entry} (`trackrecord effect --restore` brings it back)." for entry in found.harmful]
+    lines += [
+        f"Not told any more, for it hurts: {entry} (`trackrecord effect --restore` brings it back)."
+        for entry in found.harmful
+    ]
     return lines
 
 

@@ -203,7 +203,8 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
-        withdrawn: the entries that are told no more: the trial showed that they hurt, or a person decided it.
+        withdrawn: the entries that are told no more: they hurt in the trial, or a person
+            decided it.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
