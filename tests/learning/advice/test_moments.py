@@ -237,6 +237,18 @@ def test_commands_are_shown_as_a_maintainer_would():
     assert hint_after(without, RTK, ERROR, SessionCalls(), now=NOW).kind is HintKind.LINE
 
 
+def test_a_line_behind_a_launcher_is_the_same_line():
+    """Where the line runs in more sessions without it; one in another folder is another line."""
+    wrapped, moved = check("rtk test bun run test"), check("cd web && bun run test")
+    runs = sessions([BUN, wrapped, moved], [BUN, wrapped], [BUN])
+    found = {each.line: each.is_wrapped for each in commands_of(runs, now=NOW)}
+    assert found == {
+        "bun run test": False, "rtk test bun run test": True, "cd web && bun run test": False,
+    }  # fmt: skip
+    alone = commands_of(sessions([wrapped], [wrapped], [BUN]), now=NOW)
+    assert not any(each.is_wrapped for each in alone)
+
+
 def test_what_has_to_run_first_is_told():
     """Where it hardly ever ran without; not where it is as often called before a failure."""
     up, status = shell("docker compose up", tool="shell:docker compose up"), shell("git fetch")

@@ -1,6 +1,7 @@
 """Commands as people see them: by repository and kind of check, what runs and what does not."""
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
 from typing import Final
@@ -23,6 +24,8 @@ MOST_RUNS: Final = 2000
 """How many runs are read: half a second's work; a streak that is older has long been told."""
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
+# What stands before it is a command of its own, such as a change of the folder.
+_JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
 _KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
 
@@ -60,6 +63,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         machine: where it fails; "" for any machine.
         key: the name by which failing calls of it are known; "" of one that runs.
         is_whole: whether it checks all that its program would.
+        is_wrapped: whether it only puts a launcher before a line that runs in more sessions.
         outcomes: the rows of the outcomes of its newest sessions, the newest first.
     """
 
@@ -80,6 +84,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     key: str = ""
     is_whole: bool = False
+    is_wrapped: bool = False
     outcomes: tuple[int, ...] = ()
 
 
@@ -128,7 +133,9 @@ def _rank(command: Command) -> tuple[object, ...]:
 
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
     for kind in _KINDS[:-1]:
-        yield from (_running(repository, line, now) for line in history.lines(kind))
+        lines = history.lines(kind)
+        for line in lines:
+            yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
     for key, need in needs.items():
@@ -152,7 +159,16 @@ def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
                 yield key, each
 
 
-def _running(repository: str, line: KnownLine, now: float) -> Command:
+def _is_wrapped(line: KnownLine, lines: Iterable[KnownLine]) -> bool:
+    """Return whether a line is one that runs in more sessions, behind a launcher."""
+    for other in lines:
+        before = line.line.removesuffix(f" {other.line}")
+        if before != line.line and other.sessions > line.sessions and not _JOINS.search(before):
+            return True
+    return False
+
+
+def _running(repository: str, line: KnownLine, now: float, *, is_wrapped: bool) -> Command:
     return Command(
         id=command_id(repository, line.kind, line.line),
         repository=repository,
@@ -165,6 +181,7 @@ def _running(repository: str, line: KnownLine, now: float) -> Command:
         since=line.since,
         last_at=line.last_at,
         is_whole=line.is_whole,
+        is_wrapped=is_wrapped,
         outcomes=line.outcomes,
     )
 
