@@ -100,7 +100,7 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     assert line.endswith("`rtk bun run test` has failed in the last 5 sessions.")
 
     def decided(action: LessonAction) -> tuple[KnownFailure | None, dict[str, str]]:
-        """What a failing call and a new session are told after a person's decision."""
+        """Decide as a person; return the known failure and the lines of a session start."""
         broken = LessonDecision(
             command_id("", "test", "rtk bun run test"), action, "ada", "known", time.time()
         )
