@@ -96,7 +96,7 @@ def test_withdrawn_and_restored_by_hand(handed, trackrecord, project):
         (("--enable", "--disable"), 2, "one by one"),
         (("--enable", "--by", "kind"), 2, "one by one"),
         (("--restore", "no-such-entry"), 1, "no entry 'no-such-entry'"),
-        (("--withdraw", ""), 2, "1 to 256 characters"),
+        (("--withdraw", ""), 2, "1 to 512 characters"),
     ],
 )
 def test_mistakes_are_one_line(learnt, trackrecord, project, arguments, status, said):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from trackrecord.resources.figures.effect import EffectAnswer
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
-_ENTRY = Read("id", name_of(256))
+_ENTRY = Read("id", name_of(512))
 
 
 @click.command("effect")

@@ -1,6 +1,7 @@
 """Commands as people see them: by repository and kind of check, what runs and what does not."""
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
@@ -33,6 +34,8 @@ _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
 # Names of calls that are not shown as a command.
 _UNLISTED: Final = ("shape ", "file ")
+# What stands before it is a command of its own, such as a change of the folder.
+_JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
 _KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
 
@@ -70,6 +73,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         machine: where it fails; "" for any machine.
         key: the name by which failing calls of it are known; "" of one that runs.
         is_whole: whether it checks all that its program would.
+        is_wrapped: whether it only puts a launcher before a line that runs in more sessions.
         outcomes: the rows of the outcomes of its newest sessions, the newest first.
     """
 
@@ -90,6 +94,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     key: str = ""
     is_whole: bool = False
+    is_wrapped: bool = False
     outcomes: tuple[int, ...] = ()
 
 
@@ -138,7 +143,9 @@ def _rank(command: Command) -> tuple[object, ...]:
 
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
     for kind in _KINDS[:-1]:
-        yield from (_running(repository, line, now) for line in history.lines(kind))
+        lines = history.lines(kind)
+        for line in lines:
+            yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
     for key, need in needs.items():
@@ -226,7 +233,16 @@ def _failure_id(repository: str, failure: KnownFailure) -> str:
     return command_id(repository, kind, failure.says, failure.machine)
 
 
-def _running(repository: str, line: KnownLine, now: float) -> Command:
+def _is_wrapped(line: KnownLine, lines: Iterable[KnownLine]) -> bool:
+    """Return whether a line is one that runs in more sessions, behind a launcher."""
+    for other in lines:
+        before = line.line.removesuffix(f" {other.line}")
+        if before != line.line and other.sessions > line.sessions and not _JOINS.search(before):
+            return True
+    return False
+
+
+def _running(repository: str, line: KnownLine, now: float, *, is_wrapped: bool) -> Command:
     return Command(
         id=command_id(repository, line.kind, line.line),
         repository=repository,
@@ -239,6 +255,7 @@ def _running(repository: str, line: KnownLine, now: float) -> Command:
         since=line.since,
         last_at=line.last_at,
         is_whole=line.is_whole,
+        is_wrapped=is_wrapped,
         outcomes=line.outcomes,
     )
 

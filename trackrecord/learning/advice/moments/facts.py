@@ -221,7 +221,8 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
-        withdrawn: the entries that are told no more, for the trial showed that they hurt.
+        withdrawn: the entries that are told no more: they hurt in the trial, or a person
+            decided it.
         defects: the standing defects of all repositories, and those that have ended, for people.
     """
 
@@ -242,9 +243,64 @@ class _OnlyDefects(msgspec.Struct, frozen=True):
 
 
 _NOTHING: Final = MomentFacts()
+
+
+class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts about one repository as the cache holds them; each is decoded when it is asked for.
+
+    A failing call asks for a handful of many thousands.
+
+    Attributes are those of `MomentFacts`.
+    """
+
+    failures: Mapping[str, msgspec.Raw] = {}
+    checks: Mapping[str, tuple[KnownLine, ...]] = {}
+    needs: Mapping[str, msgspec.Raw] = {}
+    files: Mapping[str, msgspec.Raw] = {}
+    repeats: tuple[int, int] = (0, 0)
+
+    def failure(self, key: str, machine: str) -> KnownFailure | None:
+        """Return what is known of a call that failed in the last sessions; None if it ran."""
+        known = self.failures.get(key)
+        decoded = () if known is None else _failures.decode(known)
+        return next((each for each in decoded if each.machine in ("", machine)), None)
+
+    def lines(self, kind: str) -> Sequence[KnownLine]:
+        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
+        return self.checks.get(kind, ())
+
+    def file(self, name: str) -> KnownFile | None:
+        """Return where a file of exactly this name was opened, if it was in one place mostly."""
+        known = self.files.get(name)
+        return None if known is None else _file.decode(known)
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        known = self.needs.get(key)
+        return None if known is None else _need.decode(known)
+
+
+class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts for failures of one project, read from the cache.
+
+    Attributes are those of `MomentDocument`.
+    """
+
+    repositories: Mapping[str, CachedFacts] = {}
+    points: int = 0
+    withdrawn: tuple[str, ...] = ()
+
+    def of(self, repository: str) -> Known:
+        """Return the facts of a repository; of one that is not known those of the project."""
+        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
+
+
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(MomentDocument)
+_decoder = msgspec.msgpack.Decoder(CachedMoments)
 _defects_decoder = msgspec.msgpack.Decoder(_OnlyDefects)
+_failures = msgspec.msgpack.Decoder(tuple[KnownFailure, ...])
+_need = msgspec.msgpack.Decoder(KnownNeed)
+_file = msgspec.msgpack.Decoder(KnownFile)
 
 
 def encode_moments(document: MomentDocument) -> bytes:
@@ -252,7 +308,7 @@ def encode_moments(document: MomentDocument) -> bytes:
     return _encoder.encode(document)
 
 
-def decode_moments(data: bytes) -> MomentDocument:
+def decode_moments(data: bytes) -> CachedMoments:
     """Return what is told at failures from the cache.
 
     Raises:
