@@ -31,6 +31,7 @@ FRAMEWORKS: Final = {
     "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
     "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain"),
     "smolagents": ("smolagents", "openinference-instrumentation-smolagents"),
+    "crewai": ("crewai",),
 }
 # What lets a program of a framework send its traces, if the framework does not bring it.
 _EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
