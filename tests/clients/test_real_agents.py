@@ -15,10 +15,12 @@ from tests.clients.stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected
 from tests.support.own_token import token_of
 from trackrecord_door.access.stored_tokens import reporting_token
 
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
-
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        bool(missing()), reason=f"{', '.join(missing())}: `make clients` fetches them"
+    ),
+]
 STORIES = sorted(stories(Path()))
 # With the agent's own traces and logs on at the same time.
 TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
