@@ -348,7 +348,9 @@ def test_crewai_tells_its_calls_on_its_event_bus_alone():
     fixer = span("invoke_agent fixer", agent, under=crew, lasts=8)
     called_read = {operation: "execute_tool", "gen_ai.tool.name": "read"}
     calls = [
-        span("execute_tool read", called_read, under=fixer, at=at, scope="trackrecord.crewai", **how)
+        span(
+            "execute_tool read", called_read, under=fixer, at=at, scope="trackrecord.crewai", **how
+        )
         for at, how in enumerate([{"status": "error", "message": "no such file"}, {}])
     ]
     both = run_told(theirs, task, crew, fixer, *calls)

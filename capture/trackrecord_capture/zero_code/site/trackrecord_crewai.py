@@ -1,7 +1,8 @@
 """Spans of CrewAI's crews, agents and calls, made from the events of its own bus.
 
-Loaded by `trackrecord_tracing` when CrewAI was imported. Its instrumentations have no spans of calls.
-Handlers run in threads of the bus and may overtake each other, so a call's span is made when it ends.
+Loaded by `trackrecord_tracing` when CrewAI was imported: its instrumentations have no spans of
+calls. Handlers run in threads of the bus and may overtake each other, so a call's span is made
+when it ends.
 """
 
 import collections
@@ -66,7 +67,7 @@ class _Spans:
         self._keep(event, self._started(f"invoke_agent {name}", event, attributes))
 
     def begin_flow(self, event):
-        """Begin a flow of the program's own: inside of an agent, it is how CrewAI runs that agent."""
+        """Begin a flow of the program's own: in an agent, it is how CrewAI runs that agent."""
         if event.parent_event_id is None:
             self.begin(event, "flow_name")
         else:
