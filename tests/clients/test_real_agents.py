@@ -1,7 +1,6 @@
 """Real agents against a stand-in for their models: one outcome, whichever way it comes."""
 
 import shlex
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,16 @@ import pytest
 from tests.clients.model_stub import playing
 from tests.clients.on_record import told, unpublished_traces, until
 from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, variables_of, work
-from tests.clients.stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
+from tests.clients.stories import (
+    DELEGATION,
+    ERRAND,
+    MENDING,
+    RUNNING,
+    SECRETS,
+    Expected,
+    Story,
+    stories,
+)
 from tests.support.own_token import token_of
 from trackrecord_door.access.stored_tokens import reporting_token
 
@@ -31,8 +39,7 @@ def play(agent: Agent, story: Story, place: Workplace) -> None:
     for number, prompt in enumerate(story.asked):
         is_interrupted = story.interrupted and number == 0
         running = place.folder / RUNNING if is_interrupted else None
-        stop = signal.SIGKILL if story.killed else signal.SIGINT
-        work(agent, place, prompt, again=number > 0, interrupt_at=running, signaled=stop)
+        work(agent, place, prompt, again=number > 0, interrupt_at=running, signaled=story.stop)
         if story.by_hand and number == 0:
             environment = variables_of(place.home)
             subprocess.run(
@@ -45,7 +52,7 @@ def expected(agent: Agent, story: Story) -> list[Expected]:
 
     def named(one: Expected) -> Expected:
         calls = ((agent.tools.get(tool, tool), ok) for tool, ok in one.calls)
-        asked = "" if one.asked == ERRAND and agent.hides_errands else one.asked
+        asked = "" if one.asked in (ERRAND, MENDING) and agent.hides_errands else one.asked
         return one._replace(asked=asked, calls=tuple(calls))
 
     return sorted((named(one) for one in story.expected), key=repr)
