@@ -87,6 +87,8 @@ MORE_AGENTS: Final = {
             "cline",
             "cline",
             ("--provider", "openai-compatible", "--model", "m"),
+            # Otherwise a server of its own would stay behind.
+            told=lambda _: {"CLINE_SESSION_BACKEND_MODE": "local"},
             files=_cline_providers,
             writes="edit",
         ),
