@@ -308,4 +308,5 @@ def _print(
             else:
                 yield ids[document["id"]] if column == "id" else document[column]
 
-    print_table(columns, ([*row(place, each)] for place, each in enumerate(found)))
+    rows = ([*row(place, each)] for place, each in enumerate(found))
+    print_table(columns, rows, about=operation.about, secondary=operation.secondary)

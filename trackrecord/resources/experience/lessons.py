@@ -338,6 +338,8 @@ LESSONS = Resource(
     ),
     in_pages=True,
     columns=("id", "state", "kind", "tasks", "lesson"),
+    about="lesson",
+    secondary=("tasks", "kind", "state"),
     cells={"state": lambda lesson: lesson.state_in_words, "lesson": _with_example},
     nothing="no such lessons in project {project!r}",
     option_names={"everything": "all"},
