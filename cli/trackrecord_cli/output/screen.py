@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # In a pipe nothing is folded: one row stays one line.
 _PIPE_WIDTH: Final = 10_000
 _CELL_CHARS: Final = 300
+_RUN: Final = "outcome_id"
 _ISO_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
 _NOTHING: Final = "-"
 # What a cell begins with that spreadsheets compute; numbers, and ours with their intervals, do too.
@@ -93,14 +94,15 @@ def _print_rich(
     from rich.table import Table
     from rich.text import Text
 
-    from .tables import EDGES, columns_of, default_order, fit, folded, left_out_note
+    from .tables import EDGES, columns_of, default_order, fit, folded, left_out_note, longest
 
     cells = [[Text(_for_reading(value), style=_style(value)) for value in row] for row in rows]
     texts = [[cell.plain for cell in row] for row in cells]
-    if not about and texts:
-        about = max(names, key=lambda name: max(len(row[names.index(name)]) for row in texts))
+    about = about or longest(names, texts)
     order = default_order(names, about) if secondary is None else secondary
-    columns = list(columns_of(names, texts, about=about, secondary=order))
+    columns = [
+        *columns_of(names, texts, about=about, secondary=order, is_folded=not is_whole),
+    ]
     out = console()
     room = out.width - EDGES
     widths = fit(columns, room)
@@ -111,12 +113,7 @@ def _print_rich(
         table.add_column(name, width=widths[place], overflow="fold")
     for row in cells:
         table.add_row(
-            *(
-                row[place][-widths[place] :]
-                if columns[place].is_trend
-                else folded(row[place], out, widths[place], is_whole=is_whole)
-                for place in shown
-            )
+            *(folded(row[place], out, widths[place], is_whole=is_whole) for place in shown)
         )
     out.print(table)
     if note := left_out_note(columns, widths, room):
@@ -162,13 +159,26 @@ def print_details(document: Mapping[str, Any]) -> None:
     if on_terminal():
         fields = [(name.replace("_", " ").replace(".", ": "), value) for name, value in fields]
         fields = [(name, value) for name, value in fields if _flat(value, 1) != _NOTHING]
-    print_table(("field", "value"), fields, about="value", is_whole=True)
+    print_table(("field", "value"), fields, about="value", secondary=(), is_whole=True)
     for name, rows in tables.items():
         console().print(name.replace("_", " "), markup=False)
         columns = list(dict.fromkeys(column for row in rows for column in row))
         if on_terminal():  # there is little room: what no row has is left out
-            columns = [each for each in columns if any(row.get(each) is not None for row in rows)]
+            # Nor is what each row shares with the thing that is shown.
+            columns = [
+                each
+                for each in columns
+                if any(row.get(each) not in (None, document.get(each)) for row in rows)
+            ]
+            rows = _with_short_ids(rows)
         print_table(columns, ([row.get(column) for column in columns] for row in rows))
+
+
+def _with_short_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    from trackrecord.resources.access.short_ids import shortened_run_ids
+
+    short = shortened_run_ids([each for row in rows if (each := row.get(_RUN))])
+    return [row | {_RUN: short[row[_RUN]]} if row.get(_RUN) else row for row in rows]
 
 
 def _is_table(value: object) -> bool:
@@ -289,11 +299,20 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
 
 
 def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
-    """Print lines of a name, a value and its drawing, in columns."""
+    """Print lines of a name, a value and its drawing, in columns; a value has the room it needs."""
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid(padding=(0, 2))
-    for name, value, drawn in lines:
-        grid.add_row(name, Text(_flat(value, _CELL_CHARS)), drawn)
-    console().print(grid)
+    from .drawing import recent_end
+
+    out = console()
+    rows = [(name, _flat(value, _CELL_CHARS), drawn) for name, value, drawn in lines]
+    names = max((len(name) for name, _, _ in rows), default=0) + 2
+    values = max((len(value) for _, value, drawn in rows if drawn), default=0) + 2
+    grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    grid.add_column(width=names - 2)
+    grid.add_column(overflow="fold")
+    for name, value, drawn in rows:
+        end = recent_end(drawn, out.width - names - values)
+        grid.add_row(name, Text(f"{value:<{values}}{end}" if end else value))
+    out.print(grid)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trackrecord.learning.text.inert import ELLIPSIS
 
+from .drawing import recent_end
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -43,6 +45,7 @@ class Column(NamedTuple):
         widest: the width of its widest cell.
         is_about: whether it holds what the rows are about.
         is_trend: whether its cells may lose their beginning.
+        is_folded: whether a long cell may take several lines where it is not what rows are about.
         is_empty: whether no row has anything there.
         goes: its place among those that are left out, 0 for the first; None if it always stays.
     """
@@ -52,6 +55,7 @@ class Column(NamedTuple):
     widest: int
     is_about: bool = False
     is_trend: bool = False
+    is_folded: bool = True
     is_empty: bool = False
     goes: int | None = None
 
@@ -71,15 +75,25 @@ class Column(NamedTuple):
             return min(self.enough, max(_LEAST_ABOUT, int(width * _MOST_ABOUT)))
         if self.is_trend:
             return min(self.wanted, max(_LEAST_TREND, self.header))
-        if self.wanted <= _SHORT:
+        if self.wanted <= _SHORT or not self.is_folded:
             return self.wanted
         fewest, most = _FOLDED
         return max(self.header, fewest, min(self.enough, most))
 
 
+def longest(columns: Sequence[str], texts: Sequence[Sequence[str]]) -> str:
+    """Return the column with the longest text; "" without rows. An id says less than any text."""
+
+    def length(place: int) -> tuple[bool, int]:
+        return not columns[place].endswith("_id"), max(len(row[place]) for row in texts)
+
+    return columns[max(range(len(columns)), key=length)] if texts else ""
+
+
 def default_order(columns: Sequence[str], about: str) -> tuple[str, ...]:
-    """Return the columns that may be left out where no order is declared, the last one first."""
-    return tuple(name for name in reversed(columns[1:]) if name != about)
+    """Return the columns that may be left out where no order is declared: ids, then the last."""
+    others = [name for name in reversed(columns[1:]) if name != about]
+    return tuple(sorted(others, key=lambda name: not name.endswith("_id")))
 
 
 def fit(columns: Sequence[Column], width: int) -> list[int]:
@@ -142,6 +156,8 @@ def folded(text: Text, console: Console, width: int, *, is_whole: bool) -> Text:
     """Return a cell on lines of a width; not more than a few of them, unless it is whole."""
     from rich.text import Text
 
+    if " " not in text.plain:
+        text = Text(recent_end(text.plain, width), style=text.style)
     lines = text.wrap(console, width, overflow="fold")
     if is_whole or len(lines) <= _MOST_LINES:
         return Text("\n", style=text.style).join(lines)
@@ -161,7 +177,12 @@ def _shortened(line: str, width: int) -> str:
 
 
 def columns_of(
-    names: Sequence[str], texts: Sequence[Sequence[str]], *, about: str, secondary: Sequence[str]
+    names: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    *,
+    about: str,
+    secondary: Sequence[str],
+    is_folded: bool,
 ) -> Iterator[Column]:
     """Yield what the columns of a table need.
 
@@ -170,6 +191,7 @@ def columns_of(
         texts: the cells of each row.
         about: the column that holds what the rows are about.
         secondary: the columns that may be left out, the first one first.
+        is_folded: whether the other columns may take several lines.
     """
     from rich.cells import cell_len
 
@@ -180,6 +202,7 @@ def columns_of(
             max((cell_len(row[place]) for row in texts), default=0),
             is_about=name == about,
             is_trend=name == _TREND,
+            is_folded=is_folded,
             is_empty=all(row[place] in _EMPTY for row in texts),
             goes=secondary.index(name) if name in secondary else None,
         )
