@@ -19,6 +19,8 @@ _LARGEST_LOG = 10_000_000
 # The last line of a traceback, or an error from Celery's command line.
 _SAYS_WHY = re.compile(rb"(Error|[A-Za-z_][\w.]*(Error|Exception))\b")
 _LONGEST_COMPLAINT = 300
+# What Celery prints beside its log when `up` stops it, which says so itself.
+_CHATTER = re.compile(rb"\s*(worker: Warm shutdown.*)?\s*")
 
 
 class LogTarget(Protocol):
@@ -36,10 +38,11 @@ class LogFile:
 
     Args:
         path: the file; it is made with the first line, and is for its owner alone.
+        largest: its size in bytes at which the next one begins.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._handler = _PrivateLog(path, maxBytes=_LARGEST_LOG, backupCount=1, delay=True)
+    def __init__(self, path: Path, largest: int = _LARGEST_LOG) -> None:
+        self._handler = _PrivateLog(path, maxBytes=largest, backupCount=1, delay=True)
 
     def write(self, line: bytes) -> None:
         """Write a line; several threads may, each its own."""
@@ -106,6 +109,8 @@ class LogRelay:
                 self._target.flush()
                 if self._renders and entry is not None and entry.get("level") in _FOR_PEOPLE:
                     sys.stderr.write(f"{self._rendered(line, entry)}\n")
+            elif entry is None and _CHATTER.fullmatch(line):
+                return
             elif self._renders:
                 sys.stderr.write(f"{self._rendered(line, entry)}\n")
             else:

@@ -40,7 +40,9 @@ def command(port: int, no_http: bool) -> None:
     the schedule of the nightly job, and the HTTP server that agents report to and people look at.
     """
     settings = load_settings()
-    configure_logs(settings.log_level)
+    # The details of this process, which only waits, are not for people.
+    is_detailed = settings.log_level == "debug" and sys.stderr.isatty()
+    configure_logs("info" if is_detailed else settings.log_level)
     if not no_http:
         check_access(settings.http, partial(has_tokens, settings))
     stopping = threading.Event()
