@@ -229,7 +229,7 @@ def run_ids_by_parts(
     It reads the index of a project's ids, so it is for what no id begins with.
     """
     session, _, prompt = given.partition(":")
-    if len(session) < FEWEST_CHARS or not prompt or "\0" in given:
+    if len(given) < FEWEST_CHARS or not session or not prompt or "\0" in given:
         return []
     query = select(column).where(
         where,
