@@ -100,9 +100,8 @@ def _print_rich(
     texts = [[cell.plain for cell in row] for row in cells]
     about = about or longest(names, texts)
     order = default_order(names, about) if secondary is None else secondary
-    columns = [
-        *columns_of(names, texts, about=about, secondary=order, is_folded=not is_whole),
-    ]
+    needed = columns_of(names, texts, about=about, secondary=order, is_folded=not is_whole)
+    columns = list(needed)
     out = console()
     room = out.width - EDGES
     widths = fit(columns, room)
@@ -169,7 +168,7 @@ def print_details(document: Mapping[str, Any]) -> None:
                 each
                 for each in columns
                 if any(row.get(each) not in (None, document.get(each)) for row in rows)
-            ]
+            ] or columns
             rows = _with_short_ids(rows)
         print_table(columns, ([row.get(column) for column in columns] for row in rows))
 

@@ -37,7 +37,7 @@ _WIDEST_TERMINAL: Final = 500
 
 
 class Column(NamedTuple):
-    """What a column needs.
+    """A column of a table, with the room that it needs.
 
     Attributes:
         name: of the column.
@@ -158,6 +158,8 @@ def folded(text: Text, console: Console, width: int, *, is_whole: bool) -> Text:
 
     if " " not in text.plain:
         text = Text(recent_end(text.plain, width), style=text.style)
+    if text.cell_len <= width:
+        return text
     lines = text.wrap(console, width, overflow="fold")
     if is_whole or len(lines) <= _MOST_LINES:
         return Text("\n", style=text.style).join(lines)

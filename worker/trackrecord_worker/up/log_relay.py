@@ -24,7 +24,7 @@ _CHATTER = re.compile(rb"\s*(worker: Warm shutdown.*)?\s*")
 
 
 class LogTarget(Protocol):
-    """What takes the lines of a log: a file that is open, or `LogFile`."""
+    """The destination of a log's lines: a file that is open, or `LogFile`."""
 
     def write(self, line: bytes, /) -> object:
         """Write a line."""
@@ -70,8 +70,8 @@ class _PrivateLog(RotatingFileHandler):
 class LogRelay:
     """Relay a child's log to a file, or to this process's standard error.
 
-    A child cannot tell whether its log goes to a terminal, so its JSON is rendered here. With a
-    file, a person at the terminal is shown warnings and errors alone.
+    A child cannot tell whether its log goes to a terminal, so its JSON is rendered here. Beside a
+    `LogFile`, a person at the terminal is shown warnings and errors.
 
     Args:
         source: the end of a pipe that the child writes to.
@@ -81,7 +81,7 @@ class LogRelay:
     def __init__(self, source: IO[bytes], target: LogTarget | None) -> None:
         self._source = source
         self._target = target
-        self._renders = sys.stderr.isatty()
+        self._renders = sys.stderr.isatty() and (target is None or isinstance(target, LogFile))
         self._render = terminal_renderer()
         self._complaint = ""
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)

@@ -94,6 +94,8 @@ def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> No
             )
             for each in document["strategies"]
         ),
+        about="strategy",
+        secondary=("observations", "state"),
     )
     out.print()
     out.print("Which tool procedures succeed: learnt beside planted", style="bold")
@@ -109,6 +111,8 @@ def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> No
             )
             for each in document["procedures"]
         ),
+        about="tools in the order learnt",
+        secondary=("episodes", "when"),
     )
     out.print()
     out.print(
