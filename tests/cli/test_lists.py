@@ -11,6 +11,7 @@ import pytest
 import redis
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.cli.command_tree import leaves
 from tests.cli.terminal import Terminal
@@ -249,6 +250,8 @@ def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
             given += ["--since", "2020-01-01"]
         head, *rows = [line.split("\t") for line in trackrecord(*given).out.splitlines()]
         texts = ["".join(row[head.index(about)].split()) for row in rows if len(row) == len(head)]
+        if command == ("projects",):  # other tests have theirs
+            texts = [project]
         longest = max(texts, key=len, default="-")
         assert longest != "-", (command, rows)
         # A terminal is shown short ids, and times to the minute.
@@ -265,7 +268,10 @@ def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
                 width, text = _column(terminal.shown, about)
                 assert beginning in text, (command, terminal.shown)
                 assert width >= min(20, len(beginning)), (command, terminal.shown)
-                assert max(map(len, _plain(terminal.shown))) <= columns, (command, terminal.shown)
+                assert max(map(cell_len, _plain(terminal.shown))) <= columns, (
+                    command,
+                    terminal.shown,
+                )
 
 
 def _entries(document, command):

@@ -169,13 +169,21 @@ def ids_next_to(
     connection: Connection, column: Column[str], where: ColumnElement[bool], ids: Iterable[str]
 ) -> list[str]:
     """Return the ids that sort right before and after each of some: no other begins more alike."""
+    return [
+        each for some_id in ids for each in ids_around(connection, column, where, some_id, some_id)
+    ]
+
+
+def ids_around(
+    connection: Connection, column: Column[str], where: ColumnElement[bool], first: str, last: str
+) -> list[str]:
+    """Return the id that sorts right before one text, and the id that sorts right after another."""
     found: list[str] = []
-    for some_id in ids:
-        for query in (
-            select(column).where(where, column < some_id).order_by(column.desc()),
-            select(column).where(where, column > some_id).order_by(column),
-        ):
-            found += connection.execute(query.limit(1)).scalars()
+    for query in (
+        select(column).where(where, column < first).order_by(column.desc()),
+        select(column).where(where, column > last).order_by(column),
+    ):
+        found += connection.execute(query.limit(1)).scalars()
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -599,7 +600,7 @@ def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import ids_next_to
+    from trackrecord.resources.access.short_ids import ids_around, ids_next_to
     from trackrecord.store.outcomes.tables import outcomes
 
     where = outcomes.c.project_id == project_row(connection, project)
@@ -607,8 +608,9 @@ def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence
     sessions = {
         each[: each.index(":", each.index(":") + 1)] for each in shown if _is_captured(each)
     }
-    beside = [*shown, *(f"{each}{end}" for each in sessions for end in ":;")]
-    return ids_next_to(connection, outcomes.c.outcome_id, where, beside)
+    ids = outcomes.c.outcome_id
+    beside = [ids_around(connection, ids, where, f"{each}:", f"{each};") for each in sessions]
+    return [*ids_next_to(connection, ids, where, shown), *chain.from_iterable(beside)]
 
 
 def _is_captured(outcome_id: str) -> bool:
