@@ -434,6 +434,8 @@ def _print(
             [*([row.project] if of_all else []), *cells(place, row.answer)]
             for place, row in enumerate(found.shown)
         ),
+        about=operation.about,
+        secondary=operation.secondary,
     )
 
 

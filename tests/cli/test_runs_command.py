@@ -110,6 +110,8 @@ def test_only_what_is_asked_for(runs, wanted, ids):
 def test_show_by_the_beginning_of_an_id(runs):
     """One run; an unknown one is said to be unknown."""
     assert runs("show", "codex")["outcome_id"] == "codex:s2:p1"
+    assert runs("show", "s1:p1")["outcome_id"] == "claude-code:s1:p1"
+    assert runs("show", "s1:p2", status=1)["error"] == "UnknownId"
     assert runs("show", "nobody", status=1)["error"] == "UnknownId"
     assert runs("show", "mine-1", "--at", "2020-01-01", status=1)["error"] == "UnknownId"
 

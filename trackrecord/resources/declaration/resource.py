@@ -160,6 +160,9 @@ class Operation(Struct, frozen=True):
             long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
         terminal_columns: those that people on a terminal are shown instead.
+        about: the column of a list that holds what its entries are about: a name, a task's text;
+            it gets the room on a terminal.
+        secondary: the columns that a narrow terminal is not shown, the first one first.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list; where it is missing,
@@ -183,6 +186,8 @@ class Operation(Struct, frozen=True):
     total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
     terminal_columns: tuple[str, ...] = ()
+    about: str = ""
+    secondary: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
     in_words: Callable[[Any], str] | None = None

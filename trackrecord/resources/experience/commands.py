@@ -231,6 +231,8 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
     rank=lambda command: command.repository,
     in_pages=True,
     columns=("id", "kind", "state", "sessions", "command"),
+    about="command",
+    secondary=("sessions", "kind", "state"),
     cells={
         "state": lambda command: command.state_in_words, "command": lambda command: command.text,
     },

@@ -468,6 +468,8 @@ COMPETENCES = Resource("competences", "Show which tool procedures have worked, a
     rank=lambda known: -known.score,
     in_pages=True,
     columns=("id", "status", "worked", "rate", "salience", "recipe", "estimate"),
+    about="recipe",
+    secondary=("salience", "estimate", "rate", "status"),
     cells={
         "worked": lambda known: known.worked,
         "rate": lambda known: known.record.performance.success_rate,
@@ -571,6 +573,8 @@ def show_competence(
     ),
     in_pages=True,
     columns=("at", "action", "actor", "rationale", "version", "status", "salience"),
+    about="rationale",
+    secondary=("salience", "version", "status", "actor"),
 )
 def show_history(
     competence_id: CompetenceId,

@@ -266,6 +266,8 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
     columns=(
         "criterion", "weight", "helpful", "neutral", "harmful", "evidence", "trend", "note",
     ),
+    about="criterion",
+    secondary=("neutral", "evidence", "note", "trend", "harmful", "helpful"),
     cells={
         "helpful": lambda criterion: criterion.helpful_count,
         "neutral": lambda criterion: criterion.neutral_count,

@@ -261,6 +261,7 @@ def _added_in_words(added: AddedMemory) -> str:
 
 
 _COLUMNS = ("id", "type", "confidence", "effective_confidence", "source", "text")
+_SECONDARY = ("effective_confidence", "source", "type")
 MEMORIES = Resource(
     "memories", "Store, recall and judge short facts that agents share.", ids_beside
 )
@@ -278,6 +279,8 @@ MEMORIES = Resource(
     in_pages=True,
     total=count_memories,
     columns=("created_at", "trend", *_COLUMNS),
+    about="text",
+    secondary=(*_SECONDARY, "trend", "confidence", "created_at"),
     cells={"type": _type_in_words},
     nothing="no such memories in project {project!r}",
 )  # fmt: skip
@@ -526,6 +529,8 @@ def find_memories(
         effective_confidence="effective_confidence", created="created_at",
     ),
     columns=("score", "relevance", *_COLUMNS),
+    about="text",
+    secondary=(*_SECONDARY, "relevance", "confidence", "score"),
     cells={"type": _type_in_words},
     nothing="no memory of project {project!r} fits this text",
     option_help={"reset": "Do not reset the decay clock of the memories returned."},
@@ -573,6 +578,8 @@ def recall(
         ended="ended_at",
     ),
     columns=("task", "ended", "verdict", "relevance", "instruction"),
+    about="instruction",
+    secondary=("verdict", "relevance"),
     cells={
         "task": lambda task: task.task_id,
         "ended": lambda task: "success" if task.success else "failure",

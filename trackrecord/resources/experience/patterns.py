@@ -457,6 +457,8 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
     columns=(
         "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",
     ),
+    about="content",
+    secondary=("neutral", "score", "estimate", "trend", "harmful", "helpful"),
     cells={
         "state": lambda pattern: pattern.state_in_words,
         "helpful": lambda pattern: pattern.shown.helpful_count,

@@ -157,6 +157,8 @@ FEEDBACK = Resource(
     columns=(
         "feedback_id", "subject", "name", "verdict", "task_id", "source", "given_at", "is_waiting",
     ),
+    about="name",
+    secondary=("feedback_id", "is_waiting", "task_id", "source", "given_at"),
     nothing="no such verdicts in project {project!r}",
     option_names={"task_id": "task"},
 )  # fmt: skip

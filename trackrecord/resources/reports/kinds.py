@@ -42,6 +42,8 @@ KINDS = Resource("kinds", "List the kinds of task.")
     rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
     columns=("kind", "rate", "succeeds in"),
+    about="kind",
+    secondary=("rate",),
     cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},
     nothing="no kinds of task in project {project!r}: no run is on record",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -608,39 +609,52 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         AmbiguousId: several outcomes' ids begin so.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import whole_stored_id
+    from trackrecord.resources.access.short_ids import (
+        only_match,
+        run_ids_by_parts,
+        whole_stored_id,
+    )
     from trackrecord.resources.access.tasks import is_known_task
     from trackrecord.store.outcomes.tables import outcomes
 
     message = f"project {project!r} has no outcome {given!r}"
+    ids, where = outcomes.c.outcome_id, outcomes.c.project_id == project_row(connection, project)
+    hint = "`trackrecord runs list` shows its runs"
     try:
-        return whole_stored_id(
-            connection,
-            outcomes.c.outcome_id,
-            outcomes.c.project_id == project_row(connection, project),
-            given,
-            message,
-            hint="`trackrecord runs list` shows its runs",
-        )
+        return whole_stored_id(connection, ids, where, given, message, hint=hint)
     except UnknownId as error:
+        found = only_match(given, run_ids_by_parts(connection, ids, where, given))
+        if found is not None:
+            return found
         if error.nearest is not None or not is_known_task(connection, project, given):
             raise
         hint = "that is the id of a task: `trackrecord runs list --task` shows its runs"
         raise UnknownId(message, hint=hint) from None
 
 
-def outcome_ids_for_tables(connection: Connection, project: str, shown: Iterable[str]) -> list[str]:
+def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence[str]) -> list[str]:
     """Return the ids of outcomes that the short ids of those shown must not stand for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import ids_next_to
+    from trackrecord.resources.access.short_ids import ids_around, ids_next_to
     from trackrecord.store.outcomes.tables import outcomes
 
     where = outcomes.c.project_id == project_row(connection, project)
-    return ids_next_to(connection, outcomes.c.outcome_id, where, shown)
+    # The sessions before and after that of a run, too: its short id names the session.
+    sessions = {
+        each[: each.index(":", each.index(":") + 1)] for each in shown if _is_captured(each)
+    }
+    ids = outcomes.c.outcome_id
+    beside = [ids_around(connection, ids, where, f"{each}:", f"{each};") for each in sessions]
+    return [*ids_next_to(connection, ids, where, shown), *chain.from_iterable(beside)]
+
+
+def _is_captured(outcome_id: str) -> bool:
+    """Return whether an id names an agent, a session and a prompt."""
+    return outcome_id.count(":") > 1
 
 
 def count_runs(
@@ -679,6 +693,8 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
     columns=(
         "outcome", "source", "ended", "verdict", "because", "calls", "failed", "instruction",
     ),
+    about="instruction",
+    secondary=("calls", "source", "failed", "because", "ended"),
     cells={
         "outcome": lambda run: run.outcome_id,
         "ended": lambda run: iso(run.ended_at),

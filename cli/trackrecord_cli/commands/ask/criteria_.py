@@ -110,6 +110,8 @@ def show_feedback(
             )
             for said in shown
         ),
+        about="criterion",
+        secondary=("value", "ended at"),
     )
     say_more(len(found) - len(shown), "entries")
 
@@ -166,6 +168,8 @@ def _print_weighed(weighed: WeighingAnswer) -> None:
             (each.criterion, each.score, each.weight, each.share, each.note)
             for each in weighed.parts
         ),
+        about="criterion",
+        secondary=("note",),
     )
     if weighed.score is None:
         console().print(f"no weighted score: {weighed.note}", markup=False)

@@ -22,7 +22,7 @@ from ...arguments.options import (
     name_of,
     project_option,
 )
-from ...output.effect_cells import COLUMNS, cells
+from ...output.effect_cells import COLUMNS, SECONDARY, cells
 from ...output.screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _print_overall(found: EffectAnswer) -> None:
     report = found.report
     if report.tasks != (0, 0):
         rows = [(each.measure.name, *cells(each)) for each in report.overall]
-        print_table(("measure", *COLUMNS), rows)
+        print_table(("measure", *COLUMNS), rows, about="measure", secondary=SECONDARY)
     out = console()
     for line in conclusion(report):
         out.print(line, markup=False)
@@ -211,7 +211,7 @@ def _print_kinds(found: EffectAnswer) -> None:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
     rows = [(each.kind, *cells(each.comparison)) for each in found.kinds]
-    print_table(("kind of task", *COLUMNS), rows)
+    print_table(("kind of task", *COLUMNS), rows, about="kind of task", secondary=SECONDARY)
 
 
 def _print_entries(found: EffectAnswer, known: list[str]) -> None:
@@ -225,4 +225,5 @@ def _print_entries(found: EffectAnswer, known: list[str]) -> None:
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
         state = "withdrawn" if each.withdrawn else verdict
         rows.append((ids[each.id], followed, given, without, difference, interval, state))
-    print_table(("id", "followed", *COLUMNS), rows)
+    columns = ("id", "followed", *COLUMNS)
+    print_table(columns, rows, about="id", secondary=("followed", *SECONDARY))

@@ -16,7 +16,7 @@ from ...arguments.options import (
     project_option,
     sections_options,
 )
-from ...output.screen import console, print_json, print_table
+from ...output.screen import console, print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
@@ -138,6 +138,8 @@ def _print_why(answer: Rankings) -> None:
             )
             for why in answer.why
         ],
+        about="content",
+        secondary=("tokens", "score", "section"),
     )
 
 
@@ -145,13 +147,12 @@ def _print(answer: Rankings, at: float | None) -> None:
     from trackrecord.learning.text.times import iso
     from trackrecord.prompt.candidates.sections import FEEDS
 
-    rows = [
-        (entry.label, entry.score, entry.id, entry.gist)
-        for feed in FEEDS
-        for entry in getattr(answer, feed.field)
-    ]
+    entries = [entry for feed in FEEDS for entry in getattr(answer, feed.field)]
+    ids = shown_ids([entry.id for entry in entries])
+    rows = [(entry.label, entry.score, ids[entry.id], entry.gist) for entry in entries]
     if rows:
-        print_table(("what", "score", "id", "content"), rows)
+        columns = ("what", "score", "id", "content")
+        print_table(columns, rows, about="content", secondary=("score",))
     if at is not None:
         age = f"as of {iso(at)}"
     else:
