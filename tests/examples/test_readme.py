@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.terminal import Terminal
-from tests.docs.documentation import Block, blocks, prose_of
+from tests.docs.documentation import Block, blocks, prose_of, text_of
 from tests.examples.made_up_sessions import BROKEN, NOT_FOUND, write_sessions
 from tests.examples.tried import PATIENCE_S, Up, until
 
@@ -118,6 +118,7 @@ def test_the_readme_is_true(reader: Reader):
     page = _days_left_open(begins + rest)
     shown = _days_left_open(reader.next("text"))
     assert page[: len(shown)] == shown
+    _check_what_is_quoted(page)
 
     _check_what_agents_are_told(reader)
     _check_an_agent_of_ones_own(reader)
@@ -146,6 +147,14 @@ def _check_that_nothing_stays(reader: Reader) -> None:
 
 def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _check_what_is_quoted(page: str) -> None:
+    """docs/what-it-tells-you.md explains lines of the same page, and one of other agents."""
+    quotes = re.findall(r"(?:^> .+\n)+", text_of("docs/what-it-tells-you.md"), re.MULTILINE)
+    lines = [_days_left_open(quote.replace("\n> ", " ").removeprefix("> ")) for quote in quotes]
+    assert len(lines) == 4
+    assert [line for line in lines if line not in page and "PROVEN" not in line] == []
 
 
 def _check_what_agents_are_told(reader: Reader) -> None:
