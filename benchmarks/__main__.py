@@ -44,6 +44,7 @@ BENCHMARKS = {
     "injection": "agent",
     "hints": "agent",
     "worker_rss": "worker",
+    "idle": "worker",
     "traces": "door",
     "front_door": "door",
     "http_reads": "door",

@@ -1,4 +1,4 @@
-"""Takes the picture of the page in the README: `python docs/picture.py`.
+"""Takes the picture in docs/page.md: `python docs/picture.py`.
 
 A simulated fleet reports to a real trackrecord, agents follow what was learnt, and Chromium shows
 the page. With the path of another page and the name of another file, it takes a picture of that.
@@ -130,7 +130,7 @@ def photograph(link: str, url: str, picture: Path) -> None:
 
 def main() -> None:
     """Take the picture."""
-    parser = argparse.ArgumentParser(description="Take the picture of the page in the README.")
+    parser = argparse.ArgumentParser(description="Take the picture in docs/page.md.")
     parser.add_argument("path", nargs="?", default="/", help="the page; / by default")
     parser.add_argument("picture", nargs="?", type=Path, default=_PICTURE, help="the file")
     given = parser.parse_args()

@@ -6,6 +6,7 @@ that was forgotten.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from inspect import getdoc
@@ -26,6 +27,8 @@ DOCS = Path(__file__).parent
 BEGIN = "<!-- written by docs/reference.py -->"
 END = "<!-- end -->"
 
+# Taken by as many commands, an option is described once, above all of them.
+_MANY_COMMANDS = 20
 # Defaults that depend on the machine, and those that another setting makes up for.
 _DEFAULTS = {"home": "the user's data folder, `~/.local/share/trackrecord` on Linux"}
 _RULES = {
@@ -117,8 +120,11 @@ def _cell(text: str) -> str:
 
 
 def commands_reference() -> str:
-    """The sections of commands.md."""
-    return "\n\n".join(_section(path, command, ctx) for path, command, ctx in leaves())
+    """The sections of commands.md; what many commands take is described at the top of the page."""
+    every = list(leaves())
+    lines = Counter(line for _, command, ctx in every for line in _options(command, ctx))
+    usual = {line for line, commands in lines.items() if commands >= _MANY_COMMANDS}
+    return "\n\n".join(_section(path, command, ctx, usual) for path, command, ctx in every)
 
 
 def leaves() -> Iterator[tuple[str, click.Command, click.Context]]:
@@ -138,11 +144,20 @@ def _leaves(
             yield from _leaves(child, click.Context(child, info_name=name, parent=ctx))
 
 
-def _section(path: str, command: click.Command, ctx: click.Context) -> str:
-    usage = " ".join([path, *command.collect_usage_pieces(ctx)])
-    options = [line for each in command.params if (line := _option(each, ctx))]
-    parts = [f"## `{path}`", _help(command), f"```text\n{usage}\n```"]
-    return "\n\n".join([*parts, "\n".join(options)] if options else parts)
+def _section(path: str, command: click.Command, ctx: click.Context, usual: set[str]) -> str:
+    parts = [f"## `{path}`", _help(command)]
+    arguments = [each for each in command.collect_usage_pieces(ctx) if each != "[OPTIONS]"]
+    if arguments:  # else the heading is the usage
+        parts.append(f"```text\n{' '.join([path, '[OPTIONS]', *arguments])}\n```")
+    options = _options(command, ctx)
+    lines = [line for line in options if line not in usual]
+    if names := [line.split("`")[1] for line in options if line in usual]:
+        lines.append(f"- `{', '.join(names)}`: see [above](#commands)")
+    return "\n\n".join([*parts, "\n".join(lines)] if lines else parts)
+
+
+def _options(command: click.Command, ctx: click.Context) -> list[str]:
+    return [line for each in command.params if (line := _option(each, ctx))]
 
 
 def _help(command: click.Command) -> str:

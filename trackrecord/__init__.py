@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from trackrecord.resources.figures.benchmark import benchmark_run as benchmark_run
     from trackrecord.resources.figures.benchmark import benchmark_runs as benchmark_runs
     from trackrecord.resources.figures.effect import effect as effect
+    from trackrecord.resources.figures.effect import restore_advice as restore_advice
+    from trackrecord.resources.figures.effect import withdraw_advice as withdraw_advice
     from trackrecord.resources.figures.explanations import explain as explain
     from trackrecord.resources.figures.explanations import explain_procedure as explain_procedure
     from trackrecord.resources.figures.explanations import explain_run as explain_run
@@ -149,6 +151,8 @@ if TYPE_CHECKING:
     ashow_command = awaited(show_command)
     adismiss_lesson = awaited(dismiss_lesson)
     aeffect = awaited(effect)
+    arestore_advice = awaited(restore_advice)
+    awithdraw_advice = awaited(withdraw_advice)
     aexplain = awaited(explain)
     aexplain_procedure = awaited(explain_procedure)
     aexplain_run = awaited(explain_run)

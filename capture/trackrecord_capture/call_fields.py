@@ -25,7 +25,7 @@ _LONGEST_TOOL: Final = 128
 _LONGEST_ID: Final = 256
 _LONGEST_READ: Final = 64 * 1024
 _MOST_NAMES: Final = 32
-_LEFT_OUT: Final = "<left out>"
+LEFT_OUT: Final = "<left out>"
 _GAP: Final = "\n…\n"
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _BLANKS: Final = re.compile(r"[ \t][ \t]++")
@@ -201,7 +201,7 @@ def _is_left_out(name: str, *, prompts: bool) -> bool:
 def _left_out(value: object) -> object:
     """Keep the JSON type, which recipes are made of."""
     if isinstance(value, str):
-        return _LEFT_OUT
+        return LEFT_OUT
     return type(value)() if isinstance(value, (list, dict)) else value
 
 

@@ -86,7 +86,7 @@ def outcome_of(
         run = msgspec.structs.replace(run, own_checks=rules.checks)
     verdict, found, checks = verdict_of(run), findings_of(run), checks_by_call(run)
     words = tool_words.get(run.agent, {})
-    project = _project(run, projects or RunProjects(rules.project_of_folder))
+    project = project_of(run, projects or RunProjects(rules.project_of_folder))
     for most in _MOST_CALLS:
         fields = _fields(run, project, verdict, rules, most, found, words, checks)
         if len(encode_body(fields)) <= _LARGEST:
@@ -226,7 +226,8 @@ def _fields(
     return {name: value for name, value in fields.items() if value is not None or name == "success"}
 
 
-def _project(run: AgentRun, projects: RunProjects) -> str:
+def project_of(run: AgentRun, projects: RunProjects) -> str:
+    """Return a run's project: the one that its source names, else that of its folder."""
     return valid_name(redacted(run.project)) or projects.of(run.folder, run.repository)
 
 

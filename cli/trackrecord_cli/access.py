@@ -8,15 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from trackrecord.errors import ServerUnavailable
+import click
+
+from trackrecord.errors import AmbiguousId, ServerUnavailable, UnknownId
 
 if TYPE_CHECKING:
     import redis
     from sqlalchemy import Connection, Engine
 
     from trackrecord.settings.daemon_settings import DaemonSettings
+
+# The projects that a message names, and the length of an id in it.
+_MOST_NAMED: Final = 5
+_ID_CHARS: Final = 80
 
 
 def settings_for(project: str | None) -> tuple[DaemonSettings, str]:
@@ -60,18 +66,67 @@ def open_store(settings: DaemonSettings) -> Iterator[Engine]:
         yield engine
 
 
+class TypedId(NamedTuple):
+    """An id that a command is about.
+
+    Attributes:
+        text: the id, or the beginning of it.
+        kinds: what it may be an id of; see `projects_with_id`.
+    """
+
+    text: str
+    kinds: tuple[str, ...]
+
+
 @contextmanager
-def own_store(project: str | None) -> Iterator[str]:
+def own_store(project: str | None, about: TypedId | None = None) -> Iterator[str]:
     """Let the calls in the block use the store of the settings; yields the project's name.
+
+    Args:
+        project: the project that was named, if any.
+        about: the id that they are about. Where no project is named, and the usual one lacks the
+            id, that is the only project that has it, which standard error then names.
 
     Raises:
         ServerUnavailable: the database cannot be reached.
+        UnknownId: another project than the named one has the id.
+        AmbiguousId: several others than the usual one have it.
     """
     from trackrecord.resources.access.project_store import ProjectStore, given_stores
 
     settings, name = settings_for(project)
-    with open_store(settings) as engine, given_stores.within(ProjectStore(engine, settings, name)):
-        yield name
+    with open_store(settings) as engine:
+        if about is not None:
+            name = _project_with(engine, settings, name, about, is_named=project is not None)
+        with given_stores.within(ProjectStore(engine, settings, name)):
+            yield name
+
+
+def _project_with(
+    engine: Engine, settings: DaemonSettings, project: str, about: TypedId, *, is_named: bool
+) -> str:
+    from trackrecord.learning.text.inert import one_line
+    from trackrecord.resources.access.project_store import Transaction
+    from trackrecord.resources.figures.projects_of_ids import projects_with_id
+    from trackrecord.store.database.engine import reading
+    from trackrecord.store.outcomes.projects import project_id_of
+
+    with reading(engine) as connection:
+        it = Transaction(connection, settings, project)
+        owners = projects_with_id(it, about.kinds, about.text)
+        is_known = project_id_of(connection, project) is not None
+    if not owners or project in owners or (is_named and not is_known):
+        return project
+    names = ", ".join(map(repr, owners[:_MOST_NAMED])) + (", …" if owners[_MOST_NAMED:] else "")
+    shown = repr(one_line(about.text, _ID_CHARS))
+    if is_named:
+        message = f"{shown} is not in project {project!r}, but in {names}; name it with --project"
+        raise UnknownId(message)
+    if len(owners) > 1:
+        message = f"{shown} is in the projects {names}; choose one with --project"
+        raise AmbiguousId(message)
+    click.echo(f"{shown} is in project {names}", err=True)
+    return owners[0]
 
 
 @contextmanager

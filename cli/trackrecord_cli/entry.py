@@ -7,6 +7,7 @@ from typing import NoReturn
 from .output.missing_packages import explain_missing, is_ours
 
 MISSING = 2
+INTERRUPTED = 130
 
 # Objects made before the garbage collector looks: a short command imports and makes fewer. Looking
 # for garbage among what was just imported took a fifth of its time.
@@ -23,6 +24,9 @@ def main() -> NoReturn:
             raise
         sys.stderr.write(f"trackrecord: {explain_missing(error)}\n")
         sys.exit(MISSING)
+    except KeyboardInterrupt:  # while it is still being imported
+        sys.stderr.write("trackrecord: interrupted\n")
+        sys.exit(INTERRUPTED)
     try:
         command_line()
     finally:

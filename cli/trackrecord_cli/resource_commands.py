@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
+from trackrecord.errors import UnknownId
+from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.checks import MOST, Argument, FromInput, IdOf, arguments_of
 from trackrecord.resources.declaration.docstrings import read_docstring
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource
 
-from .access import own_store
+from .access import TypedId, own_store
 from .arguments.completing import complete
 from .arguments.options import (
     OneOf,
     Read,
+    all_option,
     at_option,
     json_option,
     limit_option,
@@ -125,6 +129,8 @@ def _common_options(operation: Operation) -> list[Callable[[click.Command], clic
     if "project" in takes:
         of_one = project_option if is_of_one else only_project_option(_text(operation, "project"))
         options.append(of_one)
+    if operation.rank is not None:
+        options.append(all_option)
     if "at" in takes:
         options.append(at_option)
     if operation.sorting is not None:
@@ -203,6 +209,32 @@ def _kind(argument: Argument, noun: str) -> click.ParamType[Any]:
     return Read(noun if argument.kind is str else "number", read)
 
 
+class _Row(NamedTuple):
+    """An entry of a list.
+
+    Attributes:
+        project: whose it is; "" where that does not matter.
+        answer: the entry.
+    """
+
+    project: str
+    answer: Any
+
+
+class _Found(NamedTuple):
+    """The entries of a list that are shown, and how many are not.
+
+    Attributes:
+        shown: the entries that are shown.
+        rest: other ones that were read with them.
+        beyond: how many are not shown; None where nobody knows, but there are some.
+    """
+
+    shown: list[_Row]
+    rest: list[_Row]
+    beyond: int | None
+
+
 def _run(
     resource: Resource,
     operation: Operation,
@@ -210,13 +242,17 @@ def _run(
     *,
     as_json: bool,
     project: str | None = None,
+    of_all: bool = False,
     order: Order | None = None,
     **given: Any,  # noqa: ANN401 - what the call takes
 ) -> None:
+    if of_all and project is not None:
+        message = "give either --project or --all"
+        raise click.UsageError(message)
     for name, argument in arguments_of(operation.call).items():
         if (typed := argument.mark(FromInput)) is not None:
             given[name] = text_or_input(given[name], typed.noun)
-    with _opened(operation, project) as about:
+    with _opened(operation, project, given) as about:
         if not operation.is_list:
             if "project" in signature(operation.call).parameters:
                 given["project"] = about
@@ -231,36 +267,56 @@ def _run(
                 print_details(operation.document_of(answer) | trend(str(line)))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
-        shown, rest, beyond = _listed(operation, operation.sorting, about, order, given)
-        name = about or ""
+        list_them = _listed_of_all if of_all else partial(_listed, project=about)
+        found = list_them(operation, operation.sorting, order=order, given=given)
         if as_json:
-            print_json([operation.document_of(each) for each in shown])
-        elif not shown:
-            click.echo(operation.nothing.format(project=name))
+            projects = [{"project": each.project} if of_all else {} for each in found.shown]
+            documents = [operation.document_of(each.answer) for each in found.shown]
+            print_json([one | two for one, two in zip(projects, documents, strict=True)])
+        elif not found.shown:
+            nothing = f"no such {operation.sorting.things} in any project"
+            click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
         else:
-            _print(resource, operation, shown, rest, name, given.get("at"), drawn)
-            say_more(1 if beyond is None else beyond, operation.sorting.things,
-                     is_exact=beyond is not None)  # fmt: skip
+            _print(resource, operation, found, given.get("at"), drawn, of_all=of_all)
+            say_more(1 if found.beyond is None else found.beyond, operation.sorting.things,
+                     is_exact=found.beyond is not None)  # fmt: skip
 
 
 @contextmanager
-def _opened(operation: Operation, project: str | None) -> Iterator[str | None]:
+def _opened(
+    operation: Operation, project: str | None, given: Mapping[str, Any]
+) -> Iterator[str | None]:
     """Open the resources of a call; yields its project, None for all of them."""
-    with own_store(project) if operation.needs_store else nullcontext(project) as name:
+    about = _id_in(operation, given) if operation.scope == "project" else None
+    with own_store(project, about) if operation.needs_store else nullcontext(project) as name:
         yield name if operation.scope == "project" else project
+
+
+def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
+    """Return the id that a call is about; None where it is about no single thing."""
+    for name, argument in arguments_of(operation.call).items():
+        narrows_list = (
+            operation.is_list
+            and signature(operation.call).parameters[name].kind is Parameter.KEYWORD_ONLY
+        )
+        id_of = argument.mark(IdOf)
+        if id_of is not None and not narrows_list and given.get(name) is not None:
+            return TypedId(given[name], (id_of.thing,))
+    return None
 
 
 def _listed(
     operation: Operation,
     sorting: Sorting[Any],
+    *,
     project: str | None,
     order: Order | None,
     given: dict[str, Any],
-) -> tuple[list[Any], list[Any], int | None]:
-    """Return the rows of a list, other values read with it, and how many follow, if known."""
+) -> _Found:
+    """Return the entries of a list."""
     call = partial(operation.call, **given, project=project)
     if not operation.in_pages:
-        return sorting.sorted(call(), order), [], 0
+        return _Found(_rows(project, sorting.sorted(call(), order)), [], 0)
     limit = given["limit"]
     # One more than is shown tells whether there are more.
     most = None if limit is None else min(limit + 1, MOST)
@@ -269,36 +325,100 @@ def _listed(
     else:
         reads_all = order is not None or operation.total is None
         found = sorting.sorted(call(limit=None if reads_all else most), order)
-    shown, rest = found[:limit], [] if limit is None else found[limit:]
+    rows = _rows(project, found)
+    shown, rest = rows[:limit], [] if limit is None else rows[limit:]
     if operation.total is None or not rest:
-        return shown, rest, len(rest)
+        return _Found(shown, rest, len(rest))
     wanted = {name: value for name, value in given.items() if name != "limit"}
     total = operation.total(**wanted, project=project)
-    return shown, rest, None if total is None else total - len(shown)
+    return _Found(shown, rest, None if total is None else total - len(shown))
+
+
+def _rows(project: str | None, answers: Sequence[Any]) -> list[_Row]:
+    return [_Row(project or "", each) for each in answers]
+
+
+def _listed_of_all(
+    operation: Operation,
+    sorting: Sorting[Any],
+    *,
+    order: Order | None,
+    given: dict[str, Any],
+) -> _Found:
+    """Return the entries of a list of all projects; no more than --limit of them are held.
+
+    Raises:
+        UnknownId: no project has what the list is about, for example a task.
+    """
+    from trackrecord.store.outcomes.projects import project_names
+
+    with read_project(None) as it:
+        projects = project_names(it.connection)
+    merged, total, unknown = list[_Row](), 0, list[UnknownId]()
+    is_counted = True
+    for project in projects:
+        try:
+            found = _listed(operation, sorting, project=project, order=order, given=given)
+        except UnknownId as error:
+            unknown.append(error)
+            continue
+        is_counted &= found.beyond is not None
+        total += len(found.shown) + (found.beyond or 0)
+        merged = _merged(operation, sorting, order, [merged, found.shown])[: given["limit"]]
+    if unknown and len(unknown) == len(projects):
+        message = f"{unknown[0]}; nor has any other project"
+        raise unknown[0] if len(unknown) == 1 else UnknownId(message)
+    return _Found(merged, [], total - len(merged) if is_counted else None)
+
+
+def _merged(
+    operation: Operation,
+    sorting: Sorting[Any],
+    order: Order | None,
+    lists: Sequence[Sequence[_Row]],
+) -> list[_Row]:
+    """Return the entries of lists in the order that each of them has."""
+    if order is None:
+        rank = operation.rank
+        assert rank is not None  # noqa: S101 - it can be that of all projects
+        return [*heapq.merge(*lists, key=lambda row: rank(row.answer))]
+    rows = {id(row.answer): row for each in lists for row in each}
+    ordered = sorting.sorted((row.answer for row in rows.values()), order)
+    return [rows[id(each)] for each in ordered]
 
 
 def _print(
     resource: Resource,
     operation: Operation,
-    found: list[Any],
-    rest: list[Any],
-    project: str,
+    found: _Found,
     at: float | None,
     drawn: Mapping[str, Drawn],
+    *,
+    of_all: bool,
 ) -> None:
     columns, drawings = operation.columns, dict[str, Sequence[object]]()
     if on_terminal():
         columns = operation.terminal_columns or columns
-        drawings = {name: drawn[name](found, project, at) for name in columns if name in drawn}
+        drawings = {
+            name: _drawings(drawn[name], found.shown, at) for name in columns if name in drawn
+        }
     else:
         columns = tuple(each for each in columns if each in operation.cells or each not in drawn)
     ids: Mapping[str, str] = {}
     if "id" in columns and "id" not in operation.cells:
-        shown, beyond = [each.id for each in found], [each.id for each in rest]
-        others = resource.other_ids(project, shown) if on_terminal() else []
+        shown, beyond = [[row.answer.id for row in rows] for rows in (found.shown, found.rest)]
+        others = (
+            [
+                other
+                for project, answers in _by_project(found.shown).items()
+                for other in resource.other_ids(project, [each.id for each in answers])
+            ]
+            if on_terminal()
+            else []
+        )
         ids = shown_ids(shown, [*beyond, *others])
 
-    def row(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
+    def cells(place: int, answer: Any) -> Iterator[object]:  # noqa: ANN401 - an entry of the list
         document = operation.document_of(answer)
         for column in columns:
             if column in drawings:
@@ -308,4 +428,27 @@ def _print(
             else:
                 yield ids[document["id"]] if column == "id" else document[column]
 
-    print_table(columns, ([*row(place, each)] for place, each in enumerate(found)))
+    print_table(
+        ("project", *columns) if of_all else columns,
+        (
+            [*([row.project] if of_all else []), *cells(place, row.answer)]
+            for place, row in enumerate(found.shown)
+        ),
+        about=operation.about,
+        secondary=operation.secondary,
+    )
+
+
+def _drawings(draw: Drawn, rows: Sequence[_Row], at: float | None) -> list[object]:
+    """Return what is drawn beside each entry; each project's entries are drawn together."""
+    drawn = {
+        project: iter(draw(answers, project, at)) for project, answers in _by_project(rows).items()
+    }
+    return [next(drawn[row.project]) for row in rows]
+
+
+def _by_project(rows: Sequence[_Row]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.project, []).append(row.answer)
+    return found

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from trackrecord_capture.agent_run import AgentRun, SignalKind
+from trackrecord_capture.agent_run import AgentRun, RunCall, SignalKind, SubAgent
 from trackrecord_capture.sources.codex import AGENT, Codex
 from trackrecord_capture.sources.source import ReadRun, Unreadable
+from trackrecord_capture.sources.sub_agents import with_sub_agents
 
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 TURN = "01a20168-513c-75c1-906c-174daaebfcb5"
@@ -496,3 +497,35 @@ def test_which_turn_went_on_at_a_moment(write, monkeypatch):
         (0.9, TURN), (1.1, TURN), (4.9, TURN), (5.9, LATER_TURN), (6.1, LATER_TURN),
     ):  # fmt: skip
         assert AGENT.recorded_prompt(THREAD, began + moment).id == turn, moment
+
+
+def test_what_sub_agents_did_is_known_once_the_run_has_waited_for_all_of_them():
+    """Not if one goes on, if the run works meanwhile, or if it talks to them in between."""
+
+    def called(tool, at, lasts=1.0, **about):
+        about = {"sub_agent": SubAgent(**about)} if about else {}
+        return RunCall(tool=tool, ok=True, started_at=at, duration_ms=lasts * 1000, **about)
+
+    def work(begun, ended, *calls):
+        run = AgentRun(agent="codex", session="s", prompt="p", captured_from="transcript",
+                       started_at=begun, ended_at=ended, is_over=True, calls=calls)  # fmt: skip
+        return [run]
+
+    def told(*calls):
+        known = with_sub_agents(calls, lambda name: works.get(name, []))
+        return [call.sub_agent and call.sub_agent.calls for call in known]
+
+    one, other = called("exec_command", 3.0), called("exec_command", 2.0)
+    works = {"a": work(1.0, 5.0, one), "b": work(1.5, 4.0, other)}
+    starts = [called("spawn_agent", n, starts=True, id=name) for n, name in enumerate("ab")]
+    wait = called("wait_agent", 4.0, 2.0, starts=False)
+    assert told(*starts, wait) == [(), (), (other, one)]
+    assert told(*starts, called("wait_agent", 2.0, 0.5, starts=False), wait)[2:] == [
+        (),
+        (other, one),
+    ]
+    unknown = [None, None, None]
+    assert told(*starts, called("wait_agent", 4.0, 0.5, starts=False)) == unknown
+    assert told(*starts, called("exec_command", 3.5), wait) == [*unknown, None]
+    assert told(*starts, called("send_input", 3.5, starts=False), wait) == [*unknown, None]
+    assert told(starts[0], called("spawn_agent", 1.0, starts=True, id="c"), wait) == unknown

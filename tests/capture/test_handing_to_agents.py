@@ -163,6 +163,22 @@ def test_a_session_is_told_of_a_check_that_never_starts(known, client, settings,
     assert text.count(said) == 1
     assert other not in text
     assert said not in handing.answer("codex", prompt())
+    # A lesson of the same calls is not told beside it, neither then nor with the first prompt.
+    line = "`shell:rtk bun test` failed in 9 of 9 calls, in 5 tasks"
+    lesson = LessonEntry(
+        id="a", kind="fails", tools=("shell:bun test",), state="established", score=0.9, runs=9,
+        tasks=5, last_seen=0.0, names=("eresolve",), lines={"en": f'{line}: "ERESOLVE"'},
+        wordless_lines={"en": line},
+    )  # fmt: skip
+    for at, same, session in (1.0, ("a",), "same"), (2.0, (), "others"):
+        again = msgspec.structs.replace(
+            advice, computed_at=at, lessons=(lesson,), standing_lessons=same
+        )
+        write_advice(client, settings, again, cost_s=0.0, force=True)
+        started = handing.answer("codex", start(session=session))
+        asked = handing.answer("codex", prompt(session=session, text="Fix ERESOLVE"))
+        assert started.count(said) == 1
+        assert (line in started, line in asked) == (not same, not same)
     known(holdout=0.999)
     write_advice(client, settings, advice, cost_s=0.0)
     assert handing.answer("codex", start(session="held out")) == ""

@@ -334,14 +334,29 @@ def test_agent_framework_hides_arguments_and_still_says_what_raised():
     assert called(run_told(root, raised, went_well)) == [("run_tests", False), ("read_file", True)]
 
 
-def test_crewai_has_no_spans_of_tools():
-    """The kickoff is the run; it has no calls, and its agents are a part of it."""
-    kind = "openinference.span.kind"
-    root = span("Crew.kickoff", {kind: "CHAIN"}, lasts=10)
-    task = span("fix", {kind: "AGENT", "task_name": "fix"}, under=root)
-    run = run_told(root, task)
+def test_crewai_tells_its_calls_on_its_event_bus_alone():
+    """Its instrumentation has the kickoff and the agents; our listener's calls stand below them."""
+    kind, operation = "openinference.span.kind", "gen_ai.operation.name"
+    theirs = span("Crew.kickoff", {kind: "CHAIN"}, lasts=10)
+    task = span("fix", {kind: "AGENT", "task_name": "fix"}, under=theirs)
+    run = run_told(theirs, task)
     assert run.calls == ()
     assert run.outcome_id == run_outcome_id("shop", "", TRACE)
+
+    crew = span("invoke_agent crew", {operation: "invoke_agent"}, under=theirs, lasts=9)
+    agent = {operation: "invoke_agent", "gen_ai.agent.name": "fixer"}
+    fixer = span("invoke_agent fixer", agent, under=crew, lasts=8)
+    called_read = {operation: "execute_tool", "gen_ai.tool.name": "read"}
+    calls = [
+        span(
+            "execute_tool read", called_read, under=fixer, at=at, scope="trackrecord.crewai", **how
+        )
+        for at, how in enumerate([{"status": "error", "message": "no such file"}, {}])
+    ]
+    both = run_told(theirs, task, crew, fixer, *calls)
+    assert called(both) == [("read", False), ("read", True)]
+    assert both.calls[0].error == "no such file"
+    assert both.outcome_id == run.outcome_id
 
 
 def test_langfuse_says_a_failure_in_its_level():

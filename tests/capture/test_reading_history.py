@@ -1,6 +1,8 @@
 """Reading what is new in logs: once, in any order, by several readers, whatever crashes."""
 
+import os
 import sqlite3
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,9 +12,10 @@ import pytest
 
 from trackrecord.errors import InvalidOutcome, ServerUnavailable, StoreUnfit
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.history.reading import SILENT_S, LogReading, read_and_publish
+from trackrecord_capture.history.reading import SILENT_S, LogReading, has_news, read_and_publish
 from trackrecord_capture.history.state import FILE_NAME, CaptureState
 from trackrecord_capture.sources.json_lines import read_lines
+from trackrecord_capture.sources.log_files import logs_in
 from trackrecord_capture.sources.source import Log, ReadRun, Unreadable
 
 
@@ -120,6 +123,29 @@ def test_only_what_is_new(home, log):
     with log.open("a") as file:
         file.write("c\n")
     assert read(home, log)[0].prompts == ["b", "c"]
+
+
+def test_an_unchanged_log_is_not_opened(home, log):
+    """Ten thousand logs are known by what their folders say of them; changed, they are opened."""
+    log.write_text("a\n")
+    opened = []
+    sys.addaudithook(lambda event, given: opened.append(given[0]) if event == "open" else None)
+
+    def has_new():
+        opened.clear()
+        with CaptureState(home) as state:
+            ((_, found),) = logs_in([log], "*")
+            return has_news(Lines(), found, state), str(log) in map(str, opened), found
+
+    assert has_new()[0] is True
+    with CaptureState(home) as state:
+        reading = LogReading(outcome_of=outcome_of)
+        read_and_publish(Lines(), has_new()[2], state, Shelf(), reading)
+    assert has_new()[:2] == (False, False)
+    os.utime(log)
+    assert has_new()[:2] == (False, True)
+    log.write_text("b\n")
+    assert has_new()[:2] == (True, True)
 
 
 def test_everything_again(home, log):

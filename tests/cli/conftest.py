@@ -16,6 +16,8 @@ from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.agent_settings import load_agent_settings
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import run
+from trackrecord_producers.prompting.rankings_call import publish_exposure
+from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.up.daemon import Daemon
 
 _numbers = itertools.count(1)
@@ -120,3 +122,40 @@ def learnt(
         assert trackrecord("publish", path, "--project", project, "--wait").status == 0
 
     return publish
+
+
+@pytest.fixture
+def publisher(up: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
+    """The publisher of an agent that finds this daemon; another test's may be in its place."""
+    publisher = Publisher(load_settings)
+    monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
+    yield publisher
+    publisher.close()
+
+
+@pytest.fixture
+def handed(
+    publisher: Publisher, learnt: Callable[..., None], project: str, trackrecord: Trackrecord
+) -> Callable[..., None]:
+    """Publish tasks with advice and a holdout, and their outcomes."""
+
+    def work(
+        tasks: int = 60,
+        *,
+        with_advice: Callable[[int], bool] = lambda _: True,
+        without: Callable[[int], bool] = lambda _: True,
+    ) -> None:
+        learnt({"task_id": "first", "success": True, "patterns": ["one"]})
+        assert trackrecord("effect", "--enable", "--holdout", 0.5, "--project", project).status == 0
+        reader = RankingsReader(load_settings())
+        outcomes = []
+        for number in range(tasks):
+            task_id = f"{project}-{number}"
+            answer = reader.read(project=project, task_id=task_id)
+            assert publish_exposure(answer.exposure) is not None
+            success = (with_advice if answer.arm == "given" else without)(number)
+            outcomes.append({"task_id": task_id, "success": success, "patterns": ["one"]})
+        assert publisher.flush(30)
+        learnt(*outcomes)
+
+    return work

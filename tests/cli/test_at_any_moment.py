@@ -61,6 +61,16 @@ def test_before_anything_was_known_and_now(command, status, empty, learnt, track
     assert now.status == 0
 
 
+def test_rankings_before_the_first_outcome_say_so(learnt, trackrecord, project):
+    """With the moment of the first one."""
+    learnt(*OUTCOMES)
+    ran = trackrecord("rankings", "--project", project, "--at", BEFORE)
+    assert f"nothing was known in project {project!r} at 2" in ran.err
+    assert "the first outcome came at 2" in ran.err
+    now = trackrecord("rankings", "--project", project, "--at", time.time())
+    assert (now.status, now.err) == (0, "")
+
+
 @pytest.mark.parametrize("wrong", ["yesterday", "-1", "nan", "99999999999999", ""])
 def test_an_impossible_moment_is_refused(wrong, trackrecord, up, project):
     """With the way to write one."""

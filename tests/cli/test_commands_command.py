@@ -65,15 +65,22 @@ def test_what_never_ran_is_shown_first(commands, trackrecord, project):
     assert page.out.index(BROKEN) < page.out.index("What fails most")
 
 
-def test_what_is_dismissed_is_told_to_nobody(commands):
+def test_what_is_dismissed_is_told_to_nobody(commands, trackrecord, project):
     """Until it is restored; the history keeps who decided, and why."""
     broken, _ = commands("list")
     decided = commands("dismiss", broken["id"][:6], "--reason", "known", "--by", "me")
     assert (decided["id"], decided["changed"]) == (broken["id"], True)
     assert [each["text"] for each in commands("list")] == [RUNS]
-    assert [each["dismissed"] for each in commands("list", "--all")] == [True, False]
+    pages = (("commands",), ("lessons",))
+    for page in pages:
+        out = trackrecord(*page, "--project", project).out
+        assert BROKEN not in out
+        assert RUNS in out
+    assert [each["dismissed"] for each in commands("list", "--everything")] == [True, False]
     (change,) = commands("show", broken["id"])["history"]
     assert (change["action"], change["by"], change["reason"]) == ("dismiss", "me", "known")
     assert commands("restore", broken["id"])["changed"] is True
     assert len(commands("list")) == 2
+    for page in pages:
+        assert BROKEN in trackrecord(*page, "--project", project).out
     assert "has no command" in commands("show", "zzzz", status=1).err

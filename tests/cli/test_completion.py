@@ -125,7 +125,9 @@ def test_more_ids_are_completed(learnt, trackrecord, project, up, completed, sug
     mine = ("--project", project)
     failing = {"tool": "book", "ok": False, "error": "no seat left"}
     learnt(*({"task_id": f"t{n}", "success": False, "tool_graph": [failing]} for n in range(4)))
-    lessons = [each["id"] for each in trackrecord("lessons", "list", *mine, "--all", "--json").json]
+    lessons = [
+        each["id"] for each in trackrecord("lessons", "list", *mine, "--everything", "--json").json
+    ]
     (tmp_path / "output").write_text("text")
     artifact = trackrecord("artifacts", "put", tmp_path / "output", *mine).out.strip()
     valid, revoked = (trackrecord("token", "create", *mine, "--json").json["id"] for _ in range(2))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.cli.terminal import Terminal
 from trackrecord_cli.output import drawing
-from trackrecord_cli.output.drawing import bar, sparkline
+from trackrecord_cli.output.drawing import bar, recent_end, sparkline
+from trackrecord_cli.output.tables import Column, fit, left_out_note
 
 
 @pytest.fixture(scope="module", params=["utf-8", "ascii"])
@@ -98,3 +99,46 @@ def test_tables_have_trends_on_a_terminal_only(learnt, trackrecord, project, up)
     assert ".........@" in terminal.shown
     assert "\\u5148" in terminal.shown
     assert terminal.shown.isascii()
+
+
+@given(
+    values=st.lists(st.floats(0, 1), min_size=1, max_size=40),
+    said=st.sampled_from(["", "12 learnt "]),
+    width=st.integers(1, 60),
+)
+def test_a_history_keeps_its_recent_end(drawn, values, said, width):
+    """Within a width; a line that ends in no history stays as it is."""
+    line = said + drawn(sparkline, values)
+    shown = recent_end(line, width)
+    assert shown.startswith(said)
+    assert line.endswith(shown.removeprefix(said))
+    assert len(shown) == min(len(line), max(width, len(said) + 1))
+    assert recent_end(f"{said}72% of all", width) == f"{said}72% of all"
+
+
+@given(
+    columns=st.lists(
+        st.tuples(st.integers(1, 12), st.integers(0, 300), st.booleans()), min_size=2, max_size=9
+    ),
+    width=st.integers(60, 200),
+)
+def test_a_table_is_within_the_terminal(columns, width):
+    """What its rows are about stays, with 20 characters at least where it has so many."""
+    first, *others = columns
+    columns = [
+        Column("about", first[0], first[1], is_about=True),
+        *(Column(f"c{place}", header, widest, is_trend=is_trend, goes=place)
+          for place, (header, widest, is_trend) in enumerate(others)),
+    ]  # fmt: skip
+    widths = fit(columns, width)
+    shown = [each for each in widths if each]
+    assert sum(shown) + 2 * (len(shown) - 1) <= width
+    assert widths[0] >= min(columns[0].wanted, 20)
+    wider = fit(columns, width + 40)
+    assert {place for place, each in enumerate(widths) if each} <= {
+        place for place, each in enumerate(wider) if each
+    }
+    names = left_out_note(columns, widths, width)
+    assert all(
+        (column.name in names) == (not own) for column, own in zip(columns, widths, strict=True)
+    )

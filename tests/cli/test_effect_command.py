@@ -4,38 +4,6 @@ import pytest
 
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
-from trackrecord_producers.prompting.rankings_call import publish_exposure
-from trackrecord_producers.publishing.publisher import Publisher
-
-
-@pytest.fixture
-def publisher(up, monkeypatch):
-    """The publisher of an agent that finds this daemon; another test's may be in its place."""
-    publisher = Publisher(load_settings)
-    monkeypatch.setattr("trackrecord_producers.publishing.publish._publisher", publisher)
-    yield publisher
-    publisher.close()
-
-
-@pytest.fixture
-def handed(publisher, learnt, project, trackrecord):
-    """Publish tasks with advice and a holdout, and their outcomes."""
-
-    def work(tasks=60, *, with_advice=lambda n: True, without=lambda n: True):
-        learnt({"task_id": "first", "success": True, "patterns": ["one"]})
-        assert trackrecord("effect", "--enable", "--holdout", 0.5, "--project", project).status == 0
-        reader = RankingsReader(load_settings())
-        outcomes = []
-        for number in range(tasks):
-            task_id = f"{project}-{number}"
-            answer = reader.read(project=project, task_id=task_id)
-            assert publish_exposure(answer.exposure) is not None
-            success = (with_advice if answer.arm == "given" else without)(number)
-            outcomes.append({"task_id": task_id, "success": success, "patterns": ["one"]})
-        assert publisher.flush(30)
-        learnt(*outcomes)
-
-    return work
 
 
 def test_turned_on_measured_turned_off(handed, trackrecord, project):
@@ -96,7 +64,7 @@ def test_withdrawn_and_restored_by_hand(handed, trackrecord, project):
         (("--enable", "--disable"), 2, "one by one"),
         (("--enable", "--by", "kind"), 2, "one by one"),
         (("--restore", "no-such-entry"), 1, "no entry 'no-such-entry'"),
-        (("--withdraw", ""), 2, "1 to 256 characters"),
+        (("--withdraw", ""), 2, "1 to 512 characters"),
     ],
 )
 def test_mistakes_are_one_line(learnt, trackrecord, project, arguments, status, said):

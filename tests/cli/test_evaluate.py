@@ -208,6 +208,9 @@ def test_sessions_are_replayed(trackrecord, tmp_path):
     assert found["hints"] == {"known failure": 3, "line that runs": 3}
     assert found["silent_sessions"]["part"] == 1
     assert found["most_in_a_session"] == 1
+    assert [(each["entry"], each["sessions"]["part"]) for each in found["sessions_by_entry"]] == [
+        ("known failure: line rtk bun run test", 3), ("line that runs: test", 3),
+    ]  # fmt: skip
     right = found["right"]
     assert (right["line that runs"]["part"], right["line that runs"]["whole"]) == (3, 3)
     assert found["told_at_first_failures"]["rate"] == 1.0
@@ -218,6 +221,8 @@ def test_sessions_are_replayed(trackrecord, tmp_path):
     )
     table = trackrecord("evaluate", "moments", tmp_path)
     assert "14% (1 of 7)" in table.out
+    assert "told of no standing defect" in table.out
+    assert "sessions told of: known failure: line rtk bun run test" in table.out
     empty = tmp_path / "empty"
     empty.mkdir()
     assert trackrecord("evaluate", "moments", empty).status == 1

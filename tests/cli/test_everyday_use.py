@@ -39,6 +39,7 @@ def test_an_argument_that_is_not_utf8_is_one_line(nothing_up, trackrecord, argum
         (("patterns", "show"), "Missing argument 'ID' (see `trackrecord patterns show --help`)"),
         (("memories", "list", "--limit", "0"), "0 is not in the range"),
         (("import", "jsonnl", "x"), "did you mean 'jsonl'"),
+        (("import",), "Missing argument 'FORMAT'. It is one of aider, all, amp, claude-code,"),
     ],
 )
 def test_a_usage_error_is_one_line(nothing_up, trackrecord, arguments, said):
@@ -47,6 +48,33 @@ def test_a_usage_error_is_one_line(nothing_up, trackrecord, arguments, said):
     assert (ran.status, ran.out) == (2, "")
     assert len(ran.err.splitlines()) == 1
     assert said in ran.err
+
+
+def test_the_package_is_the_command_line():
+    """Where no script is on the PATH."""
+    command = [sys.executable, "-m", "trackrecord", "--version"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stdout.startswith("trackrecord, version ")
+
+
+_STOPPED_EARLY = """
+import sys
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "trackrecord_cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+from trackrecord_cli.entry import main
+main()
+"""
+
+
+def test_ctrl_c_while_it_is_being_imported_is_one_line():
+    """As later on."""
+    command = [sys.executable, "-c", _STOPPED_EARLY]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout) == (130, "")
+    assert ran.stderr == "trackrecord: interrupted\n"
 
 
 def test_standard_input_that_is_not_utf8_is_one_line(nothing_up):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.terminal import Terminal
+
 THREAD = "01a20168-5106-7f52-b27b-c498fee45552"
 _DEADLINE_S = 120.0
 
@@ -151,7 +153,7 @@ def test_the_first_minute(nothing_up, agents, trackrecord):
     with nothing_running(nothing_up):
         page = trackrecord("lessons").out
         again = trackrecord("import", "all")
-    assert again.out == "nothing new in 9 logs\n\n" + page
+    assert again.out == ("nothing new in 9 logs; `trackrecord lessons` shows what was learnt\n")
     assert "9 runs in 1 project (codex 8, opencode 1)" in page
     assert f"{agents.project}: shell:python failed in 8 of 13 calls, in 8 runs" in page
     assert "it worked later in 5 of them, after shell:pytest (5)\n" in page
@@ -209,6 +211,33 @@ def test_with_a_server(up, agents, trackrecord):
     assert trackrecord("status").status == 0
 
 
+@pytest.fixture
+def large(agents):
+    """The same sessions, with as much in them that is never read as several processes need."""
+    unread = json.dumps({"type": "compacted", "payload": {"message": "x" * 7_000_000}})
+    for path in agents.sessions.iterdir():
+        with path.open("a") as file:
+            file.write(unread.replace('": "', '":"') + "\n")
+    return agents
+
+
+def test_large_logs(up, large, trackrecord):
+    """What is read by several processes is what one reads, and is known the next time."""
+    ran = trackrecord("import", "codex", "--json")
+    assert (ran.status, ran.err) == (0, "")
+    assert (ran.json["logs"], ran.json["runs"], ran.json["bad"]) == (8, 8, [])
+    assert large.project in [each["project"] for each in ran.json["projects"]]
+    again = trackrecord("import", "codex", "--json").json
+    assert (again["logs"], again["unchanged"]) == (0, 8)
+
+
+def test_the_progress_of_large_logs(up, large):
+    """One line on a terminal: how many logs, how much of them, and how long it will take."""
+    with Terminal("import", "codex") as terminal:
+        assert "reading codex 8/8 logs" in terminal.wait_for("56.0/56.0 MB")
+        assert terminal.wait() == 0
+
+
 def test_a_project_of_ones_own(up, agents, trackrecord, project):
     """With --project everything belongs to that project."""
     trackrecord("import", "codex", agents.sessions, "--project", project)
@@ -247,7 +276,7 @@ def test_what_a_person_threw_away(up, agents, trackrecord):
     ((prompt, says),) = failed().items() - before.items()
     assert prompt == "Mend the cart so that it survives voucher number 4"
     assert "was reverted by" in says
-    assert trackrecord("import", "all").out.startswith("nothing new in 9 logs\n")
+    assert trackrecord("import", "all").out.startswith("nothing new in 9 logs;")
 
 
 def test_a_foreign_folder_of_the_same_name(up, agents, trackrecord, tmp_path):

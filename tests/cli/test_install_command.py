@@ -5,7 +5,9 @@ import json
 import pytest
 
 from tests.cli.terminal import Terminal
+from trackrecord.learning.advice.hint_effect import EVEN_UNTIL, probability_of
 from trackrecord.settings.effect_consent import effect_consent
+from trackrecord.store.advice.effect import ENOUGH_TASKS, USUAL_HOLDOUT
 
 
 @pytest.fixture
@@ -199,8 +201,25 @@ def test_on_a_terminal_it_is_asked_once(user, typed, consent):
     """Enter alone withholds advice from nobody."""
     with Terminal("install", "codex", columns=200) as terminal:
         terminal.wait_for("Measure it? [y/N]")
+        asked = " ".join(terminal.shown.split())
         terminal.type(typed)
+        end = "`trackrecord effect`." if consent else "for one project."
+        answered = " ".join(terminal.wait_for(end).split())
         assert terminal.wait() == 0
+    # What is withheld, of whom, and how often: nobody agrees to less than what happens.
+    assert USUAL_HOLDOUT == 0.1
+    assert "one task in ten gets none" in asked
+    assert f"in each project that has had {ENOUGH_TASKS} tasks" in asked
+    assert probability_of(EVEN_UNTIL - 1) == 0.5
+    assert "half of the hints at failing calls are withheld" in asked
+    assert probability_of(EVEN_UNTIL) == 0.8
+    assert f"one in five after the first {EVEN_UNTIL}." in asked
+    if consent:
+        assert f"measured from the {ENOUGH_TASKS}th task of a project on" in answered
+        assert "hints at failing calls from the first one on" in answered
+    else:
+        assert "Whether advice helps is not measured." in answered
+        assert "`trackrecord install all --measure` begins it" in answered
     assert effect_consent(user / "trackrecord") is consent
     with Terminal("install", "codex", columns=200) as terminal:
         assert terminal.wait() == 0

@@ -61,7 +61,7 @@ def test_filters(lessons):
 
 
 def test_dismiss_and_restore(lessons, trackrecord, project):
-    """Dismissed for good, listed with --all, and who did it and why."""
+    """Dismissed for good, listed with --everything, and who did it and why."""
     (found,) = lessons("list")
     done = lessons("dismiss", found["id"][:6], "--reason", "mended", "--by", "mia")
     assert done == {
@@ -70,7 +70,7 @@ def test_dismiss_and_restore(lessons, trackrecord, project):
     assert lessons("list") == []
     said = trackrecord("lessons", "list", "--project", project)
     assert said.out == f"no such lessons in project {project!r}\n"
-    (kept,) = lessons("list", "--all")
+    (kept,) = lessons("list", "--everything")
     assert kept["dismissed"]
     history = lessons("show", found["id"])["history"]
     assert [(each["action"], each["by"], each["reason"]) for each in history] == [
@@ -86,7 +86,7 @@ def test_unknown_ids(lessons, command):
     """Exit 1 and one line that says where to look."""
     ran = lessons(command, "nobody", status=1)
     assert len(ran.err.splitlines()) == 1
-    assert "has no lesson 'nobody'; `trackrecord lessons list --all` shows" in ran.err
+    assert "has no lesson 'nobody'; `trackrecord lessons list --everything` shows" in ran.err
     assert json.loads(ran.out)["error"] == "UnknownId"
 
 

@@ -1,15 +1,20 @@
 """Whatever lists something can be limited and sorted, with the same options everywhere."""
 
 import io
+import itertools
+import json
 import re
 import unicodedata
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 
 import pytest
+import redis
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.cli.command_tree import leaves
+from tests.cli.terminal import Terminal
 from trackrecord.resources.experience.commands import COMMANDS
 from trackrecord.resources.experience.competences import COMPETENCES
 from trackrecord.resources.experience.criteria import CRITERIA, CRITERION_FEEDBACK
@@ -29,6 +34,7 @@ from trackrecord.resources.reports.feedback import FEEDBACK
 from trackrecord.resources.reports.kinds import KINDS
 from trackrecord.resources.reports.runs import RUNS
 from trackrecord_cli.output.screen import print_table
+from trackrecord_door.api.endpoint_table import RESOURCES
 
 # Each command that lists something, with what its entries can be sorted by.
 LISTS = {
@@ -55,6 +61,19 @@ LISTS = {
     ("benchmark", "report"): BENCHMARK.sorting("report"),
     ("token", "list"): TOKENS.sorting("list"),
     ("consolidate", "--history"): CONSOLIDATION_RUNS,
+}
+# What the entries are about, of lists that no resource declares.
+ABOUT = {
+    ("criteria", "feedback"): "criterion",
+    ("errors", "list"): "message",
+    ("news",): "what",
+    ("artifacts", "list"): "task",
+    ("effect", "--by", "entry"): "id",
+    ("effect", "--by", "kind"): "kind of task",
+    ("benchmark", "report"): "at",
+    ("consolidate", "--history"): "skipped",
+    ("rankings",): "content",
+    ("rankings", "--why"): "content",
 }
 # What an agent gets, or a command, in the order in which it gets it; a page of feedback.
 UNSORTED = {
@@ -119,6 +138,142 @@ def full(learnt, trackrecord, project, tmp_path):
     return trackrecord("competences", "list", *mine).json[0]["id"]
 
 
+MEMORY = (
+    "The tests of the login need a running database on port 5433: start it with the compose file "
+    "of the folder deploy, and wait until it answers, before the first test"
+)
+INSTRUCTION = (
+    "Mend the login of the settings page: after a change of the password the session is not "
+    "renewed, and whoever changed it is signed out at once, which several customers reported"
+)
+SESSION = "claude-code:540a8f92-9d04-4794-9d44-a53d78eedef2"
+
+
+def _realistic_run(number):
+    """A run as a captured one is: a long id, a long task, calls that fail and that run."""
+    checks = [{"kind": "test", "line": "bun run test", "is_whole": True}]
+    failed = {"ok": False, "error": "unrecognized subcommand 'bun' in the wrapper of the shell"}
+    return {
+        "outcome_id": f"{SESSION}:{7210 + number}cab4-46eb-4a64-bc76-fd6182174490",
+        "task_id": f"task:c8f906d8e141ca1{number % 3}",
+        "source": "claude-code",
+        "instruction": f"{INSTRUCTION}, {number} times",
+        "success": number % 4 != 1,
+        "strategy": "Run the failing test first and read its whole trace before changing any code",
+        "criteria": {"covers every branch of what changed with a test": "helpful"},
+        "captured_from": "transcript",
+        "metadata": {"session": f"s{number}"},
+        "tool_graph": [
+            {"tool": "search in the repository"},
+            {"tool": "shell:bun test", "args": {"command": "rtk bun run test"}, **failed,
+             "checks": [{**checks[0], "line": "rtk bun run test", "state": "not started"}]},
+            {"tool": "shell:bun test", "args": {"command": "bun run test"}, "ok": True,
+             "checks": [{**checks[0], "state": "passed"}]},
+            {"tool": "edit of several files at once", "ok": True},
+        ],
+        "timestamp": 1784000000 + number,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def realistic(handed, learnt, trackrecord, project, tmp_path, up):
+    """A project whose lists all have rows with texts as long as real ones."""
+    mine = ("--project", project)
+    handed(20)
+    learnt(*(_realistic_run(number) for number in range(12)))
+    trackrecord("consolidate", *mine)
+    trackrecord("benchmark", "run", *mine)
+    trackrecord("token", "create", "--name", "the build server of the second floor", *mine)
+    trackrecord("memories", "add", MEMORY, *mine)
+    task = "task:mend-the-login-of-the-settings-page"
+    message = "TypeError: cannot read properties of undefined, reading 'token' in session.ts"
+    trackrecord("errors", "record", task, message, *mine)
+    criterion = "covers every branch of what changed with a test"
+    trackrecord("feedback", "give", "helpful", "--criterion", criterion, *mine)
+    (tmp_path / "output").write_text("text")
+    trackrecord("artifacts", "put", tmp_path / "output", "--task", task, *mine)
+    with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
+        reason = "Object contains unknown field `sucess`, at the top; expected one of `success`"
+        body = json.dumps({"project": project, "task_id": task, "sucess": True})
+        letter = client.xadd("trackrecord:dead", {"v": 1, "body": body, "reason": reason})
+        yield trackrecord("competences", "list", *mine, "--json").json[0]["id"]
+        client.xdel("trackrecord:dead", letter)
+
+
+def _about(command):
+    """Return the column that says what the entries of a list are about."""
+    words = {(each,) for each in command[:1]} | {command[:2]}
+    for resource in (*RESOURCES, TOKENS):
+        for operation in resource.operations:
+            path = (resource.name, operation.command)
+            has_table = operation.is_list and operation.columns
+            if has_table and ({path, (operation.command,)} & words):
+                assert operation.about in (operation.terminal_columns or operation.columns), path
+                return operation.about
+    return next(ABOUT[command[:most]] for most in (3, 2, 1) if command[:most] in ABOUT)
+
+
+def _plain(shown):
+    """Return the lines on a terminal without their colours."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", shown).split("\n")
+
+
+def _column(shown, name):
+    """Return the width of a column of a table on a terminal, and its text without blanks."""
+    lines = _plain(shown)
+    rule = next(place for place, line in enumerate(lines) if "──" in line)
+    head = lines[rule - 1]
+    # A heading of several words may be folded; the last one is at the bottom then.
+    ways = (
+        re.search(rf"(?<!\S){re.escape(each)}(?!\S)", head) for each in (name, name.split()[-1])
+    )
+    begin = next(filter(None, ways), None)
+    assert begin, (name, lines)
+    after = re.search(r"  +(?=\S)", head[begin.end() :])
+    end = begin.end() + after.end() if after else len(lines[rule])
+    rows = itertools.takewhile(str.strip, lines[rule + 1 :])
+    text = "".join(row[begin.start() : end] for row in rows)
+    return end - begin.start(), "".join(text.split())
+
+
+def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
+    realistic, trackrecord, project
+):
+    """On 60, 80 and 130 columns: the beginning of the text is there, and no line is too long."""
+    lists = [*LISTS, ("rankings", "--task", "login tests"), ("rankings", "--why")]
+    for command in lists:
+        given = [{"RECORD": realistic, "task-1": "task:c8f906d8e141ca11"}.get(each, each)
+                 for each in command]  # fmt: skip
+        given += [] if command == ("projects",) else ["--project", project]
+        about = _about(command)
+        if command[0] == "news":
+            given += ["--since", "2020-01-01"]
+        head, *rows = [line.split("\t") for line in trackrecord(*given).out.splitlines()]
+        texts = ["".join(row[head.index(about)].split()) for row in rows if len(row) == len(head)]
+        if command == ("projects",):  # other tests have theirs
+            texts = [project]
+        longest = max(texts, key=len, default="-")
+        assert longest != "-", (command, rows)
+        # A terminal is shown short ids, and times to the minute.
+        beginning = longest[: 8 if about in ("id", "at") else 50]
+        with ExitStack() as opened:
+            terminals = {
+                columns: opened.enter_context(
+                    Terminal(*given, rows=500, columns=columns, NO_COLOR="1")
+                )
+                for columns in (60, 80, 130)
+            }
+            for columns, terminal in terminals.items():
+                assert terminal.wait() == 0, (command, terminal.shown)
+                width, text = _column(terminal.shown, about)
+                assert beginning in text, (command, terminal.shown)
+                assert width >= min(20, len(beginning)), (command, terminal.shown)
+                assert max(map(cell_len, _plain(terminal.shown))) <= columns, (
+                    command,
+                    terminal.shown,
+                )
+
+
 def _entries(document, command):
     if isinstance(document, list):
         return document
@@ -143,6 +298,56 @@ def test_every_list_in_every_order(full, trackrecord, project):
             assert len(first.out.splitlines()) == 2, (command, first)
             assert f"{len(every) - 1} more {keys.things}; --limit shows them" in first.err
     assert len(several) >= 10, set(LISTS) - several
+
+
+def _id(document):
+    names = ("id", "outcome_id", "feedback_id", "criterion", "name")
+    return next(document[name] for name in names if name in document)
+
+
+def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file):
+    """Each entry has its project; the order and the limit are those of the list of one."""
+    shared = {"outcome_id": "outcome-0", "task_id": f"task-of-{project}", "success": True,
+              "timestamp": 1784000004.5}  # fmt: skip
+    other = f"{project}-other"
+    assert trackrecord("publish", outcomes_file(shared), "--project", other, "--wait").status == 0
+    trackrecord("memories", "add", "Of the other one", "--project", other)
+    of_all = {
+        path for path, command in leaves() if any(each.name == "of_all" for each in command.params)
+    }
+    lists = [list(each) for each in LISTS if each in of_all]
+    assert len(lists) == len(of_all) > 8
+    wrong = []
+    for command in lists:
+        keys = LISTS[tuple(command)]
+        mine = trackrecord(*command, "--json", "--project", project).json
+        every = trackrecord(*command, "--all", "--json", "--limit", 9000).json
+        if [*map(_id, mine)] != [_id(each) for each in every if each["project"] == project]:
+            wrong.append((command, mine, every))
+        header, *rows = trackrecord(*command, "--all", "--limit", 2).out.splitlines()
+        assert "project" in header.split("\t"), command
+        place = header.split("\t").index("project")
+        assert len(rows) == 2, command
+        # Of equal ones the first may be another one a moment later: what ranks them decays.
+        assert {row.split("\t")[place] for row in rows} <= {each["project"] for each in every}
+        for key in keys.keys:
+            ran = trackrecord(*command, "--all", "--json", "--limit", 9000, "--sort", f"-{key}")
+            assert len(ran.json) == len(every), (command, key)
+    assert wrong == []
+    runs = trackrecord("runs", "list", "--all", "--json", "--limit", 9000).json
+    _, first, *_ = trackrecord("runs", "list", "--all").out.splitlines()
+    assert first.split("\t")[:2] == [runs[0]["project"], runs[0]["outcome_id"]]
+    ended = [each["ended_at"] for each in runs]
+    assert ended == sorted(ended, reverse=True)
+    assert {"outcome-0"} == {each["outcome_id"] for each in runs if each["project"] == other}
+    # A task of which only one project knows.
+    found = trackrecord("runs", "list", "--all", "--task", f"task-of-{project}", "--json").json
+    assert [each["project"] for each in found] == [other]
+    none = trackrecord("runs", "list", "--all", "--task", "task-of-nobody")
+    assert (none.status, none.err.count("\n")) == (1, 1)
+    assert "nor has any other project" in none.err
+    both = trackrecord("runs", "list", "--all", "--project", project)
+    assert (both.status, both.out) == (2, "")
 
 
 def test_the_order_is_the_one_of_the_key(full, trackrecord, project):

@@ -1,7 +1,14 @@
 """runs list and show: what came in, run by run."""
 
+import re
+
 import pytest
 
+from tests.capture.conformance.claude_code_teller import ClaudeCodeTeller
+from tests.capture.conformance.codex_teller import CodexTeller
+from tests.capture.conformance.conformance_stories import Edit, Say, Shell, Story, Turn
+from tests.capture.conformance.opencode_teller import OpenCodeTeller
+from tests.cli.terminal import Terminal
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.settings.projects.repositories import repository_of
 
@@ -9,6 +16,24 @@ CALLS = [
     {"tool": "Edit", "ok": True, "duration_ms": 12},
     {"tool": "shell:pytest", "ok": False, "error": "2 tests failed"},
 ]
+
+
+MENDED = Story(
+    "mended and committed",
+    (
+        Turn(
+            "Fix the failing tests of the cart",
+            (
+                Shell("pytest -q", 1, "1 failed, 2 passed in 0.21s"),
+                Edit("/src/shop/cart.py"),
+                Shell("cd /src/shop && uv run pytest -q", 0, "3 passed in 0.14s"),
+                Shell("git commit -am 'Mend it'", 0, "[main 1a2b3c4] Mend it\n 1 file"),
+                Say("All tests pass now."),
+            ),
+        ),
+    ),
+    (),
+)
 
 
 @pytest.fixture
@@ -85,6 +110,8 @@ def test_only_what_is_asked_for(runs, wanted, ids):
 def test_show_by_the_beginning_of_an_id(runs):
     """One run; an unknown one is said to be unknown."""
     assert runs("show", "codex")["outcome_id"] == "codex:s2:p1"
+    assert runs("show", "s1:p1")["outcome_id"] == "claude-code:s1:p1"
+    assert runs("show", "s1:p2", status=1)["error"] == "UnknownId"
     assert runs("show", "nobody", status=1)["error"] == "UnknownId"
     assert runs("show", "mine-1", "--at", "2020-01-01", status=1)["error"] == "UnknownId"
 
@@ -142,3 +169,36 @@ def test_in_a_repository_its_project_is_meant(
             assert f"{project}-" in found.err
     named = trackrecord("runs", "list", "--json", "--project", project)
     assert len(named.json) == 3
+
+
+@pytest.mark.parametrize(
+    ("teller", "model", "branch", "tokens"),
+    [
+        (ClaudeCodeTeller(), "claude-x", "main", (True, True)),
+        (CodexTeller(), "gpt-6-codex", "main", (False, False)),
+        (OpenCodeTeller(), "m", None, (True, True)),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_what_a_captured_run_shows(
+    up, trackrecord, project, tmp_path, teller, model, branch, tokens
+):
+    """Its check, model, tokens, files, branch and commits, each whole on 80 columns."""
+    places = teller.tell(MENDED, tmp_path)
+    assert trackrecord("import", teller.name, *places, "--project", project).status == 0
+    (run,) = trackrecord("runs", "list", "--project", project, "--json").json
+    shown = trackrecord("runs", "show", run["outcome_id"], "--project", project, "--json").json
+    assert shown["check_commands"] == run["check_commands"] == ["uv run pytest -q"]
+    assert (shown["model"], shown["branch"]) == (model, branch)
+    assert (shown["files_touched"], shown["commits"]) == (["cart.py"], ["1a2b3c4"])
+    cost = shown["cost"] or {"tokens_in": None, "tokens_out": None}
+    assert (cost["tokens_in"] is not None, cost["tokens_out"] is not None) == tokens
+    command = ("runs", "show", run["outcome_id"], "--project", project)
+    with Terminal(*command, columns=80, rows=200) as terminal:
+        assert terminal.wait() == 0
+    page, _, _ = re.sub(r"\x1b\[[0-9;]*m", "", terminal.shown).partition("grounds")
+    cells = re.findall(r"^  (.{0,20}?)  +(\S.*?) *\r?$", page, re.MULTILINE)
+    assert ("check commands", "uv run pytest -q") in cells
+    assert ("commits", "1a2b3c4") in cells
+    # A long id goes on in the next line.
+    assert run["outcome_id"] in re.sub(r"\s+", "", page)

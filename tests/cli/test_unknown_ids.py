@@ -46,6 +46,7 @@ TABLE = [
     ("command", "commands", "show", "MISTYPED"),
     ("command", "commands", "dismiss", "MISTYPED"),
     ("command", "commands", "restore", "MISTYPED"),
+    ("memory", "memories", "show", "MISTYPED"),
     ("memory", "memories", "confirm", "MISTYPED"),
     ("memory", "memories", "reject", "MISTYPED"),
     ("memory", "memories", "forget", "MISTYPED"),
@@ -61,11 +62,16 @@ TABLE = [
 ]
 # A dead letter may not say which project it is of; who may use the server is not a project's own.
 OF_NO_PROJECT = {"dead": (), "token": ("--json",)}
+
+
 # A call of a captured run, with the check that its command line ran.
-TESTED = {
-    "tool": "shell:pytest", "ok": True, "args": {"command": "pytest -q"},
-    "checks": [{"kind": "test", "state": "passed", "line": "pytest -q", "is_whole": True}],
-}  # fmt: skip
+def _tested(line):
+    return {
+        "tool": "shell:pytest", "ok": True, "args": {"command": line},
+        "checks": [{"kind": "test", "state": "passed", "line": line, "is_whole": True}],
+    }  # fmt: skip
+
+
 # What takes a name that may be new, or an answer for every one of them.
 ANY_NAME = {
     ("artifacts", "list"), ("artifacts", "put"), ("context", "rank"),
@@ -76,25 +82,28 @@ ANY_NAME = {
 
 @pytest.fixture
 def known(learnt, trackrecord, project, tmp_path, up):
-    """One id of each kind that is on record in the test's project."""
+    """One id of each kind that is on record in the test's project, and in no other one."""
     mine = ("--project", project, "--json")
-    failing = {"tool": "book", "ok": False, "error": "no seat left"}
+    failing = {"tool": f"book-{project}", "ok": False, "error": "no seat left"}
     learnt(
         *(
             {
-                "outcome_id": f"the-outcome-{letter * 9}", "task_id": f"mend-the-login-{number}",
-                "success": number != 3, "strategy": "Split by component",
-                "criteria": {"readable": "helpful"},
-                "tool_graph": [{"tool": "find"}, failing, TESTED],
+                "outcome_id": f"the-outcome-{letter * 9}-{project}",
+                "task_id": f"mend-the-login-{number}",
+                "success": number != 3, "strategy": f"Split by {project}",
+                "criteria": {f"readable-{project}": "helpful"},
+                "tool_graph": [{"tool": "find"}, failing, _tested(f"pytest {project}")],
             }
             for number, letter in enumerate("abcd")
         )
     )  # fmt: skip
     assert trackrecord("consolidate", "--project", project).status == 0
     (record,) = trackrecord("competences", "list", *mine).json
-    (lesson, *_) = trackrecord("lessons", "list", *mine, "--all").json
+    (lesson, *_) = trackrecord("lessons", "list", *mine, "--everything").json
     (command, *_) = trackrecord("commands", "list", *mine).json
-    memory = trackrecord("memories", "add", "The login test needs port 5432", *mine).json["id"]
+    memory = trackrecord(
+        "memories", "add", f"The login test of {project} needs port 5432", *mine
+    ).json["id"]
     made = trackrecord("token", "create", "--project", project, "--json").json["id"]
     error = trackrecord("errors", "record", "t", "m", *mine).json["id"]
     (tmp_path / "output").write_text("text")
@@ -103,15 +112,18 @@ def known(learnt, trackrecord, project, tmp_path, up):
     engine = connect_store(settings.effective_database_url)
     with writing(engine) as connection:
         row = project_id_of(connection, project)
-        decision = EffectDecision("withdraw", "memory:some-entry", None, "me", "", time.time())
+        entry = f"memory:some-{project}"
+        decision = EffectDecision("withdraw", entry, None, "me", "", time.time())
         decide_effect(connection, row, decision)
     engine.dispose()
     with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
         letter = client.xadd("trackrecord:dead", {"body": b"x", "reason": "r"}).decode()
         yield {
-            "pattern": "split-by-component", "criterion": "readable", "task": "mend-the-login-2",
-            "record": record["id"], "outcome": "the-outcome-ccccccccc", "lesson": lesson["id"],
-            "memory": memory, "error": error, "artifact": artifact, "entry": "memory:some-entry",
+            "pattern": f"split-by-{project}", "criterion": f"readable-{project}",
+            "task": "mend-the-login-2",
+            "record": record["id"], "outcome": f"the-outcome-ccccccccc-{project}",
+            "lesson": lesson["id"],
+            "memory": memory, "error": error, "artifact": artifact, "entry": entry,
             "letter": letter, "token": made, "command": command["id"],
         }  # fmt: skip
         client.xdel("trackrecord:dead", letter)
@@ -162,6 +174,52 @@ def test_the_beginning_of_an_id_is_enough(known, trackrecord, project):
         if ran.status:
             wrong.append((command, ran.err))
     assert wrong == []
+
+
+def test_an_id_alone_finds_its_project(known, trackrecord, project):
+    """In all commands that read the store, and standard error names the project."""
+    wrong, tried = [], set()
+    for kind, *command in sorted(TABLE, key=lambda each: each[1:3] == ("memories", "forget")):
+        if kind in ("task", "error", "artifact", "token", "letter") or "skill-1" in command:
+            continue
+        given = [known[kind] if each == "MISTYPED" else each for each in command]
+        ran = trackrecord(*given, "--json")
+        if ran.status or ran.err != f"{known[kind]!r} is in project {project!r}\n":
+            wrong.append((command, ran))
+        tried.add(kind)
+    assert wrong == []
+    assert tried == {
+        "pattern", "criterion", "record", "outcome", "lesson", "command", "memory", "entry",
+    }  # fmt: skip
+
+
+def test_an_id_of_another_project_than_the_named_one(known, learnt, trackrecord, project):
+    """Is refused with the name of the other one, where nothing is done."""
+    other = f"{project}-b"
+    add = ("memories", "add", f"In {other} it is another port", "--project", other, "--json")
+    assert trackrecord(*add).status == 0
+    ran = trackrecord("memories", "forget", known["memory"], "--project", other)
+    assert (ran.status, ran.out) == (1, "")
+    assert f"is not in project {other!r}, but in {project!r}" in ran.err
+    kept = trackrecord("memories", "show", known["memory"][:12], "--json")
+    assert kept.json["id"] == known["memory"]
+
+
+def test_an_id_of_several_projects(trackrecord, up, project, outcomes_file, monkeypatch):
+    """One has to be named, unless the usual one has it; a beginning will do here, too."""
+    both = [f"{project}-a", f"{project}-b"]
+    run = {"outcome_id": f"{project}-of-both", "task_id": "t", "success": True}
+    for name in both:
+        assert trackrecord("publish", outcomes_file(run), "--project", name, "--wait").status == 0
+    amend = ("amend", f"{project}-of-b", "--failure", "--reason", "why", "--json")
+    ran = trackrecord(*amend)
+    assert (ran.status, ran.out) == (2, "")
+    assert f"is in the projects {both[0]!r}, {both[1]!r}; choose one with --project" in ran.err
+    monkeypatch.setenv("TRACKRECORD_PROJECT", both[1])
+    ran = trackrecord(*amend)
+    assert (ran.status, ran.err) == (0, "")
+    shown = [trackrecord("runs", "show", amend[1], "--project", name, "--json") for name in both]
+    assert [each.json["success"] for each in shown] == [True, False]
 
 
 def test_what_is_like_no_id_is_told_where_the_ids_are(known, trackrecord, project):

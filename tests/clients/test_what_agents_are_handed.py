@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.capture.test_hook_script import door
 from tests.clients.model_stub import playing
 from tests.clients.on_record import Trackrecord, until
 from tests.clients.real_agents import AGENTS, missing, work
@@ -67,3 +68,15 @@ def test_without_a_daemon_an_agent_goes_on_as_ever(agent_name, away, person, wor
     ]
     assert not failed
     assert list((away.home / "hooks").iterdir())
+
+
+@pytest.mark.parametrize("agent_name", sorted(AGENTS))
+def test_a_front_door_that_hangs_holds_no_agent(agent_name, away, workplace):
+    """It takes the questions of the hooks and answers none: the agent works, and its turn ends."""
+    place = workplace(f"{agent_name}-held")
+    with door(away.home, b"{}", pauses=True) as asked:
+        printed, requests = played(AGENTS[agent_name], place, stories(place.folder)["mended"])
+        assert asked, printed
+    assert requests
+    assert (place.folder / "cart.py").is_file(), printed
+    assert not any(ABOUT in request for request in requests)

@@ -7,17 +7,32 @@ from typing import Any, Final, NamedTuple
 
 from tests.clients.steps import Delegate, Run, Step, Use, Write
 
-SHELLS: Final = ("Bash", "bash", "exec_command", "shell_command", "shell")
+SHELLS: Final = (
+    *("Bash", "bash", "exec_command", "shell_command", "shell"),
+    *("run_shell_command", "run_commands"),
+)
+_WRITERS: Final = ("Write", "write", "write_file", "create", "editor")
 CODE_MODE: Final = "exec"
 WAITING: Final = "wait_agent"
 SPAWNING: Final = "spawn_agent"
 
 
 class Offer(NamedTuple):
-    """A tool that a client offers to the model."""
+    """A tool that a client offers to the model.
+
+    Attributes:
+        kind: "custom" if it takes a text, and not arguments with names.
+        namespace: what the client puts before its name.
+        takes: the names of its arguments.
+    """
 
     kind: str = "function"
     namespace: str = ""
+    takes: frozenset[str] = frozenset()
+
+    def filled(self, **known: Any) -> dict[str, Any]:
+        """Return the arguments among those that are known which the tool takes."""
+        return {name: value for name, value in known.items() if name in self.takes}
 
 
 class ToolCall(NamedTuple):
@@ -57,14 +72,15 @@ def _run(offers: Mapping[str, Offer], command: str) -> ToolCall:
         return ToolCall(tool, {"cmd": command})
     if tool == "shell":
         return ToolCall(tool, {"command": ["bash", "-lc", command]})
-    return ToolCall(tool, {"command": command, "description": "run a command"})
+    known = {"command": command, "commands": [command], "description": "run a command"}
+    return ToolCall(tool, offers[tool].filled(**known, is_background=False))
 
 
 def _write(offers: Mapping[str, Offer], path: Path, text: str) -> ToolCall:
-    if "Write" in offers:
-        return ToolCall("Write", {"file_path": str(path), "content": text})
-    if "write" in offers:
-        return ToolCall("write", {"filePath": str(path), "content": text})
+    for tool in (name for name in _WRITERS if name in offers):
+        where = dict.fromkeys(("file_path", "filePath", "path"), str(path))
+        what = dict.fromkeys(("content", "file_text", "new_text"), text)
+        return ToolCall(tool, offers[tool].filled(**where, **what))
     added = "\n".join(f"+{line}" for line in text.splitlines())
     patch = f"*** Begin Patch\n*** Add File: {path.name}\n{added}\n*** End Patch"
     if CODE_MODE in offers:

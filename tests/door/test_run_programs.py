@@ -98,6 +98,89 @@ def test_a_program_without_tracing_sends_its_spans_with_its_folder_and_project(s
     assert resource["trackrecord.folder"] == str(start.folder)
 
 
+# CrewAI's event bus: events name the one around them, and those that end name what they end.
+_CREWAI = """
+from datetime import datetime, timedelta, timezone
+from itertools import count
+
+NAMES = (
+    "CrewKickoffStarted CrewKickoffCompleted TaskStarted AgentExecutionStarted "
+    "AgentExecutionCompleted FlowStarted ToolUsageStarted ToolUsageFinished ToolUsageError"
+)
+ticks = count()
+BEGAN = datetime(2026, 11, 22, 3, tzinfo=timezone.utc)
+
+class Event:
+    def __init__(self, parent=None, **told):
+        tick = next(ticks)
+        self.event_id, self.timestamp = f"e{tick}", BEGAN + timedelta(seconds=tick)
+        self.parent_event_id = parent and parent.event_id
+        self.__dict__.update(told)
+
+class Bus:
+    handlers = {}
+
+    def on(self, kind):
+        return lambda handler: self.handlers.setdefault(kind, []).append(handler)
+
+    def emit(self, event):
+        for handler in self.handlers.get(type(event), ()):
+            handler(None, event)
+        return event
+
+for name in NAMES.split():
+    globals()[f"{name}Event"] = type(f"{name}Event", (Event,), {})
+crewai_event_bus = Bus()
+"""
+_CREW = """
+from types import SimpleNamespace as Told
+from crewai import events
+from crewai.events import *
+
+emit = events.crewai_event_bus.emit
+crew = emit(CrewKickoffStartedEvent(crew_name="menders"))
+task = emit(TaskStartedEvent(crew, task=Told(description="Fix the build")))
+agent = emit(AgentExecutionStartedEvent(task, agent_role="fixer"))
+# CrewAI runs its agents by flows of its own.
+flow = emit(FlowStartedEvent(agent, flow_name="AgentExecutor"))
+for kind, told in (
+    (ToolUsageErrorEvent, {"error": ValueError("no such file")}),
+    (ToolUsageFinishedEvent, {"output": "", "failure": Told(message="not allowed")}),
+    (ToolUsageFinishedEvent, {"output": "12 lines"}),
+    (ToolUsageFinishedEvent, {"tool_args": object()}),
+):
+    call = emit(ToolUsageStartedEvent(flow))
+    told = {"tool_name": "read", "tool_args": {"path": "a"}, **told}
+    emit(kind(flow, started_event_id=call.event_id, **told))
+emit(TaskStartedEvent(crew, task=Told(description="Say so")))
+emit(AgentExecutionCompletedEvent(task, started_event_id=agent.event_id))
+emit(CrewKickoffCompletedEvent(started_event_id=crew.event_id))
+"""
+
+
+def test_a_crew_sends_its_calls_although_no_instrumentation_has_them(start, emptied_door):
+    """They are on CrewAI's event bus, with the errors that it repairs by itself."""
+    (start.installed / "crewai").mkdir()
+    (start.installed / "crewai" / "__init__.py").write_text("")
+    (start.installed / "crewai" / "events.py").write_text(_CREWAI)
+    assert ended(start(port=emptied_door.port, program=_CREW)) == (0, "", "")
+    emptied_door.until(lambda: len(emptied_door.taken("span")) == 6)
+    spans = {span["span_id"]: span for span in emptied_door.taken("span")}
+    (crew,) = (span for span in spans.values() if span["name"] == "invoke_agent menders")
+    (agent,) = (span for span in spans.values() if span["name"] == "invoke_agent fixer")
+    assert crew["attributes"]["user_prompt"] == "Fix the build"
+    assert spans[agent["parent_id"]] is crew
+    calls = [span for span in spans.values() if span["name"] == "execute_tool read"]
+    said = [(call["status"], call["status_message"]) for call in calls]
+    went_well = ("unset", "")
+    failed = [("error", "ValueError: no such file"), ("error", "not allowed")]
+    assert said == [*failed, went_well, went_well]
+    told = calls[2]["attributes"]
+    assert told["gen_ai.tool.call.arguments"] == '{"path": "a"}'
+    assert told["gen_ai.tool.call.result"] == "12 lines"
+    assert {call["parent_id"] for call in calls} == {agent["span_id"]}
+
+
 _OWN = """
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider

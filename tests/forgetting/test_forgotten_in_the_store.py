@@ -70,6 +70,10 @@ steps = st.one_of(
     st.tuples(st.just("remember"), st.tuples(st.integers(0, 3), st.sampled_from(SOURCES))),
     st.tuples(st.just("expose"), st.tuples(st.integers(0, 99), st.integers(0, 5))),
     st.tuples(
+        st.just("hint"),
+        st.tuples(st.integers(0, 9), st.integers(0, 6), st.sampled_from(SOURCES)),
+    ),
+    st.tuples(
         st.just("judge"),
         st.tuples(
             st.integers(0, 9),
@@ -147,7 +151,8 @@ class Rest:
 def with_task(fields: dict[str, Any]) -> dict[str, Any]:
     """Return an outcome's fields with its task; all that tell of one outcome are one speaker."""
     name = fields["outcome_id"]
-    return {"task_id": TASK_OF[name], "reporter": f"r{int(name[1:]) % 3}"} | fields
+    own = {"task_id": TASK_OF[name], "metadata": {"session": f"s{name[1:]}"}}
+    return own | {"reporter": f"r{int(name[1:]) % 3}"} | fields
 
 
 @dataclass
@@ -191,6 +196,14 @@ class Both:
         self.store.expose(f"e{number}-{task}", f"t{task}", now)
         if f"t{task}" not in self.remains.tasks:
             self.rest.expose(f"e{number}-{task}", f"t{task}", now)
+
+    def hint(self, given_: tuple[int, int, str], now: float) -> None:
+        number, session, source = given_
+        hint = (f"h{number}-{session}-{source}", f"s{session}", source, now)
+        self.store.hint(*hint)
+        in_session = f"o{session}" in self.remains.gone
+        if not in_session and (self.remains.what, self.remains.name) != ("source", source):
+            self.rest.hint(*hint)
 
     def judge(self, given_: tuple[int, tuple[Any, str], Verdict, str, int], now: float) -> None:
         number, (subject, name), verdict, source, task = given_
@@ -275,7 +288,7 @@ def test_the_store_is_as_if_only_the_rest_had_come(
     subject: tuple[str, str],
     in_batches: bool,
 ) -> None:
-    """Random histories with amendments, consolidation, decisions, memories and exposures."""
+    """Histories with amendments, consolidation, decisions, memories, exposures and hints."""
     check((engine, *others), history, subject, in_batches=in_batches)
 
 
@@ -307,3 +320,23 @@ def check(
     now = both.tell(history)
     store.forget(*subject, now)
     both.assert_same(now + HOUR)
+
+
+@pytest.mark.parametrize("subject", [("task", "t1"), ("source", "bob")])
+@pytest.mark.parametrize("calls", [[], [{"tool": "test", "args": {"command": "make test"}}]])
+def test_the_hints_in_a_forgotten_session_go_with_it(engine, subject, calls):
+    """Whether or not its outcome has calls; those of other sessions and agents remain."""
+    store = Told(engine, RULES, f"p{next(_projects)}")
+    bodies = [
+        with_task({"outcome_id": f"o{number}", "source": source, "success": True})
+        | ({"tool_graph": calls} if calls else {})
+        for number, source in ((1, "bob"), (2, "ada"))
+    ]
+    store.learn(bodies, NOW)
+    store.hint("h1", "s1", "", NOW)
+    store.hint("h2", "s2", "ada", NOW)
+    erased = store.forget(*subject, NOW + HOUR)
+    assert erased["hints"] == 1
+    left = whole(engine, store.project, at=NOW + HOUR)["hints"]
+    assert len(left) == 1
+    assert "h2" in left[0]

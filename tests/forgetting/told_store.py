@@ -13,6 +13,7 @@ from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.feedback import take_in_feedback
 from trackrecord.store.intake.intake import ensure_projects, learn
@@ -23,6 +24,7 @@ from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.decide import decide
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.hint import HintBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord.wire.subject import Subject
@@ -90,6 +92,18 @@ class Told:
         with writing(self.engine) as connection:
             received = ReceivedExposure(body, exposure_id, now)
             record_exposures(connection, ensure_projects(connection, [self.project]), [received])
+
+    def hint(self, hint_id: str, session: str, source: str, now: float) -> None:
+        """Record what a failing call of a session was told."""
+        body = HintBody(
+            session=session, entry="known failure: line make test", kind="known failure",
+            given=True, probability=0.5, project=self.project, source=source,
+            key="line make test", check="test", tool="test",
+            text="`make test` failed in each of the last 3 sessions here.",
+        )  # fmt: skip
+        with writing(self.engine) as connection:
+            received = ReceivedHint(body, hint_id, now)
+            record_hints(connection, ensure_projects(connection, [self.project]), [received])
 
     def decide(self, slug: str, action: str, now: float) -> bool:
         """Decide upon a pattern; return whether that was possible."""

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, select
 from trackrecord.store.advice.tables import (
     effect_decisions,
     exposures,
+    hints,
     lesson_decisions,
     runs,
     tried_calls,
@@ -93,6 +94,7 @@ class _Whole:
             "runs": self._rows(runs, of_outcome),
             "tried_calls": self._rows(tried_calls, of_outcome),
             "exposures": self._rows(exposures, {"id": {}} | own),
+            "hints": self._rows(hints, {"id": {}} | own),
             "lesson_decisions": self._rows(lesson_decisions, {"id": {}} | own),
             "effect_decisions": self._rows(effect_decisions, {"id": {}} | own),
             "patterns": self._rows(patterns, {"id": {}} | own),

@@ -11,7 +11,8 @@ from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
-from trackrecord.learning.numbers.speakers import PERSON, CapRules, SpeakerCounts, cap_of, capped
+from trackrecord.learning.numbers.speaker_names import PERSON
+from trackrecord.learning.numbers.speakers import CapRules, SpeakerCounts, cap_of, capped
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.explanation import explain_pattern

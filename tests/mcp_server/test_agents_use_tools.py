@@ -1,6 +1,7 @@
 """Agents use the tools through the SDK's own client, over both transports, against real servers."""
 
 import asyncio
+import json
 import time
 
 import anyio
@@ -234,3 +235,63 @@ def test_many_agents_at_once(served):
                 tasks.start_soon(one, number)
 
     run(all_of_them)
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_a_failed_command_is_answered_with_what_is_known_of_it(served, transport, tmp_path):
+    """Before anything else, with what the error says; not while a person has dismissed it."""
+    project = f"failed-{transport}"
+    line, error = "rtk bun run test", "error: unrecognized subcommand 'bun'"
+
+    def call(command, state):
+        failed = {"error": error} if state == "not started" else {}
+        return {
+            "tool": "shell:bun test", "args": {"command": command}, "ok": not failed, **failed,
+            "checks": [{"kind": "test", "state": state, "line": command, "is_whole": True}],
+        }  # fmt: skip
+
+    outcomes = tmp_path / "outcomes.jsonl"
+    outcomes.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "task_id": f"t{number}", "success": True, "project": project,
+                    "captured_from": "transcript", "metadata": {"session": f"s{number}"},
+                    "tool_graph": [call(line, "not started"), call("bun run test", "passed")],
+                }
+            ) + "\n"
+            for number in range(3)
+        )
+    )  # fmt: skip
+    served.command("publish", str(outcomes))
+    told = (
+        f"`{line}` failed in each of the last 3 sessions here (unrecognized subcommand bun); "
+        "`bun run test` then ran in 3."
+    )
+    failed = {"task": TASK, "failed_command": line, "error": error}
+
+    async def not_told(client):
+        deadline = time.monotonic() + PATIENCE_S
+        while line in (await text_of(client, "recall", **failed))[0]:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.1)
+
+    async def use():
+        async with client_of(served, transport, project=project) as client:
+            text, found = await recalled(client, told, **failed)
+            assert text.startswith(told)
+            assert found["context"].startswith(told)
+            # Whoever asks is answered each time; nothing is said of what did not fail.
+            assert (await text_of(client, "recall", **failed))[1]["context"].startswith(told)
+            for other in ({"task": TASK}, failed | {"failed_command": "bun run build"}):
+                _, found = await text_of(client, "recall", **other)
+                assert line not in found["context"].partition("\n")[0]
+            mine = ("--project", project)
+            known = json.loads(served.command("commands", "list", *mine, "--json"))
+            broken = next(each["id"] for each in known if each["line"] == line)
+            served.command("commands", "dismiss", broken, *mine)
+            await not_told(client)
+            served.command("commands", "restore", broken, *mine)
+            await recalled(client, told, **failed)
+
+    run(use)

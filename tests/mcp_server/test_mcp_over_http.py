@@ -184,3 +184,11 @@ def test_a_model_may_write_a_number_as_a_text(http):
     assert not http.post("/mcp", json=called("recall", loose)).json()["result"]["isError"]
     wrong = http.post("/mcp", json=called("recall", {"task": "x", "budget": "many"})).json()
     assert "budget" in wrong["result"]["content"][0]["text"]
+
+
+def test_a_model_does_not_speak_for_a_person(http):
+    """What it reports is its own word or a check's; only others' reports have an evaluator."""
+    said = {"task_id": "t", "success": True, "outcome_source": "evaluator"}
+    refused = http.post("/mcp", json=called("report_outcome", said)).json()["result"]
+    assert refused["isError"]
+    assert "outcome_source" in refused["content"][0]["text"]

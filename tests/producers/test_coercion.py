@@ -209,6 +209,7 @@ def test_names_with_two_meanings_are_not_taken_for_one():
         ({"process": {"review": 1}}, "did you mean 'reviews'?"),
         ({"trigger": {"signal": "s", "condition": 1}}, "did you mean 'conditions'?"),
         ({"\ud800": 1}, "'\\ud800'"),
+        ({"strategy": "!!!"}, "a strategy without a letter or a digit: nothing is learnt of it"),
     ],
 )
 def test_an_unknown_field_is_said_and_the_outcome_kept(fields, said):

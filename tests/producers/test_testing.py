@@ -48,6 +48,14 @@ def test_what_would_be_lost_is_told_with_its_reason():
     assert published.remarks == ["an outcome has no field 'strategey': did you mean 'strategy'?"]
 
 
+def test_an_error_of_an_unknown_type_is_classified():
+    """What went wrong is kept, and a line of the log names the types."""
+    with captured() as published:
+        assert trackrecord.record_error("t", "no such type", "Connection timed out")
+        assert trackrecord.error_stats("t").by_type == {"timeout": 1}
+    assert published.dropped == []
+
+
 def test_errors_of_tasks_are_answered_from_what_was_captured():
     """Context, counts, strikes; resolved by hand and by a success; another project's apart."""
     with captured():

@@ -197,7 +197,7 @@ def test_calls_without_arguments_are_not_a_loop(store):
 def test_an_unknown_id(store):
     """One line that says where to look."""
     teach(store, [failing(1)])
-    with pytest.raises(UnknownId, match="lessons list --all"):
+    with pytest.raises(UnknownId, match="lessons list --everything"):
         details_from(store, "nobody")
 
 

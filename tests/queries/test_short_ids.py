@@ -4,9 +4,9 @@ from random import Random
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from sqlalchemy import insert
+from sqlalchemy import Column, MetaData, String, Table, create_engine, insert, true
 
 from trackrecord.errors import AmbiguousId, UnknownId
 from trackrecord.resources.access.short_ids import (
@@ -14,7 +14,9 @@ from trackrecord.resources.access.short_ids import (
     matching,
     nearest_id,
     only_match,
+    run_ids_by_parts,
     shortened,
+    shortened_run_ids,
     whole_id,
 )
 from trackrecord.resources.experience.memories import whole_memory_id
@@ -50,6 +52,34 @@ def test_a_beginning_is_found_refused_or_ambiguous(ids, typed):
     else:
         with pytest.raises(AmbiguousId):
             whole_id(typed, matching(typed, ids), "no")
+
+
+_PARTS = st.text("ab1-", min_size=2, max_size=12)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["codex", "pi"]), _PARTS, _PARTS), max_size=20))
+def test_a_short_id_of_a_captured_run_stands_for_one_run(runs):
+    """Of the same session or of others; the agent is left out."""
+    ids = sorted({":".join(run) for run in runs})
+    # Two agents' sessions of one id are not told apart.
+    assume(len({each.partition(":")[2] for each in ids}) == len(ids))
+    short = shortened_run_ids(ids)
+    table = Table("ids", MetaData(), Column("id", String))
+    with create_engine("sqlite://").begin() as connection:
+        table.create(connection)
+        if ids:
+            connection.execute(insert(table), [{"id": each} for each in ids])
+        for some_id, shown in short.items():
+            assert shown.count(":") == 1
+            assert run_ids_by_parts(connection, table.c.id, true(), shown) == [some_id]
+    assert len(set(short.values())) == len(ids)
+
+
+def test_a_short_id_of_a_captured_run_is_short():
+    """Eight characters of the session, four of the prompt; an id of another form is as before."""
+    run = "claude-code:540a8f92-9d04-4794-9d44-a53d78eedef2:7210cab4-46eb-4a64-bc76-fd6182174490"
+    plain = "tau-bench-98f5f07786891bac98da356f8027f466"
+    assert shortened_run_ids([run, plain]) == {run: "540a8f92:7210", plain: "tau-benc"}
 
 
 def test_an_ambiguous_beginning_lists_five_ids_on_one_line():

@@ -114,11 +114,24 @@ def test_no_value_makes_settings_crash(name, monkeypatch):
         _check_alike()
 
 
-@pytest.mark.parametrize("name", ["NO_SUCH", "NO_SUCH__NUMBER", "ERRORS__NO_SUCH", "PROJECT__X"])
-def test_an_unknown_variable_is_refused_by_both(name, monkeypatch):
-    """The line names it."""
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("NO_SUCH", None),
+        ("NO_SUCH__NUMBER", None),
+        ("ERRORS__NO_SUCH", None),
+        ("PROJECT__X", "PROJECT"),
+        ("HTTP_PORT", "HTTP__PORT"),
+        ("REDS_URL", "REDIS_URL"),
+    ],
+)
+def test_an_unknown_variable_is_refused_by_both(name, meant, monkeypatch):
+    """The line names it, and the one that was probably meant."""
     monkeypatch.setenv(ENV_PREFIX + name, "1")
-    line = f"unknown setting {ENV_PREFIX}{name}; docs/settings.md lists them all"
+    hint = 'the page "Settings" of the docs has them all'
+    if meant is not None:
+        hint = f"did you mean {ENV_PREFIX}{meant}?"
+    line = f"unknown setting {ENV_PREFIX}{name}; {hint}"
     assert _outcome(load_agent_settings) == _outcome(load_settings) == line
 
 

@@ -13,9 +13,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings.agent_settings import AgentSettings, is_setting, load_agent_settings
+from trackrecord.settings.agent_settings import (
+    AgentSettings,
+    is_setting,
+    load_agent_settings,
+    nearest_setting,
+)
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.setting_sources import CONFIG_FILE, HARMLESS, read_sources
+from trackrecord.settings.setting_sources import CONFIG_FILE, HARMLESS, KnownSettings, read_sources
 from trackrecord.settings.setting_values import annotations_of
 from trackrecord.settings.settings import load_settings
 from trackrecord_cli.main import WRONG_USE, run
@@ -54,7 +59,7 @@ def users_file(tmp_path, monkeypatch) -> Path:
 
 def ignored_configuration() -> str | None:
     """Return the line on what is ignored of the file in the working directory."""
-    return read_sources(is_setting).ignored
+    return read_sources(KnownSettings(is_setting, nearest_setting)).ignored
 
 
 def test_only_the_project_is_taken(folder, caplog):

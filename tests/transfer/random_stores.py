@@ -21,6 +21,7 @@ from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.competences.tables import competences
@@ -35,6 +36,7 @@ from trackrecord.store.outcomes.tables import projects
 from trackrecord.store.patterns.decide import decide
 from trackrecord.store.patterns.tables import patterns
 from trackrecord.wire.exposure import ExposureBody
+from trackrecord.wire.hint import HintBody
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_cli.main import run
@@ -81,7 +83,7 @@ class History:
         self._tell()
         things: list[Callable[[], None]] = [
             self._tell, self._tell, self._tell, self._remember, self._remember, self._judge,
-            self._decide, self._consolidate, self._revise, self._expose, self._advise,
+            self._decide, self._consolidate, self._revise, self._expose, self._hint, self._advise,
             self._recompute, self._recall,
         ]  # fmt: skip
         for _ in range(steps):
@@ -236,6 +238,27 @@ class History:
         with writing(self._store) as connection:
             record_exposures(connection, {self._project: self._project_id(connection)}, [exposure])
 
+    def _hint(self) -> None:
+        self._number += 1
+        hint = HintBody(
+            session=f"s-{self._random.randint(1, self._number)}",
+            agent=self._random.choice(("", "helper")),
+            entry=f"known failure: line make {self._random.choice(_SOURCES)}",
+            kind="known failure",
+            at=self._now - 1,
+            given=self._random.random() < 0.5,
+            probability=0.5,
+            project=self._project,
+            source=self._random.choice(_SOURCES),
+            key="line make test",
+            check="test",
+            tool="shell:make test",
+            text=self._random.choice(_TASKS),
+        )
+        received = ReceivedHint(hint, f"h{self._number}", self._now)
+        with writing(self._store) as connection:
+            record_hints(connection, {self._project: self._project_id(connection)}, [received])
+
     def _advise(self) -> None:
         effect = EffectDecision("holdout", "", self._random.random() / 2, "Zoë", "", self._now)
         lesson = LessonDecision("abc", "dismiss", "Zoë", "wrong", self._now)
@@ -255,7 +278,8 @@ LISTS = (
     ("criteria", "list"),
     ("competences", "list"),
     ("memories", "list"),
-    ("lessons", "list", "--all"),
+    ("lessons", "list", "--everything"),
+    ("commands", "list", "--everything"),
     ("kinds",),
     ("runs", "list", "--limit", "1000"),
     ("effect",),

@@ -8,15 +8,13 @@ import redis
 
 import trackrecord
 from tests.worker.working import body, publish
-from trackrecord.learning.advice.moments.facts import decode_moments
+from trackrecord.learning.advice.moments.commands import command_id
+from trackrecord.learning.advice.moments.facts import KnownFailure, decode_moments
 from trackrecord.prompt.reading.cache import read_moments
 from trackrecord.prompt.reading.client import RankingsReader, given_readers
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord.store.advice.lesson_decisions import (
-    LessonAction,
-    LessonDecision,
-    decide_lesson,
-)
+from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
+from trackrecord.store.database.engine import writing
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord_producers.delivery.ids import new_id
 from trackrecord_worker.services import Services
@@ -103,6 +101,29 @@ def test_what_is_known_at_a_failure_is_cached_beside_it(
     (line,) = advice.standing.values()
     assert line.startswith("Tests ran in this repository with `bun run test` (5 sessions")
     assert line.endswith("`rtk bun run test` has failed in the last 5 sessions.")
+    # What tells of the same calls is known, so that no session is told twice.
+    (lesson,) = (each for each in advice.lessons if each.tools == ("shell:bun test",))
+    assert advice.standing_lessons == (lesson.id,)
+
+    def decided(action: LessonAction) -> tuple[KnownFailure | None, dict[str, str]]:
+        """Decide as a person; return the known failure and the lines of a session start."""
+        broken = LessonDecision(
+            command_id("", "test", "rtk bun run test"), action, "ada", "known", time.time()
+        )
+        with writing(worker.engine) as connection:
+            project_id = project_id_of(connection, "default")
+            assert project_id is not None
+            assert decide_lesson(connection, project_id, broken)
+        worker.adviser.advise("default")
+        reader = RankingsReader(store_settings)
+        advice = reader.cached("default").advice
+        assert advice is not None
+        known = reader.moments("default").of("").failure("line rtk bun run test", "")
+        return known, dict(advice.standing)
+
+    assert decided(LessonAction.DISMISS) == (None, {})
+    restored, standing = decided(LessonAction.RESTORE)
+    assert (restored, list(standing.values())) == (failure, [line])
 
 
 def test_the_argument_that_tools_fail_with_is_a_lesson_and_told_at_the_failure(

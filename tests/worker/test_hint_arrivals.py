@@ -1,11 +1,13 @@
 """Hints arrive on the stream, given or not; what became of the failures is counted."""
 
+import time
+
 import msgspec
 import pytest
 
 from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.resources.figures.effect import measure_effect
+from trackrecord.resources.figures.effect import measure_effect, restore_entry, withdraw_entry
 from trackrecord.store.advice.hints import read_hint_effect, read_hints
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
@@ -127,3 +129,20 @@ def test_an_entry_that_hurts_is_withdrawn_and_effect_says_so(
     assert shown.withdrawn == (ENTRY,)
     assert shown.measures[0].high < 0
     assert any("they hurt" in line for line in shown.in_words)
+    assert any(f"hurts: {ENTRY}" in line for line in shown.in_words)
+    before = time.time()
+    entry = ENTRY[:20]
+    restore_entry(engine, store_settings, "default", entry, by="ada", reason="the tool was mended")
+    worker.adviser.advise("default")
+    document = RankingsReader(store_settings).moments("default")
+    assert (document.points, document.withdrawn) == (200, ())
+    with reading(engine) as connection:
+        restored = measure_effect(connection, "default", setting=0.0)
+        then = measure_effect(connection, "default", setting=0.0, at=before)
+    assert (restored.hints.withdrawn, then.hints.withdrawn) == ((), (ENTRY,))
+    assert restored.hints.measures == shown.measures
+    assert not any(ENTRY in line for line in restored.hints.in_words)
+    assert restored.decisions.entries[ENTRY].reason == "the tool was mended"
+    withdraw_entry(engine, store_settings, "default", ENTRY, by="ada")
+    worker.adviser.advise("default")
+    assert RankingsReader(store_settings).moments("default").withdrawn == (ENTRY,)

@@ -2,10 +2,11 @@
 
 import io
 import os
+from pathlib import Path
 
 import pytest
 
-from trackrecord_worker.up.log_relay import LogRelay
+from trackrecord_worker.up.log_relay import LogFile, LogRelay
 
 ERROR = b'{"event": "cannot_start", "reason": "a full disk", "level": "error"}\n'
 TRACE = (
@@ -39,3 +40,18 @@ def test_the_last_complaint(said: bytes, complaint: str) -> None:
     relay.finish(10.0)
     assert relay.last_complaint() == complaint
     assert target.getvalue() == said
+
+
+def test_a_log_is_bounded_and_inert(tmp_path: Path) -> None:
+    """The file of `up` goes over into one other file, and holds nothing that steers a terminal."""
+    log = LogFile(tmp_path / "up.log", largest=1000)
+    for number in range(100):
+        log.write(b'{"event": "learnt \x1b[31m %d"}\n' % number)
+    log.close()
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert set(sizes) == {"up.log", "up.log.1"}
+    assert max(sizes.values()) <= 1000
+    last = (tmp_path / "up.log").read_text()
+    assert "learnt" in last
+    assert "99" in last
+    assert "\x1b" not in last

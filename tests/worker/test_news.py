@@ -1,18 +1,22 @@
 """News: what changed between two moments, as the worker leaves it behind."""
 
 import time
+from datetime import UTC, datetime
 
+import msgspec
 import pytest
 import redis
 from sqlalchemy import Engine, insert, select
 
 from tests.worker.working import body, publish
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
-from trackrecord.settings.settings import Settings
+from trackrecord.resources.operation.status import read_status
+from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.leases import take_lease
 from trackrecord.store.outcomes.tables import projects
+from trackrecord_worker.notify.detect import NewsDetector
 from trackrecord_worker.services import Services
 
 CALLS = [{"tool": "deploy", "ok": False, "error": "no such host"}, {"tool": "ls", "ok": True}]
@@ -107,3 +111,110 @@ def test_a_consolidation_that_died_is_news_and_one_at_work_is_not(worker, client
     (failed,) = news(start)
     assert failed.kind is NewsKind.CONSOLIDATION_FAILED
     assert "was not finished" in failed.text
+
+
+def tried(number: int, line: str, *, starts: bool, instead: str = "", **fields: object) -> bytes:
+    """A session that tries to run its tests with a line, one a day until today."""
+    lines = [(line, starts), *([(instead, True)] if instead else [])]
+    calls = [
+        {
+            "tool": "shell:npm test", "args": {"command": each}, "ok": ok,
+            "error": None if ok else "sh: 1: vitest: not found",
+            "checks": [{
+                "kind": "test", "state": "passed" if ok else "not started", "line": each,
+                "is_whole": True,
+            }],
+        }
+        for each, ok in lines
+    ]  # fmt: skip
+    at = time.time() - (30 - number) * 86_400.0
+    fields = {"tool_graph": calls, "captured_from": "transcript", "timestamp": at, **fields}
+    return body(number, **fields, metadata={"session": f"s{number}"})
+
+
+def day(number: int) -> str:
+    """The day of a session, as it is told."""
+    then = datetime.fromtimestamp(time.time() - (30 - number) * 86_400.0, UTC)
+    return f"{then.day} {then:%B}"
+
+
+@pytest.fixture
+def status(worker: Services, store_settings: Settings, engine: Engine, client: redis.Redis):
+    """Asks for the standing defects in the status."""
+
+    def ask(project: str | None = "default", at: float | None = None) -> tuple[str, ...]:
+        with reading(engine) as connection:
+            found = read_status(client, connection, store_settings, project=project, at=at)
+        return found.standing_defects
+
+    return ask
+
+
+def test_a_standing_defect_is_told_when_it_begins_and_when_it_ends(
+    worker, worker_of, client, store_settings, news, status
+):
+    """Once each: by notify, in the news and in the status, whatever is repeated or restarted."""
+    start = time.time()
+    notify = {"command": ["true"], "events": ["defect.began", "defect.ended"]}
+    settings = load_settings(**store_settings.model_dump(exclude_unset=True) | {"notify": notify})
+    detector = NewsDetector(worker.engine, client, settings)
+    assert detector.detect() == 0
+
+    def count(*bodies: bytes) -> list[tuple[str, str]]:
+        """Learn runs, count them, and count and look again with new workers."""
+        learn(worker, client, *bodies)
+        worker.adviser.advise("default")
+        detector.detect()
+        for again in (worker_of(settings), worker_of(settings)):
+            learn(again, client, *bodies)
+            again.adviser.advise("default", force=True)
+            NewsDetector(again.engine, client, settings).detect()
+        told = client.xrange(settings.keys.notifications)
+        found = [msgspec.json.decode(fields[b"body"]) for _, fields in told]
+        return [(each["type"], each["data"]["text"]) for each in found]
+
+    fails = [tried(n, "npm test", starts=False, instead="npx vitest") for n in range(6)]
+    assert count(*fails[:4]) == []
+    assert status() == ()
+    began = (
+        f"`npm test` never ran: it failed in each of 5 sessions since {day(0)} (vitest: not found)"
+        "; `npx vitest` then ran in 5"
+    )
+    assert count(fails[4]) == [("defect.began", f"{began}.")]
+    assert status() == (began,)
+    assert status(None) == (f"default: {began}",)
+    assert count(fails[5]) == [("defect.began", f"{began}.")]
+    middle = time.time()
+    time.sleep(0.01)  # the stream counts in milliseconds
+    ended = (
+        f"`npm test` has run again since {day(6)}: before, it failed in each of 6 sessions since "
+        f"{day(0)}."
+    )
+    assert count(tried(6, "npm test", starts=True)) == [
+        ("defect.began", f"{began}."), ("defect.ended", ended),
+    ]  # fmt: skip
+    assert status() == ()
+    assert status(at=middle)[0].startswith("`npm test` never ran: it failed in each of 6 sessions")
+    (last,) = (each for each in news(start) if each.kind.startswith("defect"))
+    assert (last.kind, last.text) == (NewsKind.DEFECT_ENDED, ended)
+    assert last.numbers == {"sessions": 6}
+    assert count(tried(7, "npm test", starts=False))[2:] == []
+
+
+def test_a_defect_of_before_the_first_count_is_no_news_but_stands(worker, client, news, status):
+    """Nor is one that another project has; what a person dismisses stands no more."""
+    start = time.time()
+    learn(worker, client, *(tried(n, "npm test", starts=False) for n in range(5)))
+    learn(worker, client, body(50, project="other"))
+    worker.adviser.advise("default")
+    worker.adviser.advise("other")
+    assert NewsKind.DEFECT not in {each.kind for each in news(start)}
+    assert [each.partition(":")[0] for each in status()] == ["`npm test` never ran"]
+    assert status("other") == ()
+    # The same calls by other words are no news, either; and it ends.
+    learn(worker, client, *(tried(n, f"npm test {n}", starts=False) for n in range(10, 16)))
+    worker.adviser.advise("default")
+    assert NewsKind.DEFECT not in {each.kind for each in news(start)}
+    learn(worker, client, tried(20, "npm test", starts=True))
+    worker.adviser.advise("default")
+    assert NewsKind.DEFECT_ENDED in {each.kind for each in news(start)}

@@ -1,7 +1,9 @@
 """`trackrecord up` as a person runs it: when it says that it is up, and how it ends."""
 
 import contextlib
+import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -18,6 +20,7 @@ import psutil
 import pytest
 import redis
 
+from tests.cli.terminal import Terminal
 from tests.support.own_token import of_its_user
 from tests.worker.working import body, publish, until
 from trackrecord.errors import ServerUnavailable
@@ -176,6 +179,43 @@ def test_a_line_of_the_log_is_short(lasting: Lasting) -> None:
         assert "batch_learnt" not in line
         if '"learnt"' in line:
             assert len(line) < 130
+
+
+OWN_LINE = re.compile(
+    r"trackrecord is up in .+|Redis: unix://.+|log: .+/up\.log|HTTP: http://.+"
+    r"|the page: run `trackrecord open`|stopping"
+)
+
+
+def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[Up]) -> None:
+    """Celery neither warns root nor says goodbye in between."""
+    running = up(TRACKRECORD_LOG_LEVEL="debug")
+    running.until_up()
+    running.url()
+    running.process.terminate()
+    assert running.process.wait(PATIENCE_S) == 0
+    lines = running.said.splitlines()
+    logged = [line for line in lines if not OWN_LINE.fullmatch(line)]
+    assert "stopping" in lines
+    assert len(logged) > 1
+    for line in logged:
+        assert json.loads(line)["level"] in ("debug", "info", "warning"), line
+
+
+def test_what_up_says_to_a_person_is_its_own_lines_alone(settings: Settings) -> None:
+    """Its log goes to a file, which it names and which is for its owner alone."""
+    variables = {**settings.as_environment(), "TRACKRECORD_LOG_LEVEL": "debug"}
+    with Terminal("up", columns=200, **variables) as terminal:
+        terminal.wait_for("the page: run")
+        terminal.type("\u0003")
+        assert terminal.wait() == 0
+    lines = [line.removeprefix("^C") for line in terminal.shown.replace("\r", "").splitlines()]
+    assert [line for line in lines if not OWN_LINE.fullmatch(line)] == []
+    log = settings.home / "up.log"
+    assert f"log: {log}" in lines
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    logged = [line for line in log.read_text().splitlines() if line.startswith("{")]
+    assert {json.loads(line)["level"] for line in logged} >= {"debug"}
 
 
 def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:

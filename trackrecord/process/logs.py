@@ -53,8 +53,11 @@ def configure_logs(level: str = "info") -> None:
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     # Celery says at "info" that each wake-up came and went: two lines a second about nothing.
-    # Alembic introduces its plugins.
-    for name in ("celery.app.trace", "celery.worker.strategy", "celery.beat", "alembic"):
+    # It says that it is connected and ready, Alembic introduces its plugins.
+    for name in (
+        "celery.app.trace", "celery.worker.strategy", "celery.beat", "celery.apps.worker",
+        "celery.worker.consumer.connection", "alembic",
+    ):  # fmt: skip
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
 
 

@@ -92,6 +92,10 @@ class Keys:
         """Return when each established lesson of a project appeared."""
         return f"{self.prefix}:known-lessons:{project}"
 
+    def known_defects(self, project: str) -> str:
+        """Return when each standing defect of a project began, and ended."""
+        return f"{self.prefix}:known-defects:{project}"
+
     def task_in_flight(self, digest: str, project: str) -> str:
         """Return the key of one task's errors and failed attempts, by the digest of its name."""
         return f"{self.prefix}:in-flight:task:{digest}:{project}"
@@ -120,6 +124,7 @@ class Keys:
             self.rankings(project),
             self.task_vectors(project),
             self.known_lessons(project),
+            self.known_defects(project),
         )
 
     def indexes(self, project: str) -> tuple[str, ...]:

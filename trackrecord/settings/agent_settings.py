@@ -25,8 +25,8 @@ from trackrecord.redis.keys import Keys
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
 from .server_urls import checked_redis_url
-from .setting_sources import merged, read_sources
-from .setting_values import SettingCheck, is_known, read_values
+from .setting_sources import KnownSettings, merged, read_sources
+from .setting_values import SettingCheck, annotations_of, is_known, read_values
 
 _log = logging.getLogger("trackrecord")
 
@@ -202,7 +202,7 @@ def configured() -> dict[str, Any]:
     Raises:
         SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
-    sources = read_sources(is_setting)
+    sources = read_sources(KnownSettings(is_setting, nearest_setting))
     if sources.ignored and sources.ignored not in _said:
         _said.add(sources.ignored)
         _log.warning("%s", sources.ignored)
@@ -221,6 +221,20 @@ def is_setting(name: str, number: str = "") -> bool:
         from .daemon_settings import DaemonSettings
 
     return is_known(DaemonSettings, name, number)
+
+
+def nearest_setting(name: str) -> str | None:
+    """Return the setting that was probably meant, as `section.number`; None when none is close."""
+    with not_while_forking():
+        from trackrecord.learning.text.spelling import closest_id
+
+        from .daemon_settings import DaemonSettings
+
+    known: list[str] = []
+    for setting, annotation in annotations_of(DaemonSettings).items():
+        numbers = annotations_of(annotation.rules) if annotation.rules else ()
+        known += (setting, *(f"{setting}.{number}" for number in numbers))
+    return closest_id(name, known)
 
 
 # The daemon's settings by name, without its rules: an agent often shares the daemon's environment,

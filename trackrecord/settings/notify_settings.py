@@ -12,6 +12,8 @@ EVENTS: Final = (
     "pattern.warning",
     "pattern.lifted",
     "lesson.appeared",
+    "defect.began",
+    "defect.ended",
     "consolidation.failed",
     "dead-letters.grew",
 )
@@ -25,7 +27,8 @@ class NotifySettings:
         command: program that is started for each piece of news, with its arguments; it reads a
             JSON document from its standard input, and exit status 0 means that it was told.
         events: names of the events that are told: pattern.proven, pattern.broke, pattern.warning,
-            pattern.lifted, lesson.appeared, consolidation.failed, dead-letters.grew.
+            pattern.lifted, lesson.appeared, defect.began, defect.ended, consolidation.failed,
+            dead-letters.grew.
         timeout_s: how long the end of the command is waited for.
     """
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from platformdirs import user_config_path, user_data_path
 
@@ -51,18 +51,31 @@ class _Unreadable(Exception):
     """Raised when a file cannot be read; the message repeats nothing of the file."""
 
 
-def read_sources(is_known: Callable[[str, str], bool]) -> Sources:
+class KnownSettings(NamedTuple):
+    """The settings that exist.
+
+    Attributes:
+        has: returns whether there is one of a name, and in its section a number.
+        nearest: returns the one that is spelt most like a name, as `section.number`; None when
+            none is close.
+    """
+
+    has: Callable[[str, str], bool]
+    nearest: Callable[[str], str | None]
+
+
+def read_sources(known: KnownSettings) -> Sources:
     """Return the settings in the environment and in the files; the nearest wins.
 
     Args:
-        is_known: whether a setting of this name, and in its section a number, exists.
+        known: the settings that exist.
 
     Raises:
         SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
-    environment = _environment(is_known)
-    users = _users_file(is_known)
-    local, ignored = _local_file(users, environment, is_known)
+    environment = _environment(known)
+    users = _users_file(known)
+    local, ignored = _local_file(users, environment, known)
     return Sources(merged(merged(users, local), environment), ignored)
 
 
@@ -78,15 +91,18 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return both
 
 
-def _environment(is_known: Callable[[str, str], bool]) -> dict[str, Any]:
+def _environment(known: KnownSettings) -> dict[str, Any]:
     given: dict[str, Any] = {}
     # In this order the JSON of a whole section comes before its single numbers.
     for variable in sorted(os.environ):
         if not variable.startswith(ENV_PREFIX) or variable == CONFIG_VARIABLE:
             continue
         name, _, number = variable.removeprefix(ENV_PREFIX).lower().partition("__")
-        if not is_known(name, number):
-            raise unknown(variable)
+        if not known.has(name, number):
+            written = variable.removeprefix(ENV_PREFIX).lower().replace("__", ".")
+            nearest = known.nearest(written)
+            meant = nearest and f"{ENV_PREFIX}{nearest.replace('.', '__').upper()}"
+            raise unknown(variable, meant)
         text = os.environ[variable]
         if text and number:
             section = decoded(given.get(name) or {})
@@ -102,7 +118,7 @@ def _users_path() -> Path:
     return Path(named).expanduser() if named else user_config_path("trackrecord") / CONFIG_FILE
 
 
-def _users_file(is_known: Callable[[str, str], bool]) -> dict[str, Any]:
+def _users_file(known: KnownSettings) -> dict[str, Any]:
     path = _users_path()
     try:
         given = _read_file(path, _MAX_BYTES, follow_links=True)
@@ -114,12 +130,12 @@ def _users_file(is_known: Callable[[str, str], bool]) -> dict[str, Any]:
     except _Unreadable as error:
         message = f"settings cannot be read from {path}: {error}"
         raise SettingsError(message) from None
-    _require_known(given, path, is_known)
+    _require_known(given, path, known)
     return given
 
 
 def _local_file(
-    users: Mapping[str, Any], environment: Mapping[str, Any], is_known: Callable[[str, str], bool]
+    users: Mapping[str, Any], environment: Mapping[str, Any], known: KnownSettings
 ) -> tuple[dict[str, Any], str | None]:
     """Return the settings from the working directory, and the ignored ones."""
     own = merged(users, environment)
@@ -143,7 +159,7 @@ def _local_file(
         message = f"settings cannot be read from {path}: {error}"
         raise SettingsError(message) from None
     if is_trusted:
-        _require_known(given, path, is_known)
+        _require_known(given, path, known)
         return given, None
     taken, ignored = _harmless(given)
     if "project" in taken and "project" not in environment:
@@ -229,14 +245,13 @@ def _is_same(folder: Path, named: object) -> bool:
         return False
 
 
-def _require_known(
-    given: Mapping[str, Any], path: Path, is_known: Callable[[str, str], bool]
-) -> None:
+def _require_known(given: Mapping[str, Any], path: Path, known: KnownSettings) -> None:
     for name, value in given.items():
         numbers = value if isinstance(value, Mapping) else ("",)
         for number in numbers:
-            if not is_known(name, number):
-                error = unknown(f"{name}.{number}" if number else name)
+            if not known.has(name, number):
+                written = f"{name}.{number}" if number else name
+                error = unknown(written, known.nearest(written))
                 message = f"{error} ({path})"
                 raise SettingsError(message)
 

@@ -172,11 +172,16 @@ def decoded(raw: object) -> object:
         return raw
 
 
-def unknown(name: str) -> SettingsError:
-    """Return the error for a setting that does not exist."""
+def unknown(name: str, nearest: str | None = None) -> SettingsError:
+    """Return the error for a setting that does not exist.
+
+    Args:
+        name: as it was written.
+        nearest: the setting that was probably meant, if any.
+    """
     shown = name if name.isascii() and name.isprintable() and len(name) <= 100 else ascii(name)[:99]
-    message = f"unknown setting {shown}; docs/settings.md lists them all"
-    return SettingsError(message)
+    hint = f"did you mean {nearest}?" if nearest else 'the page "Settings" of the docs has them all'
+    return SettingsError(f"unknown setting {shown}; {hint}")
 
 
 def _wrong(name: str, reason: str) -> SettingsError:

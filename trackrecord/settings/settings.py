@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from .agent_settings import configured, default_home, is_setting
+from .agent_settings import configured, default_home, is_setting, nearest_setting
 from .daemon_settings import DaemonSettings
 from .server_urls import with_absolute_path
 from .setting_sources import CONFIG_VARIABLE
@@ -59,7 +59,7 @@ class Settings(BaseSettings, DaemonSettings, frozen=True):  # type: ignore[misc]
     def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
         for name in given:
             if not is_setting(name):
-                raise unknown(name)
+                raise unknown(name, nearest_setting(name))
         return read_values(DaemonSettings, given)
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

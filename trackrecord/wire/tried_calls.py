@@ -67,10 +67,15 @@ class _Metadata(msgspec.Struct, gc=False):
     machine: str = ""
 
 
+class _Body(msgspec.Struct, gc=False):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Digest)
 _arguments = msgspec.json.Decoder(_Arguments)
 _metadata = msgspec.json.Decoder(_Metadata)
+_bodies = msgspec.json.Decoder(_Body)
 
 
 def tried_digest(outcome: Outcome) -> bytes:
@@ -95,6 +100,13 @@ def tried_digest(outcome: Outcome) -> bytes:
             calls,
         )
     )
+
+
+def session_of(body: bytes) -> str:
+    """Return the session that an outcome's body names; "" for none."""
+    if b'"session"' not in body:
+        return ""
+    return _metadata_of(_bodies.decode(body).metadata).session[:_LONGEST_NAME]
 
 
 def check_tried(digest: bytes) -> None:

@@ -6,7 +6,7 @@ change nothing.
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -52,8 +52,66 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
     moves: HeadMoves = msgspec.field(default_factory=HeadMoves)
 
 
+class FoundOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """The outcome of a run in a log, before anything is remembered or published.
+
+    Attributes:
+        run: the run; it has ended if it has been silent for long.
+        fields: those of its outcome; None if it is left out, or refused.
+        refused: why no outcome could be made of it; "" if one could, or it is left out.
+        resume_at: see `ReadRun`.
+        position: see `ReadRun`.
+    """
+
+    run: AgentRun
+    fields: dict[str, Any] | None
+    refused: str = ""
+    resume_at: int
+    position: int
+
+
+Found = FoundOutcome | Unreadable
+
+
+def find_outcomes(source: Source, log: Log, resume_at: int, reading: LogReading) -> Iterator[Found]:
+    """Yield the outcomes of a log from a position on; an error in one log does not stop others."""
+    try:
+        for found in source.read(log, resume_at):
+            yield found if isinstance(found, Unreadable) else _outcome(found, reading)
+    except OSError as error:
+        yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        reason = f"its format is not known ({type(error).__name__})"
+        yield Unreadable(place="the file", reason=reason)
+
+
+def _outcome(found: ReadRun, reading: LogReading) -> FoundOutcome:
+    run, fields, refused = found.run, None, ""
+    if not run.is_over and _is_silent(run.ended_at):
+        # A run that has been silent for long has ended, whatever its log says.
+        run = msgspec.structs.replace(run, is_over=True)
+    if not run.automated or reading.with_automated:
+        run = reading.moves.with_commits(run)
+        try:
+            fields = reading.outcome_of(run)
+        except InvalidOutcome as error:
+            refused = str(error)
+    return FoundOutcome(
+        run=run,
+        fields=fields,
+        refused=refused,
+        resume_at=found.resume_at,
+        position=found.position,
+    )
+
+
 def read_and_publish(
-    source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
+    source: Source,
+    log: Log,
+    state: CaptureState,
+    sink: Sink,
+    reading: LogReading,
+    found: Iterable[Found] | None = None,
 ) -> ReadingCounts:
     """Publish the new part of a log, and remember how far it has been read.
 
@@ -63,12 +121,26 @@ def read_and_publish(
         state: what has been read so far.
         sink: takes the outcomes.
         reading: how to read.
+        found: the outcomes from `start_of` on, where they were found already.
 
     Raises:
         ServerUnavailable: the outcomes cannot be delivered; reading again goes on from there.
         StoreUnfit: the state cannot be kept.
     """
-    return _Reader(source, log, state, sink, reading).read()
+    return _Reader(source, log, state, sink, reading, found).read()
+
+
+def start_of(source: Source, log: Log, state: CaptureState, *, everything: bool = False) -> int:
+    """Return the position from which a log is to be read.
+
+    Raises:
+        StoreUnfit: the state cannot be read.
+    """
+    try:
+        place = None if everything else state.place_of(source.name, log)
+    except OSError:
+        return 0
+    return 0 if place is None else _resume_of(place, log)
 
 
 def has_news(source: Source, log: Log, state: CaptureState) -> bool:
@@ -86,13 +158,20 @@ def has_news(source: Source, log: Log, state: CaptureState) -> bool:
 
 class _Reader:
     def __init__(
-        self, source: Source, log: Log, state: CaptureState, sink: Sink, reading: LogReading
+        self,
+        source: Source,
+        log: Log,
+        state: CaptureState,
+        sink: Sink,
+        reading: LogReading,
+        found: Iterable[Found] | None,
     ) -> None:
         self._source = source
         self._log = log
         self._state = state
         self._sink = sink
         self._reading = reading
+        self._found = found
         self._counts = ReadingCounts()
         self._resume_at = 0
         self._goes_on_since: float | None = None
@@ -103,63 +182,50 @@ class _Reader:
         try:
             place = self._state.place_of(self._source.name, self._log)
         except OSError as error:
-            self._note_unreadable(error)
+            reason = error.strerror or "it cannot be read"
+            self._counts.note_bad(self._log.path, Unreadable(place="the file", reason=reason))
             return self._counts
         if place is not None and not self._reading.everything:
             if _is_known(place, self._log):
                 self._counts.unchanged = 1
                 return self._counts
-            self._resume_at = self._resume_of(place)
+            self._resume_at = _resume_of(place, self._log)
         self._counts.logs = 1
-        for found in self._found():
-            self._take(found)
+        found = self._found
+        if found is None:
+            found = find_outcomes(self._source, self._log, self._resume_at, self._reading)
+        for each in found:
+            self._take(each)
         # A log of which nothing could be read is tried again the next time.
         self._keep(is_whole=self._has_read or not self._counts.bad)
         return self._counts
 
-    def _found(self) -> Iterator[ReadRun | Unreadable]:
-        """Yield the runs that the adapter finds; an error in one log does not stop the others."""
-        try:
-            yield from self._source.read(self._log, self._resume_at)
-        except OSError as error:
-            self._note_unreadable(error)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            reason = f"its format is not known ({type(error).__name__})"
-            yield Unreadable(place="the file", reason=reason)
-
-    def _resume_of(self, place: LogPlace) -> int:
-        # A file that only grows cannot be shorter than it was; this one was written anew.
-        return 0 if self._log.version < place.version else place.resume_at
-
-    def _take(self, found: ReadRun | Unreadable) -> None:
+    def _take(self, found: Found) -> None:
         if isinstance(found, Unreadable):
             self._counts.note_bad(self._log.path, found)
             return
         self._has_read = True
         self._reading.progress(found.position)
-        goes_on = not found.run.is_over and not _is_silent(found.run.ended_at)
-        # A run that has been silent for long has ended, whatever its log says.
-        run = found.run if goes_on else msgspec.structs.replace(found.run, is_over=True)
-        if run.automated and not self._reading.with_automated:
-            self._counts.left_out += 1
-        else:
-            self._publish(run, goes_on=goes_on)
+        self._publish(found)
         if self._goes_on_since is None:
             self._resume_at = found.resume_at
-        if goes_on:
-            self._goes_on_since = min(run.ended_at, self._goes_on_since or run.ended_at)
+        if not found.run.is_over:
+            ended_at = found.run.ended_at
+            self._goes_on_since = min(ended_at, self._goes_on_since or ended_at)
         self._since_kept += 1
         if self._since_kept >= _KEEP_EVERY:
             self._keep(is_whole=False)
 
-    def _publish(self, run: AgentRun, *, goes_on: bool) -> None:
-        run = self._reading.moves.with_commits(run)
+    def _publish(self, found: FoundOutcome) -> None:
+        run, fields = found.run, found.fields
+        if found.refused:
+            self._counts.note_refused(found.refused)
+            return
+        if fields is None:
+            self._counts.left_out += 1
+            return
         try:
-            fields = self._reading.outcome_of(run)
-            if fields is None:
-                self._counts.left_out += 1
-                return
-            self._sink.publish(_without_verdict(fields) if goes_on else fields)
+            self._sink.publish(fields if run.is_over else _without_verdict(fields))
         except InvalidOutcome as error:
             self._counts.note_refused(str(error))
             return
@@ -193,9 +259,10 @@ class _Reader:
         with contextlib.suppress(OSError):
             self._state.keep_place(self._source.name, self._log, place)
 
-    def _note_unreadable(self, error: OSError) -> None:
-        reason = error.strerror or "it cannot be read"
-        self._counts.note_bad(self._log.path, Unreadable(place="the file", reason=reason))
+
+def _resume_of(place: LogPlace, log: Log) -> int:
+    # A file that only grows cannot be shorter than it was; this one was written anew.
+    return 0 if log.version < place.version else place.resume_at
 
 
 def _is_known(place: LogPlace, log: Log) -> bool:

@@ -36,7 +36,8 @@ _SCHEMA: Final = """
         identity TEXT NOT NULL,
         version INTEGER NOT NULL,
         resume_at INTEGER NOT NULL,
-        goes_on_since REAL
+        goes_on_since REAL,
+        stamp TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS made (
         short TEXT NOT NULL,
@@ -142,13 +143,17 @@ class CaptureState:
         """
         with self._usable():
             row = self._connection.execute(
-                "SELECT identity, version, resume_at, goes_on_since FROM log "
+                "SELECT version, resume_at, goes_on_since, identity, stamp FROM log "
                 "WHERE path = ? AND source = ?",
                 (str(log.path), source),
             ).fetchone()
-        if row is None or row[0] != _identity(log.path, _length_in(row[0])):
+        if row is None:
             return None
-        return LogPlace(*row[1:])
+        identity, stamp = row[3:]
+        is_same = log.stamp and log.stamp == stamp
+        if not is_same and identity != _identity(log.path, _length_in(identity)):
+            return None
+        return LogPlace(*row[:3])
 
     def keep_place(self, source: str, log: Log, place: LogPlace) -> None:
         """Remember how far a log has been read; what came before must have been published.
@@ -158,8 +163,8 @@ class CaptureState:
         """
         with self._writing():
             self._connection.execute(
-                "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?)",
-                (str(log.path), source, _identity(log.path), *place),
+                "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (str(log.path), source, _identity(log.path), *place, log.stamp),
             )
 
     def note_made(self, runs: list[RunOfCommit]) -> list[tuple[RunOfCommit, Revert]]:

@@ -93,6 +93,13 @@ class FailureAnswers:
         self._project_of = lru_cache(_MOST_FOLDERS)(project_of)
         self._top_of = lru_cache(_MOST_FOLDERS)(_top_of)
 
+    def prepare(self, folder: str) -> None:
+        """Read what is known of a folder's project, so that its first failure need not wait."""
+        if folder and self._settings.hooks.moment != "false":
+            project = self._project_of(folder)
+            with self._lock:
+                self._reader.moments(project)
+
     def answer(self, agent: str, failure: HookFailure) -> str:
         """Return the line for the agent; "" for none."""
         if self._settings.hooks.moment == "false" or not (failure.session and failure.folder):

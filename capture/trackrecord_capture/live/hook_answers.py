@@ -1,7 +1,7 @@
 """Hook answers at the start of a session and with its first prompt, once each."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -79,9 +79,11 @@ class HookAnswers:
             return ""
         project = self._project_of(asked.cwd)
         before = self._told.of(agent, asked.session_id, "session")
-        found = self._ask(agent, asked, kind, project, before)
+        line, same = self._standing(project)
+        is_told = bool(line) and (kind == "session" or line in before.text)
+        found = self._ask(agent, asked, kind, project, before, same if is_told else ())
         said = found.prompt
-        if kind == "session" and found.arm != "withheld" and (line := self._standing(project)):
+        if kind == "session" and found.arm != "withheld" and line:
             said = "\n".join(filter(None, (said, f"- {line}")))
         text = redacted(attributed(said, project))
         entries = () if found.exposure is None else found.exposure.entries
@@ -91,14 +93,22 @@ class HookAnswers:
             self._report(agent, asked, found.exposure, told)
         return text
 
-    def _standing(self, project: str) -> str:
-        """Return the one line that a session's start says of checks that do not start here."""
+    def _standing(self, project: str) -> tuple[str, Sequence[str]]:
+        """Return what a session's start says of checks that do not start, and the same lessons."""
         advice = self._reader.cached(project).advice
-        lines = {} if advice is None else advice.standing
-        return lines.get(this_machine()) or lines.get("", "")
+        if advice is None:
+            return "", ()
+        line = advice.standing.get(this_machine()) or advice.standing.get("", "")
+        return line, advice.standing_lessons
 
     def _ask(
-        self, agent: str, asked: HookQuestion, kind: Kind, project: str, before: SessionMark
+        self,
+        agent: str,
+        asked: HookQuestion,
+        kind: Kind,
+        project: str,
+        before: SessionMark,
+        told_lessons: Sequence[str],
     ) -> Rankings:
         """Ask for the session: all its entries belong to one arm, drawn for the session."""
         question = replace(
@@ -113,6 +123,7 @@ class HookAnswers:
                 # What every session is told quotes an error only where two agents reported it.
                 quotes_one_agent=kind == "prompt",
                 said=frozenset(before.text.splitlines()),
+                told_lessons=frozenset(told_lessons),
             ),
         )
         with self._lock:

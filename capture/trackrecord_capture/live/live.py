@@ -125,6 +125,7 @@ class Live:
     def _answer(self, agent: str, posted: _Posted) -> bytes | None:
         if posted.hook_event_name == "SessionStart":
             self._watching.catch_up()
+            self._failure_answers.prepare(posted.cwd or "")
         prompt_id = posted.prompt_id or posted.turn_id or ""
         self._outputs.remember(agent, posted.session_id, prompt_id, posted.prompt or "")
         asked = HookQuestion(

@@ -5,6 +5,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
+
 from .source import Log
 
 
@@ -25,7 +27,8 @@ def logs_in(places: Iterable[Path], pattern: str) -> Iterator[tuple[float, Log]]
             # A pipe would never end.
             if stat.S_ISREG(facts.st_mode) and path not in seen:
                 seen.add(path)
-                log = Log(path=path, size=facts.st_size, version=facts.st_size)
+                stamp = f"{facts.st_dev}:{facts.st_ino}:{facts.st_size}:{facts.st_mtime_ns}"
+                log = Log(path=path, size=facts.st_size, version=facts.st_size, stamp=stamp)
                 yield facts.st_mtime, log
 
 
@@ -37,7 +40,7 @@ def by_last_change(found: Iterable[tuple[float, Log]]) -> Iterator[Log]:
 
 def rewritten(log: Log) -> Log:
     """Return a log that is rewritten as a whole: its version is the time of its last change."""
-    return Log(path=log.path, size=log.size, version=log.path.stat().st_mtime_ns)
+    return msgspec.structs.replace(log, version=log.path.stat().st_mtime_ns)
 
 
 def home_of(variable: str, folder: str) -> Path:

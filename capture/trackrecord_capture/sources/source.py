@@ -17,11 +17,14 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
         size: how large it is, in bytes; what progress is measured by.
         version: grows with every change: the size of a file that is only appended to, the time of
             the last change of a database. A log whose version is as before need not be read.
+        stamp: the file's device, inode, size and last change; "" if not known. A file with the
+            same stamp is the same one, unchanged, and is not opened.
     """
 
     path: Path
     size: int
     version: int
+    stamp: str = ""
 
 
 class ReadRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,12 @@ import shlex
 from collections.abc import Sequence, Set
 from typing import Final, Literal
 
-from trackrecord.learning.advice.runs.failures import error_line, has_not_started, is_unreachable
+from trackrecord.learning.advice.runs.failures import (
+    error_line,
+    has_not_started,
+    is_unreachable,
+    may_not_have_started,
+)
 from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.wire.outcome import CallCheck
 
@@ -110,7 +115,7 @@ def _state(call: RunCall, result: Result) -> Literal["passed", "ran", "not start
         return "not started"
     if result.passed:
         return "passed"
-    telling = error_line(output)
+    telling = error_line(output) if may_not_have_started(output) else ""
     if result.words and result.passed is False:
         is_away = is_unreachable(telling) and not _SOME_PASSED.search(output)
         return "not started" if is_away or has_not_started(result.words) else "ran"

@@ -5,6 +5,7 @@ them, `tail` the one in front of them. So each is known with the part of an outp
 """
 
 import re
+from collections.abc import Iterator
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final
@@ -186,6 +187,11 @@ _HINTS: Final = (
     "collected", "not found:", "find", "no-source", "not met", "not reached", "cancelled",
     "code style",
 )  # fmt: skip
+# One of these stands in every line that says that nothing ran.
+_NOT_RUN_HINTS: Final = (
+    "no", "0", "killed", "skipped", "deselected", "total", "excluded", "recognized",
+    "missing script", "can't", "couldn", "> echo",
+)  # fmt: skip
 _FINDING: Final = re.compile(r":\d+:(?:\d+:)? |SC\d{4} \(|\.go:\d")
 
 
@@ -225,7 +231,7 @@ def summary_of(
     text = output[-_LONGEST:]
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    lines = [line.rstrip() for line in text.splitlines() if _may_tell(line)]
+    lines = list(_telling_lines(text))
     not_run = [_not_run(line, of_tests) for line in lines]
     nothing = next((said for said in reversed(not_run) if said), None)
     lines = [line for line, said in zip(lines, not_run, strict=True) if said is None]
@@ -234,13 +240,26 @@ def summary_of(
     return _failed(lines, is_passed=bool(of_tests and passed)) or passed or nothing
 
 
-def _may_tell(line: str) -> bool:
-    lower = line.lower()
-    return any(hint in lower for hint in _HINTS) or _FINDING.search(line) is not None
+def _telling_lines(text: str) -> Iterator[str]:
+    """Yield the lines that may tell something."""
+    lower = text.lower()
+    hints = [hint for hint in _HINTS if hint in lower]
+    for line in text.splitlines():
+        lower = line.lower()
+        for hint in hints:
+            if hint in lower:
+                yield line.rstrip()
+                break
+        else:
+            if (":" in line or "SC" in line) and _FINDING.search(line):
+                yield line.rstrip()
 
 
 def _not_run(line: str, of_tests: bool | None) -> OutputSummary | None:
-    found = _NOT_RUN.search(line) or (_UP_TO_DATE.search(line) if of_tests else None)
+    lower = line.lower()
+    may_be = any(hint in lower for hint in _NOT_RUN_HINTS)
+    found = _NOT_RUN.search(line) if may_be else None
+    found = found or (_UP_TO_DATE.search(line) if of_tests else None)
     return OutputSummary(passed=None, says=_shown(line, found)) if found else None
 
 

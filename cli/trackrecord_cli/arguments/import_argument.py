@@ -20,11 +20,22 @@ class _Format(click.ParamType[str]):
     def __init__(self, *others: str) -> None:
         self._others = others
 
+    def get_missing_message(
+        self,
+        param: click.Parameter,  # noqa: ARG002 - click's signature
+        ctx: click.Context | None,  # noqa: ARG002 - as above
+    ) -> str:
+        """Return the formats to choose from."""
+        return f"It is one of {', '.join(self._names())}"
+
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name if something of that name can be imported."""
+        return OneOf(self._names()).convert(value, param, ctx)
+
+    def _names(self) -> list[str]:
         from trackrecord_producers.importers.register import FORMATS
 
-        return OneOf(sorted((*self._others, *FORMATS))).convert(value, param, ctx)
+        return sorted((*self._others, *FORMATS))
 
 
 FORMAT = _Format()

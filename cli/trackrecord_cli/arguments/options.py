@@ -112,6 +112,16 @@ project_option = only_project_option(
 )
 
 
+def all_option(command: Command) -> Command:
+    """`--all`, of a list that is of one project otherwise."""
+    return click.option(
+        "--all",
+        "of_all",
+        is_flag=True,
+        help="List those of all projects, and name the project of each.",
+    )(command)
+
+
 def _condition(text: str) -> tuple[str, str]:
     name, mark, value = (part.strip() for part in text.partition("="))
     if not name or not mark or not value:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
     from trackrecord.settings.settings import Settings
     from trackrecord_capture.agent_run import AgentRun
     from trackrecord_capture.history.counts import ReadingCounts
+    from trackrecord_capture.history.parallel import LogPart
+    from trackrecord_capture.history.reading import Found as FoundOne
     from trackrecord_capture.history.reading import OutcomeOf
     from trackrecord_capture.history.state import CaptureState
+    from trackrecord_capture.projects import RunProjects
     from trackrecord_capture.sources.source import Log, Source
 
     from ..publishing import Published
@@ -83,11 +87,12 @@ def import_history(settings: Settings, wanted: ImportRequest, *, as_json: bool) 
         counts.unchanged = len(found) - len(new)
         if new or repository_news(state):
             published = _import(settings, wanted, new, state, counts)
-    works = _works(settings)
     if as_json:
-        print_json(_document(counts, published, works))
+        print_json(_document(counts, published, _works(settings)))
+    elif published is None:
+        click.echo(f"{_summary(counts, published)}; `trackrecord lessons` shows what was learnt")
     else:
-        _print(counts, published, works)
+        _print(counts, published, _works(settings))
     for line in sorted(_renamed(settings) - renamed):
         click.echo(f"trackrecord: {one_line(line, _LONGEST_LINE)}", err=True)
     return _say_problems(counts, published)
@@ -156,46 +161,76 @@ def _read(
     counts: ReadingCounts,
     progress: Progress,
 ) -> None:
-    from trackrecord_capture.history.reading import LogReading, read_and_publish
+    from trackrecord_capture.history.parallel import LogPart, outcome_maker
+    from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
+    from trackrecord_capture.projects import run_projects
 
-    outcome_of = _outcome_of(settings, wanted.project)
+    # The folder of a run whose project is named outright claims no name.
+    is_claimed = wanted.project is None
+    projects = run_projects(settings.capture, settings.home) if is_claimed else None
+    outcome_of = _outcome_of(outcome_maker(settings.capture, projects), wanted.project)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
+    parts = [
+        LogPart(source, log, start_of(source, log, state, everything=wanted.again))
+        for source, log in new
+    ]
     done = 0
-    for source, log in new:
-        progress.update(bar, description=f"reading {source.name}")
-        reading = LogReading(
-            outcome_of=outcome_of,
-            with_automated=settings.capture.programs,
-            everything=wanted.again,
-            progress=partial(_show, progress, bar, done),
-        )
-        counts.add(read_and_publish(source, log, state, sink, reading))
-        done += log.size
-        progress.update(bar, completed=done)
+    with _readers(settings, parts, projects) as read:
+        for number, (part, found) in enumerate(read, start=1):
+            shown = f"reading {part.source.name} {number}/{len(parts)} logs"
+            progress.update(bar, description=shown)
+            reading = LogReading(
+                outcome_of=outcome_of,
+                with_automated=settings.capture.programs,
+                everything=wanted.again,
+                progress=partial(_show, progress, bar, done),
+            )
+            if found is not None and wanted.project is not None:
+                found = (_in_project(each, wanted.project) for each in found)
+            counts.add(read_and_publish(part.source, part.log, state, sink, reading, found))
+            done += part.log.size
+            progress.update(bar, completed=done)
+    progress.refresh()
     progress.remove_task(bar)
+
+
+@contextmanager
+def _readers(
+    settings: Settings, parts: Sequence[LogPart], projects: RunProjects | None
+) -> Iterator[Iterable[tuple[LogPart, Iterable[FoundOne] | None]]]:
+    """Yield what reads logs: several processes where there is much to read, else this one."""
+    from trackrecord_capture.history.parallel import LogReaders, processes_for
+
+    count = processes_for(parts)
+    if not count:
+        yield ((part, None) for part in parts)
+        return
+    programs = settings.capture.programs
+    with LogReaders(count, with_automated=programs, projects=projects) as readers:
+        yield readers.read(parts)
 
 
 def _show(progress: Progress, bar: TaskID, done: int, position: int) -> None:
     progress.update(bar, completed=done + position)
 
 
-def _outcome_of(settings: Settings, project: str | None) -> OutcomeOf:
-    from trackrecord.process.machines import this_machine
-    from trackrecord_capture.outcome import outcome_of
-    from trackrecord_capture.projects import run_projects
-    from trackrecord_capture.sources.tool_words import tool_words
+def _outcome_of(make: OutcomeOf, project: str | None) -> OutcomeOf:
+    """Return what makes outcomes, in a project that is named outright."""
+    if project is None:
+        return make
 
-    # The folder of a run whose project is named outright claims no name.
-    projects = run_projects(settings.capture, settings.home) if project is None else None
-    machine = this_machine()
+    def in_project(run: AgentRun) -> dict[str, Any] | None:
+        fields = make(run)
+        return fields if fields is None else fields | {"project": project}
 
-    words = tool_words()
+    return in_project
 
-    def make(run: AgentRun) -> dict[str, Any]:
-        fields = outcome_of(run, settings.capture, projects, words, machine=machine)
-        return fields if project is None else fields | {"project": project}
 
-    return make
+def _in_project(found: FoundOne, project: str) -> FoundOne:
+    from msgspec.structs import replace
+
+    fields = getattr(found, "fields", None)
+    return found if fields is None else replace(found, fields=fields | {"project": project})
 
 
 def _learn(
@@ -235,7 +270,7 @@ def _print(
 
 
 def _summary(counts: ReadingCounts, published: Published | None) -> str:
-    from trackrecord.resources.operation.status import counted
+    from trackrecord.learning.advice.estimates.wording import counted
 
     amended = f"; {counted(counts.amended, 'run')} amended by what became of commits"
     if not counts.logs:

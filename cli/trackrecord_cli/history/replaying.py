@@ -82,6 +82,9 @@ def _rows(found: SessionReplay) -> Iterable[tuple[str, str, str]]:
     yield "hints a session", f"{found.per_session:.2f}", ""
     yield "most hints in a session", str(found.most), ""
     yield _row("sessions without a hint", found.silent)
+    yield _row("the same, of those that were told of no standing defect", found.silent_elsewhere)
+    for entry, share in found.by_entry:
+        yield _row(f"sessions told of: {entry}", share)
     for kind, number in found.hints.items():
         yield f"hints: {kind}", str(number), ""
     for kind, share in found.right.items():

@@ -17,6 +17,7 @@ _HEIGHTS: Final = "▁▂▃▄▅▆▇█"
 _ASCII_HEIGHTS: Final = "_-~=+*#@"
 _NOTHING: Final = "·"
 _ASCII_NOTHING: Final = "."
+_DRAWN: Final = frozenset(_HEIGHTS + _ASCII_HEIGHTS + _NOTHING + _ASCII_NOTHING)
 
 
 def bar(share: float | None, width: int = BAR_WIDTH) -> str:
@@ -50,6 +51,16 @@ def sparkline(
         nothing if value is None else heights[_height(value, least, most, len(heights))]
         for value in values
     )
+
+
+def recent_end(line: str, width: int) -> str:
+    """Return a line within a width: a sparkline at its end loses what is oldest.
+
+    Any other line is returned as it is.
+    """
+    said, blank, drawn = line.rpartition(" ")
+    room = max(1, width - len(said + blank))
+    return said + blank + drawn[-room:] if _DRAWN.issuperset(drawn) else line
 
 
 def _height(value: float, least: float, most: float, count: int) -> int:

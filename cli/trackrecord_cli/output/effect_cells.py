@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.effect.comparison import Comparison
 
 COLUMNS: Final = ("with", "without", "difference", "interval", "verdict")
+# Those that a narrow terminal is not shown, the first one first.
+SECONDARY: Final = ("interval", "without", "with")
 
 
 def cells(found: Comparison) -> tuple[str, ...]:

@@ -18,13 +18,8 @@ if TYPE_CHECKING:
 # In a pipe nothing is folded: one row stays one line.
 _PIPE_WIDTH: Final = 10_000
 _CELL_CHARS: Final = 300
-# Columns whose cells stand on a terminal as they are, whatever the width of the terminal.
-_IDS: Final = frozenset({"id", "task", "outcome", "criterion", "project", "competence"})
+_RUN: Final = "outcome_id"
 _ISO_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z")
-_SHORT_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
-# What is drawn is not folded either.
-_DRAWN: Final = frozenset({"rate", "success rate", "trend"})
-
 _NOTHING: Final = "-"
 # What a cell begins with that spreadsheets compute; numbers, and ours with their intervals, do too.
 _FORMULA: Final = frozenset("=+-@＝＋－＠")
@@ -54,14 +49,31 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows: a table on a terminal, tab-separated lines with a header in a pipe."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    about: str = "",
+    secondary: Sequence[str] | None = None,
+    is_whole: bool = False,
+) -> None:
+    """Print rows: a table on a terminal, tab-separated lines with a header in a pipe.
+
+    Args:
+        columns: their names.
+        rows: a cell for each column.
+        about: the column that holds what the rows are about, which gets the room on a terminal;
+            "" for the one with the longest texts.
+        secondary: the columns that a narrow terminal is not shown, the first one first; None for
+            all but the first one and what the rows are about, from the last one on.
+        is_whole: whether a text has as many lines as it needs.
+    """
     if not on_terminal():
         click.echo("\t".join(columns))
         for row in rows:
             click.echo("\t".join(_for_spreadsheet(_flat(value, sys.maxsize)) for value in row))
         return
-    _print_rich(columns, [list(row) for row in rows])
+    _print_rich(columns, [list(row) for row in rows], about, secondary, is_whole=is_whole)
 
 
 def _for_spreadsheet(text: str) -> str:
@@ -70,26 +82,41 @@ def _for_spreadsheet(text: str) -> str:
     return f"'{text}" if is_formula else text
 
 
-def _print_rich(columns: Sequence[str], rows: Collection[Sequence[Any]]) -> None:
+def _print_rich(
+    names: Sequence[str],
+    rows: Collection[Sequence[Any]],
+    about: str,
+    secondary: Sequence[str] | None,
+    *,
+    is_whole: bool,
+) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
+    from .tables import EDGES, columns_of, default_order, fit, folded, left_out_note, longest
+
     cells = [[Text(_for_reading(value), style=_style(value)) for value in row] for row in rows]
-    table = Table(box=SIMPLE_HEAD, header_style="bold")
-    for place, name in enumerate(columns):
-        texts = [row[place].plain for row in cells]
-        is_whole = name in _IDS or name in _DRAWN or _are_times(texts)
-        widest = max(map(len, texts), default=0) if is_whole else None
-        table.add_column(name.replace("_", " "), no_wrap=is_whole, min_width=widest)
+    texts = [[cell.plain for cell in row] for row in cells]
+    about = about or longest(names, texts)
+    order = default_order(names, about) if secondary is None else secondary
+    needed = columns_of(names, texts, about=about, secondary=order, is_folded=not is_whole)
+    columns = list(needed)
+    out = console()
+    room = out.width - EDGES
+    widths = fit(columns, room)
+    table = Table(box=SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
+    shown = [place for place, width in enumerate(widths) if width]
+    for place in shown:
+        name = names[place].replace("_", " ")
+        table.add_column(name, width=widths[place], overflow="fold")
     for row in cells:
-        table.add_row(*row)
-    console().print(table)
-
-
-def _are_times(texts: Iterable[str]) -> bool:
-    known = [text for text in texts if text != "-"]
-    return bool(known) and all(map(_SHORT_TIME.fullmatch, known))
+        table.add_row(
+            *(folded(row[place], out, widths[place], is_whole=is_whole) for place in shown)
+        )
+    out.print(table)
+    if note := left_out_note(columns, widths, room):
+        out.print(note, style="dim", markup=False)
 
 
 def _for_reading(value: object) -> str:
@@ -130,13 +157,27 @@ def print_details(document: Mapping[str, Any]) -> None:
     ]
     if on_terminal():
         fields = [(name.replace("_", " ").replace(".", ": "), value) for name, value in fields]
-    print_table(("field", "value"), fields)
+        fields = [(name, value) for name, value in fields if _flat(value, 1) != _NOTHING]
+    print_table(("field", "value"), fields, about="value", secondary=(), is_whole=True)
     for name, rows in tables.items():
         console().print(name.replace("_", " "), markup=False)
         columns = list(dict.fromkeys(column for row in rows for column in row))
         if on_terminal():  # there is little room: what no row has is left out
-            columns = [each for each in columns if any(row.get(each) is not None for row in rows)]
+            # Nor is what each row shares with the thing that is shown.
+            columns = [
+                each
+                for each in columns
+                if any(row.get(each) not in (None, document.get(each)) for row in rows)
+            ] or columns
+            rows = _with_short_ids(rows)
         print_table(columns, ([row.get(column) for column in columns] for row in rows))
+
+
+def _with_short_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    from trackrecord.resources.access.short_ids import shortened_run_ids
+
+    short = shortened_run_ids([each for row in rows if (each := row.get(_RUN))])
+    return [row | {_RUN: short[row[_RUN]]} if row.get(_RUN) else row for row in rows]
 
 
 def _is_table(value: object) -> bool:
@@ -172,6 +213,7 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
         Task,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
     from rich.text import Text
 
@@ -183,8 +225,9 @@ def progress_bar(*, of_bytes: bool = False) -> Progress:
 
     return Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
-        Bytes() if of_bytes else MofNCompleteColumn(),
+        # With the counts of logs it is still one line on a terminal of 80 columns.
+        BarColumn(bar_width=12 if of_bytes else 40),
+        *((Bytes(), TimeRemainingColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         disable=not sys.stderr.isatty(),
@@ -257,11 +300,20 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
 
 
 def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:
-    """Print lines of a name, a value and its drawing, in columns."""
+    """Print lines of a name, a value and its drawing, in columns; a value has the room it needs."""
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table.grid(padding=(0, 2))
-    for name, value, drawn in lines:
-        grid.add_row(name, Text(_flat(value, _CELL_CHARS)), drawn)
-    console().print(grid)
+    from .drawing import recent_end
+
+    out = console()
+    rows = [(name, _flat(value, _CELL_CHARS), drawn) for name, value, drawn in lines]
+    names = max((len(name) for name, _, _ in rows), default=0) + 2
+    values = max((len(value) for _, value, drawn in rows if drawn), default=0) + 2
+    grid = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    grid.add_column(width=names - 2)
+    grid.add_column(overflow="fold")
+    for name, value, drawn in rows:
+        end = recent_end(drawn, out.width - names - values)
+        grid.add_row(name, Text(f"{value:<{values}}{end}" if end else value))
+    out.print(grid)

@@ -75,8 +75,17 @@ def learnt(status: StatusAnswer) -> list[StatusLine]:
         StatusLine("last learnt", iso(status.last_learnt) or "never"),
         StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
         StatusLine("rankings", cached),
+        _defects(status.standing_defects),
         StatusLine("effect of advice", status.effect),
     ]
+
+
+def _defects(standing: Sequence[str]) -> StatusLine:
+    """Return the line of the longest standing defect, and of the number of the others."""
+    if not standing:
+        return StatusLine("standing defects", "none")
+    others = f"; {len(standing) - 1} more (`trackrecord commands list`)" if standing[1:] else ""
+    return StatusLine("standing defects", f"{standing[0]}{others}")
 
 
 def _rate(rates: Sequence[float], what: str) -> str:

@@ -17,6 +17,7 @@ import click
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.text.inert import one_line
 
+from .drawing import recent_end
 from .screen import on_terminal
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from trackrecord.resources.operation.status import StatusAnswer
 
 _MOST_RATES: Final = 30
+_GAP: Final = 2
 # A resized terminal is drawn anew after this time at most.
 _SLICE_S: Final = 0.2
 
@@ -165,10 +167,12 @@ def _view(out: Console, seen: _Seen, title: str, interval_s: float) -> Table:
     end = Text(verdict, style="green" if is_well else "bold red")
     if seen.status is not None:
         lines = [*flow(seen.status, list(seen.rates)), *learnt(seen.status)]
-        grid = Table.grid(padding=(0, 2))
+        grid = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
         fitting = max(0, out.height - 3 - len(end.wrap(out, out.width)))
+        beside = sum(max(len(each[place]) for each in lines) + _GAP for place in (0, 1))
         for line in lines[:fitting]:
-            grid.add_row(line.name, Text(line.value, justify="right"), line.drawn)
+            drawn = recent_end(line.drawn, out.width - beside)
+            grid.add_row(line.name, Text(line.value, justify="right"), drawn)
         view.add_row("")
         view.add_row(grid)
     view.add_row("")

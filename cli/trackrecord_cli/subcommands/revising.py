@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from ..access import own_store, settings_for
+from ..access import TypedId, own_store, settings_for
 from ..arguments.completing import complete
 from ..arguments.decision_options import REASON, signed
 from ..arguments.options import Command, Read, conditions_option
@@ -57,7 +57,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 
     Its success rate stays what it is.
     """
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(competence_id, **given) as (reviser, whole, say):
         say("reinforced", reviser.reinforce(whole(competence_id), amount))
 
 
@@ -67,7 +67,7 @@ def reinforce(competence_id: str, amount: float | None, **given: Any) -> None:  
 @_signed(reason_required=False)
 def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: ANN401 - as above
     """Lower a record's salience, at most to its minimum. Its success rate stays what it is."""
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(competence_id, **given) as (reviser, whole, say):
         say("penalized", reviser.penalize(whole(competence_id), amount))
 
 
@@ -77,7 +77,7 @@ def penalize(competence_id: str, amount: float, **given: Any) -> None:  # noqa: 
 @_signed(reason_required=True)
 def supersede(old_id: str, new_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Put the record NEW in the place of the record OLD, which is selected no longer."""
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(old_id, **given) as (reviser, whole, say):
         say("superseded", *reviser.supersede(whole(old_id), whole(new_id)))
 
 
@@ -97,7 +97,7 @@ def fork(competence_id: str, changes: str, **given: Any) -> None:  # noqa: ANN40
     Its performance starts at nothing: what it does differently has not been tried yet.
     """
     decoded = _changes(changes)
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(competence_id, **given) as (reviser, whole, say):
         say("forked", reviser.fork(whole(competence_id), decoded))
 
 
@@ -120,7 +120,7 @@ def contest(
     if by is None or (other_id is not None and evidence is not None):
         message = "name what contests it: either --record ID or --evidence TEXT"
         raise click.UsageError(message)
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(competence_id, **given) as (reviser, whole, say):
         contested = whole(competence_id)
         if other_id is not None:
             by = whole(other_id)
@@ -132,7 +132,7 @@ def contest(
 @_signed(reason_required=True)
 def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as above
     """Take a record out of selection. It is kept, with its history."""
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(competence_id, **given) as (reviser, whole, say):
         say("retracted", reviser.retract(whole(competence_id)))
 
 
@@ -141,7 +141,7 @@ def retract(competence_id: str, **given: Any) -> None:  # noqa: ANN401 - as abov
 @_signed(reason_required=True)
 def merge(competence_ids: tuple[str, ...], **given: Any) -> None:  # noqa: ANN401 - as above
     """Make one record of several: performance summed, provenance joined; they are retracted."""
-    with _revising(**given) as (reviser, whole, say):
+    with _revising(*competence_ids[:1], **given) as (reviser, whole, say):
         say("merged", reviser.merge([whole(each) for each in competence_ids]))
 
 
@@ -261,9 +261,17 @@ _Whole = Callable[[str], str]
 
 @contextmanager
 def _revising(
-    *, actor: str, reason: str | None, project: str | None, as_json: bool
+    *record_id: str, actor: str, reason: str | None, project: str | None, as_json: bool
 ) -> Iterator[tuple[Reviser, _Whole, _Say]]:
-    """Open one transaction; its messages are printed once it is committed."""
+    """Open one transaction; its messages are printed once it is committed.
+
+    Args:
+        record_id: the id of a record, whose project it is where none is named.
+        actor: who revises.
+        reason: why.
+        project: the project that was named, if any.
+        as_json: whether the messages are JSON.
+    """
     from trackrecord.resources.experience.competences import revising
     from trackrecord.store.competences.revise import Signed
 
@@ -273,8 +281,9 @@ def _revising(
     def say(action: str, *records: Competence) -> None:
         said.append((action, records))
 
+    about = TypedId(record_id[0], ("record",)) if record_id else None
     with (
-        own_store(project) as name,
+        own_store(project, about) as name,
         revising(name, by=by.actor, reason=by.rationale) as revision,
     ):
         yield *revision, say

@@ -107,6 +107,8 @@ def _print_recommended(found: RecommendedProcedures) -> None:
             )
             for each in found.candidates
         ),
+        about="tools",
+        secondary=("status", "share"),
     )
     if not found.similar:
         click.echo(
@@ -141,6 +143,8 @@ def _print_selected(selection: SelectionResult) -> None:
             )
             for each, record in zip(answer.candidates, selection.records, strict=True)
         ),
+        about="recipe",
+        secondary=("recency", "success", "applicability", "status"),
     )
     more = "; more information is needed" if answer.choice.needs_more else ""
     click.echo(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..access import own_store
+from ..access import TypedId, own_store
 from ..arguments.completing import complete
 from ..arguments.options import Read, json_option, project_option
 from ..output.screen import print_json
@@ -50,7 +50,7 @@ def tag(
     """
     from trackrecord.resources.experience.patterns import tag_pattern
 
-    with own_store(project) as name:
+    with own_store(project, TypedId(pattern_id, ("pattern",))) as name:
         tagged = tag_pattern(pattern_id, add=add, remove=remove, project=name)
     if as_json:
         print_json(tagged.to_document())

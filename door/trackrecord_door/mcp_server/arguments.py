@@ -92,11 +92,8 @@ class OutcomeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(max_length=_LONGEST_TASK, description="The task, in the words in which it was asked."),
     ] = ""
     outcome_source: Annotated[
-        Literal["explicit", "tests", "evaluator"],
-        Meta(
-            description="How the success is known: tests (a check ran), evaluator (somebody "
-            "judged it), explicit (you say so)."
-        ),
+        Literal["explicit", "tests"],
+        Meta(description="How the success is known: tests (a check ran), explicit (you say so)."),
     ] = "explicit"
     strategy: Annotated[
         str,

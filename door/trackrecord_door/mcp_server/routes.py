@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.learning.numbers.speakers import LOCAL
+from trackrecord.learning.numbers.speaker_names import LOCAL
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord_capture.agents.installed import read_installed
 from trackrecord_capture.projects import run_projects

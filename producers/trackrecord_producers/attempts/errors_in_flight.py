@@ -66,7 +66,7 @@ def record_error(
 
     Args:
         task_id: the task.
-        type: what kind of error it is; None to have it classified.
+        type: what kind of error it is; None to have it classified, as a type is that is none.
         message: what happened: a text, or an exception, which says where by itself.
         stack_trace: where it happened.
         tool_name: the tool that was used.
@@ -107,6 +107,11 @@ def report_error(
 ) -> str | None:
     """Record an error that no attempt of this process counts, as `is_counted` shows."""
     try:
+        if type is not None and type not in ERROR_TYPES:
+            # What went wrong is worth more than what somebody calls it.
+            known = ", ".join(ERROR_TYPES)
+            _notices.say("error_type", f"an error's type is one of {known}; it is classified")
+            type = None  # noqa: A001 - as above
         if isinstance(error, BaseException) and stack_trace is None:
             stack_trace = where(error)
         message = describe_error(error, MOST_CHARS)

@@ -48,6 +48,9 @@ def build_body(
     # The time between two readings of a clock is a float: by far the most frequent coercion.
     if fields.get("duration_ms").__class__ is float:
         fields["duration_ms"] = as_count("duration_ms", fields["duration_ms"], say)
+    strategy = fields.get("strategy")
+    if strategy.__class__ is str and not any(map(str.isalnum, strategy)) and strategy.strip():
+        say("nameless strategy", "a strategy without a letter or a digit: nothing is learnt of it")
     _complete(fields, project)
     try:
         return _named(*_written(fields, max_bytes))

@@ -45,8 +45,7 @@ class CodexTeller:
             delegate_tool="spawn_agent",
             wait_tool="wait_agent",
             hides_errands=code_mode,
-            untold={"a sub-agent checks what it edited": "it works beside its parent"}
-            | dict.fromkeys(
+            untold=dict.fromkeys(
                 ("killed in a call", "killed in a call, and told to go on") if code_mode else (),
                 "a script does not tell what it was about to run",
             ),
@@ -209,6 +208,8 @@ class Rollout:
         told = {"message": step.errand}
         call = self._call("spawn_agent", told, scripted=False)
         child = Rollout(self._sessions, _CHILD, code_mode=self._code_mode, parent=self._thread)
+        # Both work at one time, by one clock.
+        child._numbers = self._numbers
         child.turn("child-turn-1", "" if self._code_mode else step.errand, self._turn)
         if self._code_mode:
             child._item("agent_message", author="/root", content=[{"type": "encrypted_content"}])

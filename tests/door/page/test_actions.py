@@ -2,12 +2,17 @@
 
 import time
 
+import trackrecord
 from tests.door.page.browsing import sign_in
 from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.resources.operation.dead_letters import read_letters
-from trackrecord.store.database.engine import reading
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
+from trackrecord.store.database.engine import reading, writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.wire.hint import HintBody
 
 OWN = "advised"
+NOW = 1_772_884_800.0
 
 
 def effect_of(store):
@@ -48,6 +53,79 @@ def test_entries_are_withdrawn_and_restored(window, shown_store):
     look.click("Restore it")
     assert "handed out again" in look.said()
     assert effect_of(shown_store).decisions.withdrawn == ()
+    assert look.take_wrong() == []
+
+
+def test_a_command_is_dismissed_and_restored(window, shown_store):
+    """With who and why; the list does without it until it is restored."""
+    failing = {
+        "tool": "shell", "args": {"command": "rtk bun run test"}, "ok": False,
+        "error": "error: unrecognized subcommand 'bun'",
+    }  # fmt: skip
+    sessions = [
+        {"outcome_id": f"r{n}", "task_id": f"r{n}", "success": None,
+         "metadata": {"session": f"r{n}"}, "tool_graph": [failing]}
+        for n in range(3)
+    ]  # fmt: skip
+    shown_store.teach("launched", sessions)
+    with shown_store.calls("launched"):
+        (command,) = trackrecord.list_commands()
+    look = window()
+    look.open(f"/commands/{command.id}?project=launched")
+    look.click("Dismiss")
+    look.page.get_by_label("Reason").fill("It is known")
+    look.page.get_by_label("By", exact=True).fill("Ada")
+    look.click("Dismiss it")
+    assert look.said().endswith(": dismissed")
+    with shown_store.calls("launched"):
+        assert trackrecord.list_commands() == []
+        (change,) = trackrecord.show_command(command.id).history
+    assert (change.action, change.by, change.reason) == ("dismiss", "Ada", "It is known")
+    look.click("Restore")
+    look.click("Restore it")
+    with shown_store.calls("launched"):
+        assert [each.id for each in trackrecord.list_commands()] == [command.id]
+    assert look.take_wrong() == []
+
+
+def test_a_hint_that_hurts_is_restored(window, shown_store):
+    """By a person, on the page that says that it was withdrawn."""
+    entry = "known failure: line <b>make</b> test"
+    hurts = []
+    for number in range(200):
+        fails = number % 10 < (8 if number % 2 == 0 else 2)
+        calls = [
+            {"tool": "shell:make", "args": {"command": "<b>make</b> test"}, "ok": not fails,
+             "timestamp": NOW + 2, **({"error": "make: no rule"} if fails else {})}
+            for _ in range(2)
+        ]  # fmt: skip
+        hurts.append(
+            {"outcome_id": f"h{number}", "task_id": f"h{number}", "success": None,
+             "timestamp": NOW + 60, "metadata": {"session": f"h{number}"}, "tool_graph": calls}
+        )  # fmt: skip
+    shown_store.teach("hinted", hurts)
+    bodies = [
+        HintBody(
+            session=f"h{number}", entry=entry, kind="known failure", given=number % 2 == 0,
+            probability=0.5, project="hinted", at=NOW, tool="shell:make",
+        )
+        for number in range(200)
+    ]  # fmt: skip
+    with writing(shown_store.engine) as connection:
+        received = [ReceivedHint(each, each.session, NOW) for each in bodies]
+        record_hints(connection, ensure_projects(connection, ["hinted"]), received)
+    look = window()
+    look.open("/effect?project=hinted")
+    assert f"Not told any more, for it hurts: {entry}" in look.text("main")
+    look.click("Restore")
+    look.page.get_by_label("Reason").fill("The tool was mended")
+    look.click("Restore it")
+    assert "handed out again" in look.said()
+    assert "Not told any more" not in look.text("main")
+    with reading(shown_store.engine) as connection:
+        found = measure_effect(connection, "hinted", setting=0.0)
+    assert (found.hints.points, found.hints.withdrawn) == (200, ())
+    assert found.decisions.entries[entry].reason == "The tool was mended"
     assert look.take_wrong() == []
 
 

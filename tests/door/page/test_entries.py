@@ -11,6 +11,11 @@ import pytest
 import trackrecord
 from tests.door.page.shown_store import FLEET
 from tests.support.no_tls import NO_TLS
+from trackrecord.store.advice.hints import ReceivedHint, record_hints
+from trackrecord.store.database.engine import writing
+from trackrecord.store.intake.intake import ensure_projects
+from trackrecord.wire.hint import HintBody
+from trackrecord_worker.caching.advise import Adviser
 
 DAY = 86_400.0
 
@@ -314,3 +319,76 @@ def test_pages_stay_small_in_a_large_project(page_door, shown_store):
         assert len(html.encode()) <= 200_000
     status, html = get(page_door, "/patterns", project="large")
     assert (status, len(html.encode()) <= 200_000) == (200, True)
+
+
+def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door, shown_store):
+    """Until it runs again, which is said, too; for a past moment, as it was then."""
+    project = "defects"
+    error = "error: <b>unrecognized</b> subcommand 'bun'"
+
+    def session(number, *, ok=False):
+        call = {
+            "tool": "shell:bun test", "args": {"command": "rtk bun run test"}, "ok": ok,
+            "error": None if ok else error,
+            "checks": [{"kind": "test", "state": "passed" if ok else "not started",
+                        "line": "rtk bun run test", "is_whole": True}],
+        }  # fmt: skip
+        return outcome(
+            number, outcome_id=f"defect-{number}", days_ago=9.0 - number, tool_graph=[call],
+            captured_from="transcript", metadata={"session": f"s{number}"},
+        )  # fmt: skip
+
+    def learn(*sessions):
+        shown_store.teach(project, sessions)
+        adviser = Adviser(shown_store.engine, shown_store.client, shown_store.settings)
+        adviser.advise(project, force=True)
+        return unescape(get(page_door, "/", project=project)[1])
+
+    assert "What has not run for long" not in learn(*(session(n) for n in range(4)))
+    html = learn(session(4))
+    assert "What has not run for long" in html
+    assert "`rtk bun run test` never ran: it failed in each of 5 sessions since" in html
+    assert "standing defect" in html
+    assert "<b>unrecognized" not in get(page_door, "/", project=project)[1]
+    (defect,) = {found for found in linked(html, "/commands") if found}
+    status, entry = get(page_door, f"/commands/{defect}", project=project)
+    assert status == 200
+    assert {f"defect-{n}" for n in range(5)} == set(linked(entry, "/runs"))
+    html = learn(session(5, ok=True))
+    assert "What has not run for long" not in html
+    assert "runs again" in html
+    assert "before, it failed in each of 5 sessions" in html
+    past = time.time() - 4.5 * DAY
+    assert "never ran: it failed in each of 5" in get(page_door, "/", project=project, at=past)[1]
+
+
+def test_the_page_of_the_effect_says_what_hints_did(page_door, shown_store):
+    """How many were left to chance, and how many more it takes."""
+    project = "hinted"
+    shown_store.teach(project, [outcome(0, outcome_id="hinted-0")])
+    assert "Hints at failures" not in get(page_door, "/effect", project=project)[1]
+    now = time.time()
+    with writing(shown_store.engine) as connection:
+        rows = ensure_projects(connection, [project])
+        record_hints(
+            connection,
+            rows,
+            [
+                ReceivedHint(
+                    HintBody(
+                        project=project, session=f"s{n}", agent="", source="claude-code",
+                        entry="known failure: line x", kind="known failure", at=now - 60.0,
+                        given=bool(n % 2), probability=0.5, key="line x", check="test",
+                        tool="shell:x", text="x",
+                    ),
+                    f"h{n}",
+                    now,
+                )
+                for n in range(6)
+            ],
+        )  # fmt: skip
+    html = unescape(get(page_door, "/effect", project=project)[1])
+    assert "Hints at failures" in html
+    assert "6 hints at failures were left to chance, 0 in sessions on record." in html
+    assert "Too few to say whether they help." in html
+    assert "more until a difference of 35 points would show in four of five projects" in html

@@ -21,7 +21,7 @@ def call(tool, start, took_ms, *, ok=True):
         "ok": ok,
         "timestamp": NOW - 100 + start,
         "duration_ms": took_ms,
-        "args": {"query": "Zürich"},
+        "args": {"query": "Zürich", "city": 7},
         "error": None if ok else "no seat is left",
     }
 
@@ -48,7 +48,8 @@ def outcomes():
             call("search_hotels", 4, 4000),
             call("book", 11, 2000, ok=False),
         ],
-        "grounds": [{"kind": "result", "says": "the booking is missing"}],
+        "instruction": "Book a seat,\nthen a HOTEL by the lake.",
+        "grounds": [{"kind": "result", "says": "the booking is missing", "call": 3}],
         "outcome_source": "evaluator",
         "memory_ids": ["m1"],
         "patterns": ["asks first"],
@@ -84,11 +85,16 @@ def test_runs_are_filtered_paged_and_opened(window, project):
     look.page.check("[name=failed]")
     look.click("Show")
     assert rows.count() == 1
+    assert look.text("main tbody a") == "Book a seat, then a HOTEL by the lake."
     look.page.locator("main tbody a").click()
+    assert look.text("h1") == "Book a seat, then a HOTEL by the lake."
+    numbers = look.page.locator("td.numeric.narrow").all_inner_texts()
+    lines = look.page.locator("td.tool code").all_inner_texts()
+    assert (numbers, lines) == (["1", "2", "3", "4"], ["Zürich"] * 4)
     main = look.text("main")
     for words in (
         "did not reach its goal, as an evaluator found",
-        "the booking is missing",
+        "the booking is missing (call 4)",
         "✕ failed: no seat is left",
         "in parallel",
         "asks-first",
@@ -126,6 +132,9 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
         ("tool=book", 1),
         ("tool=search&failed=yes", 0),
         ("task=task-b", 1),
+        ("text=hotel+by", 1),
+        ("text=find+A&verdict=failure&source=searcher", 12),
+        ("text=no+such+text", 0),
         ("tool=nothing", 0),
     ],
 )
@@ -164,7 +173,7 @@ def test_what_an_agent_would_get_follows_the_task_and_the_budget(window, project
     look.open(f"/prompt?project={project}")
     look.page.fill("[name=task]", "Find a flight to Zürich on Friday")
     look.click("Show what an agent would get")
-    assert "sold out by Wednesday" in look.text("pre.handed")
+    assert "sold out by Wednesday" in look.text("main pre")
     assert "similarity" in look.text("[aria-label='Lines that are in, and why']")
     assert "Memories" in look.text("[aria-label='Tokens by section']")
     slider = look.page.locator("[name=budget]")
@@ -207,3 +216,20 @@ def test_the_prompt_page_reads_the_cache_over_one_connection(shown_store, http, 
     for _ in range(20):
         assert http.get(path).status_code == 200
     assert shown_store.client.info("stats")["total_connections_received"] - before < 20
+
+
+def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, http):
+    """Of a month that was imported half a year later, too, unless another range is chosen."""
+    name, day = "imported", 86_400
+    told = [
+        {"task_id": f"t{n}", "success": [True, True, True, False, None][n % 5], "timestamp": at}
+        for n, at in enumerate(NOW - (180 + n) * day for n in range(10))
+    ]
+    shown_store.teach(name, told)
+    page = http.get(f"/?project={name}").text.split("<main")[1]
+    assert "75% of tasks succeeded" in page
+    assert "6 of the 8 with a verdict; how 2 more ended, nobody knows" in page
+    assert page.index("of tasks succeeded") < page.index("What changed") < page.index("the loop")
+    assert "<strong>a year</strong>" in page
+    assert "Outcomes by day: 10 in all" in page
+    assert "No task ended in this time" in http.get(f"/?project={name}&days=30").text

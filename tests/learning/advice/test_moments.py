@@ -65,12 +65,20 @@ def sessions(*each, machine="", start=0):
     ]  # fmt: skip
 
 
-def known(runs):
-    """The facts of runs, as they come out of the cache."""
+def counted(runs):
+    """The facts of runs."""
     history = CallHistory()
     for run in runs:
         history.add(run)
-    return decode_moments(encode_moments(MomentDocument(repositories={"": history.facts()}))).of("")
+    return history.facts()
+
+
+def known(runs):
+    """The facts of runs, as they come out of the cache."""
+    document = MomentDocument(repositories={"": counted(runs)}, points=3, withdrawn=("x",))
+    cached = decode_moments(encode_moments(document))
+    assert (cached.points, cached.withdrawn) == (3, ("x",))
+    return cached.of("")
 
 
 def hints(runs, *calls, machine="", agent=""):
@@ -221,12 +229,24 @@ def test_commands_are_shown_as_a_maintainer_would():
     )
     assert (broken.state, broken.is_standing) == (CommandState.NEVER_RAN, True)
     assert runs_now.text == "tests run with `bun run test`: in 10 sessions (10 times, last 6 March)"
-    facts = known(runs)
+    facts = counted(runs)
     assert list(standing_lines(facts, NOW)) == [""]
     assert broken.id == command_id("", "test", "rtk bun run test")
     without = facts_without(facts, "", {broken.id})
     assert standing_lines(without, NOW) == {}
     assert hint_after(without, RTK, ERROR, SessionCalls(), now=NOW).kind is HintKind.LINE
+
+
+def test_a_line_behind_a_launcher_is_the_same_line():
+    """Where the line runs in more sessions without it; one in another folder is another line."""
+    wrapped, moved = check("rtk test bun run test"), check("cd web && bun run test")
+    runs = sessions([BUN, wrapped, moved], [BUN, wrapped], [BUN])
+    found = {each.line: each.is_wrapped for each in commands_of(runs, now=NOW)}
+    assert found == {
+        "bun run test": False, "rtk test bun run test": True, "cd web && bun run test": False,
+    }  # fmt: skip
+    alone = commands_of(sessions([wrapped], [wrapped], [BUN]), now=NOW)
+    assert not any(each.is_wrapped for each in alone)
 
 
 def test_what_has_to_run_first_is_told():
@@ -251,6 +271,13 @@ def test_a_replay_knows_nothing_of_the_future():
     assert found == replay(runs)
     assert found.hints == {"known failure": 1, "line that runs": 3}
     assert (found.silent.part, found.silent.whole, found.most) == (2, 6, 1)
+    assert found.silent_elsewhere == found.silent
+    lot = replay(sessions(*[[BUN]] * 6, *[[RTK]] * 13))
+    assert (lot.silent.part, lot.silent.whole) == (6, 19)
+    # From the tenth session on the defect stands: three sessions are told of it.
+    assert (lot.silent_elsewhere.part, lot.silent_elsewhere.whole) == (6, 16)
+    entry, share = lot.by_entry[0]
+    assert (entry, share.part, share.whole) == ("line that runs: test", 13, 19)
     assert found.right["line that runs"].part == found.right["line that runs"].whole == 3
     assert (found.first_failures.part, found.first_failures.whole) == (4, 4)
     assert (found.unverified.part, found.unverified.whole) == (1, 1)

@@ -140,6 +140,7 @@ class HintEffect:
         points: how many hints were left to chance.
         waiting: those of which the session is not on record yet.
         needed: how many more points show a difference of 35 in four of five projects.
+        restored: the entries that a person restored, who has the last word.
     """
 
     overall: tuple[HintComparison, ...] = ()
@@ -147,12 +148,14 @@ class HintEffect:
     points: int = 0
     waiting: int = 0
     needed: int = 0
+    restored: frozenset[str] = frozenset()
 
     @property
     def harmful(self) -> tuple[str, ...]:
-        """The entries whose whole sequence lies below 0, in order."""
+        """The entries whose whole sequence lies below 0, in order, without restored ones."""
         found = (self.entries or {}).items()
-        return tuple(sorted(entry for entry, each in found if each.interval.is_below_zero))
+        below = (entry for entry, each in found if each.interval.is_below_zero)
+        return tuple(sorted(entry for entry in below if entry not in self.restored))
 
 
 def hint_effect_of(
@@ -358,7 +361,10 @@ def hint_conclusion(found: HintEffect) -> list[str]:
             f"About {found.needed} more until a difference of {100 * WORTH_KNOWING:.0f} points "
             "would show in four of five projects; a smaller one needs many more."
         )
-    lines += [f"Not told any more, for it hurts: {entry}." for entry in found.harmful]
+    lines += [
+        f"Not told any more, for it hurts: {entry} (`trackrecord effect --restore` brings it back)."
+        for entry in found.harmful
+    ]
     return lines
 
 

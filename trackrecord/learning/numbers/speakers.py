@@ -10,24 +10,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from .checks import require
+from .speaker_names import PERSON
 from .tolerance import COUNT, RATIO
 from .verdict_counts import VerdictCounts
-
-# Speakers that no source can name: "@" begins none of those.
-PERSON: Final = "@person"
-LOCAL: Final = "@local"
-TOKEN: Final = "@token:"  # noqa: S105 - not a secret
 
 # An agent's own word, and a guess, against tests, evaluators and people.
 CLAIM_WEIGHT: Final = 0.5
 # With few speakers no share is smaller than this many even ones.
 _EVEN_SHARES: Final = 1.5
-
-
-def speaker_named(source: str | None) -> str:
-    """Return the speaker of a source's name; it cannot take a name that belongs to another kind."""
-    name = source or ""
-    return f"@{name}" if name[:1] == "@" else name
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class Composition:
             candidate = taken.candidate
             entry = learnt.get(id(candidate))
             text = wording.reworded(entry, candidate.text, language, names)
-            if text not in wording.said:
+            if text not in wording.said and not wording.is_told(entry):
                 candidate = msgspec.structs.replace(candidate, text=text)
                 entries.append(msgspec.structs.replace(taken, candidate=candidate))
         return render(entries, language, is_record=wording.is_record)

@@ -281,6 +281,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         tool_names: by coding agent, its own names of tools by the words that they are on record
             with: "apply_patch" for "edit".
         standing: what the start of a session says of checks that do not start, by machine.
+        standing_lessons: the ids of the lessons that tell the same.
     """
 
     project: str
@@ -297,6 +298,7 @@ class AdviceDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     agents: dict[str, tuple[str, ...]] = {}
     tool_names: dict[str, dict[str, str]] = {}
     standing: dict[str, str] = {}
+    standing_lessons: tuple[str, ...] = ()
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

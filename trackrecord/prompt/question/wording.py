@@ -23,11 +23,17 @@ class Wording:
         is_record: whether headings and lines tell what happened, and never what to do.
         quotes_one_agent: whether the words of an error are quoted that one agent alone reported.
         said: lines that the reader has seen before, and that are not repeated.
+        told_lessons: the ids of lessons whose fact the reader is told in another line.
     """
 
     is_record: bool = False
     quotes_one_agent: bool = True
     said: frozenset[str] = frozenset()
+    told_lessons: frozenset[str] = frozenset()
+
+    def is_told(self, entry: object) -> bool:
+        """Return whether the reader is told an entry's fact in another line."""
+        return isinstance(entry, LessonEntry) and entry.id in self.told_lessons
 
     def reworded(
         self,

@@ -20,7 +20,7 @@ import redis
 
 from trackrecord.embeddings.packed import PackedVectors, decode_vectors
 from trackrecord.errors import SettingsError
-from trackrecord.learning.advice.moments.facts import MomentDocument, decode_moments
+from trackrecord.learning.advice.moments.facts import CachedMoments, decode_moments
 from trackrecord.learning.advice.rules import Explore
 from trackrecord.learning.text.language import Language
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
@@ -83,7 +83,7 @@ class RankingsReader:
     # By project: what was decoded last. Most prompts are written while nothing has changed, and
     # then a few bytes are read instead of some hundred thousand.
     _last: dict[str, Cached] = field(default_factory=dict)
-    _moments: OrderedDict[str, tuple[bytes | None, MomentDocument]] = field(
+    _moments: OrderedDict[str, tuple[bytes | None, CachedMoments]] = field(
         default_factory=OrderedDict
     )
     _retry_at: float = 0.0
@@ -178,25 +178,25 @@ class RankingsReader:
         self._last[project] = found
         return found
 
-    def moments(self, project: str) -> MomentDocument:
+    def moments(self, project: str) -> CachedMoments:
         """Return what is told at failures, as it is now; nothing without Redis; never raises.
 
         It is decoded once for each change: in between a few bytes are read.
         """
         if time.monotonic() < self._retry_at:
-            return MomentDocument()
+            return CachedMoments()
         try:
             if self._client is None:
                 self._client = agent_client(self.settings)
-            stamp, document = self._moments.get(project, (None, MomentDocument()))
+            stamp, document = self._moments.get(project, (None, CachedMoments()))
             if stamp is None or stamp != read_moments_stamp(self._client, self.settings, project):
                 stamp, data = read_moments(self._client, self.settings, project)
-                document = MomentDocument() if data is None else decode_moments(data)
+                document = CachedMoments() if data is None else decode_moments(data)
         except msgspec.DecodeError:
-            return MomentDocument()
+            return CachedMoments()
         except (redis.RedisError, OSError, ValueError):
             self._retry_at = time.monotonic() + self.settings.retry_after_s
-            return MomentDocument()
+            return CachedMoments()
         self._moments[project] = stamp, document
         while len(self._moments) > _MOST_PROJECTS:
             self._moments.popitem(last=False)

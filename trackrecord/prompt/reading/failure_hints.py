@@ -14,7 +14,7 @@ import msgspec
 
 from trackrecord.learning.advice.assignment import is_told
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
-from trackrecord.learning.advice.moments.facts import MomentDocument
+from trackrecord.learning.advice.moments.facts import CachedMoments, MomentDocument
 from trackrecord.learning.advice.moments.hints import (
     Hint,
     SessionCalls,
@@ -112,7 +112,7 @@ class FailureHints:
     def decide(
         self,
         project: str,
-        document: MomentDocument,
+        document: MomentDocument | CachedMoments,
         failed: FailedCall,
         probability: Callable[[int], float],
         earlier: Callable[[], Iterable[TriedCall] | None] = lambda: None,
@@ -180,7 +180,11 @@ class FailureHints:
 
 
 def _hint(
-    document: MomentDocument, failed: FailedCall, error: str, session: SessionCalls, now: float
+    document: MomentDocument | CachedMoments,
+    failed: FailedCall,
+    error: str,
+    session: SessionCalls,
+    now: float,
 ) -> Hint | None:
     found = argument_hint(
         document.arguments, failed.call, failed.arguments, session, agent=failed.agent

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from types import MappingProxyType
 
-from trackrecord.learning.advice.moments.facts import MomentDocument
+from trackrecord.learning.advice.moments.facts import CachedMoments
 from trackrecord.learning.memories.rules import MemoryType
 from trackrecord.learning.memories.texts import memory_line
 from trackrecord.learning.patterns.maturity import Maturity
@@ -47,9 +47,9 @@ class FixedRankings(RankingsReader):
             return Cached(problem="nothing is learnt yet")
         return Cached(self.given)
 
-    def moments(self, project: str) -> MomentDocument:  # noqa: ARG002 - of any project
+    def moments(self, project: str) -> CachedMoments:  # noqa: ARG002 - of any project
         """Return nothing: a test gives entries, and no history of calls."""
-        return MomentDocument()
+        return CachedMoments()
 
 
 @contextmanager

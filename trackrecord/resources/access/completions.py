@@ -21,7 +21,9 @@ MOST: Final = 50
 # Of the newest outcomes: there is no index by task.
 _TASKS_FROM: Final = 2000
 
-_COLUMNS: Final = {
+# By kind: the column of the ids, and that of their project.
+STORED_IDS: Final = {
+    "pattern": (patterns.c.slug, patterns.c.project_id),
     "record": (competence_history.c.competence_id, competence_history.c.project_id),
     "memory": (memories.c.memory_id, memories.c.project_id),
     "outcome": (outcomes.c.outcome_id, outcomes.c.project_id),
@@ -48,7 +50,7 @@ def completions(connection: Connection, kind: str, project: str, typed: str) -> 
     project_id = project_row(connection, project)
     if kind in _READS:
         return _READS[kind](connection, project_id, typed)
-    column, of_project = _COLUMNS[kind]
+    column, of_project = STORED_IDS[kind]
     return _from(connection, column, of_project == project_id, typed)
 
 

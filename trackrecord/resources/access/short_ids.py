@@ -3,6 +3,7 @@
 What stands for no id is said to be unknown, with the nearest known id.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
@@ -16,6 +17,7 @@ from trackrecord.learning.text.spelling import closest_id
 FEWEST_CHARS: Final = 4
 _MOST_NAMED: Final = 5
 _SHOWN_CHARS: Final = 8
+_PROMPT_CHARS: Final = 4
 # The number of ids of each sort that a mistyped one is compared with; a table may have millions.
 _MOST_COMPARED: Final = 500
 # Ids of competence records all begin alike, so what follows counts as a beginning, too.
@@ -45,6 +47,11 @@ def only_match(given: str, matches: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def beginnings(given: str) -> tuple[str, ...]:
+    """Return what an id begins with for which a text may stand."""
+    return given, *(common + given for common in _COMMON_BEGINNINGS)
+
+
 def ids_beginning_with(
     connection: Connection, column: Column[str], where: ColumnElement[bool], given: str
 ) -> list[str]:
@@ -63,10 +70,7 @@ def ids_beginning_with(
         return [whole]
     if len(given) < FEWEST_CHARS:
         return []
-    begins = [
-        func.substr(column, 1, len(start)) == start
-        for start in (given, *(common + given for common in _COMMON_BEGINNINGS))
-    ]
+    begins = [func.substr(column, 1, len(start)) == start for start in beginnings(given)]
     query = select(column).where(where, or_(*begins)).distinct().order_by(column)
     return list(connection.execute(query.limit(_MOST_NAMED + 1)).scalars())
 
@@ -167,13 +171,21 @@ def ids_next_to(
     connection: Connection, column: Column[str], where: ColumnElement[bool], ids: Iterable[str]
 ) -> list[str]:
     """Return the ids that sort right before and after each of some: no other begins more alike."""
+    return [
+        each for some_id in ids for each in ids_around(connection, column, where, some_id, some_id)
+    ]
+
+
+def ids_around(
+    connection: Connection, column: Column[str], where: ColumnElement[bool], first: str, last: str
+) -> list[str]:
+    """Return the id that sorts right before one text, and the id that sorts right after another."""
     found: list[str] = []
-    for some_id in ids:
-        for query in (
-            select(column).where(where, column < some_id).order_by(column.desc()),
-            select(column).where(where, column > some_id).order_by(column),
-        ):
-            found += connection.execute(query.limit(1)).scalars()
+    for query in (
+        select(column).where(where, column < first).order_by(column.desc()),
+        select(column).where(where, column > last).order_by(column),
+    ):
+        found += connection.execute(query.limit(1)).scalars()
     return found
 
 
@@ -182,13 +194,63 @@ def shortened(ids: Sequence[str]) -> dict[str, str]:
 
     Each has at least eight characters after what all ids of its kind begin with.
     """
+    return {
+        some_id: some_id[: max(len(short), _fewest_shown(some_id))]
+        for some_id, short in _shortest(ids, 1).items()
+    }
+
+
+def _shortest(ids: Sequence[str], least: int) -> dict[str, str]:
+    """Return the shortest beginning of each that no other of them has, from a length on."""
     ordered = sorted(set(ids))
     short = {}
     for place, some_id in enumerate(ordered):
         neighbours = ordered[max(0, place - 1) : place] + ordered[place + 1 : place + 2]
         shared = max((_shared(some_id, other) for other in neighbours), default=0)
-        short[some_id] = some_id[: max(shared + 1, _fewest_shown(some_id))]
+        short[some_id] = some_id[: max(shared + 1, least)]
     return short
+
+
+def shortened_run_ids(ids: Sequence[str]) -> dict[str, str]:
+    """Return each id of a run as a table shows it: `540a8f92:7210` for one that was captured.
+
+    The id of a captured run is its agent, its session and its prompt, with colons between them:
+    too long for a table, and one session's ids all begin alike. The agent is left out, the session
+    and the prompt are each the shortest beginning that no other of them has. Other ids are
+    shortened as they are elsewhere.
+    """
+    parts = {some_id: some_id.split(":", 2) for some_id in ids if some_id.count(":") > 1}
+    prompts: dict[str, list[str]] = {}
+    for _, session, prompt in parts.values():
+        prompts.setdefault(session, []).append(prompt)
+    sessions = shortened([*prompts])
+    ends = {session: _shortest(own, _PROMPT_CHARS) for session, own in prompts.items()}
+    return shortened([some_id for some_id in ids if some_id not in parts]) | {
+        some_id: f"{sessions[session]}:{ends[session][prompt]}"
+        for some_id, (_, session, prompt) in parts.items()
+    }
+
+
+def run_ids_by_parts(
+    connection: Connection, column: Column[str], where: ColumnElement[bool], given: str
+) -> list[str]:
+    """Return the ids of captured runs that a short id with a colon may stand for; see above.
+
+    It reads the index of a project's ids, so it is for what no id begins with.
+    """
+    session, _, prompt = given.partition(":")
+    if len(given) < FEWEST_CHARS or not session or not prompt or "\0" in given:
+        return []
+    query = select(column).where(
+        where,
+        column.contains(f":{session}", autoescape=True),
+        column.contains(f":{prompt}", autoescape=True),
+    )
+    wanted = re.compile(f"[^:]+:{re.escape(session)}[^:]*:({re.escape(prompt)}.*)", re.DOTALL)
+    known = connection.execute(query.distinct().limit(_MOST_COMPARED)).scalars()
+    found = {some_id: match[1] for some_id in known if (match := wanted.fullmatch(some_id))}
+    exact = [some_id for some_id, ending in found.items() if ending == prompt]
+    return exact or [*found]
 
 
 def _fewest_shown(some_id: str) -> int:

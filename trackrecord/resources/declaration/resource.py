@@ -152,12 +152,17 @@ class Operation(Struct, frozen=True):
             those of all projects that the caller may see; "none": it is about no project.
         needs_store: whether the call reads or changes the database.
         sorting: what its list can be sorted by.
+        rank: returns what its list is ordered by when no order is asked for, the smallest first;
+            None where a list of several projects makes no sense.
         in_pages: whether its list has a limit for people and is answered in pages over HTTP.
         pages_in_order: whether the call's `after` goes on in the order that its `sort` asks for.
         total: counts what such a list holds without a limit, or returns None where that would take
             long; where it is missing, all is read.
         columns: of its table: names of fields, or of `cells`.
         terminal_columns: those that people on a terminal are shown instead.
+        about: the column of a list that holds what its entries are about: a name, a task's text;
+            it gets the room on a terminal.
+        secondary: the columns that a narrow terminal is not shown, the first one first.
         cells: by column, what returns the cell of an answer.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list; where it is missing,
@@ -175,11 +180,14 @@ class Operation(Struct, frozen=True):
     scope: Literal["project", "all", "none"] = "project"
     needs_store: bool = True
     sorting: Sorting[Any] | None = None
+    rank: Callable[[Any], Any] | None = None
     in_pages: bool = False
     pages_in_order: bool = False
     total: Callable[..., int | None] | None = None
     columns: tuple[str, ...] = ()
     terminal_columns: tuple[str, ...] = ()
+    about: str = ""
+    secondary: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     nothing: str = ""
     in_words: Callable[[Any], str] | None = None

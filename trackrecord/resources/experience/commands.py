@@ -84,7 +84,7 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
     ) -> Self:
         """Return what was counted as an answer."""
         counted = fields_of(command)
-        for name in ("key", "outcomes", "is_whole"):
+        for name in ("key", "outcomes", "is_whole", "is_wrapped"):
             del counted[name]
         return cls(**counted, dismissed=dismissed, _command=command, **more)
 
@@ -152,8 +152,8 @@ def commands_in(
         it: a reading transaction.
         kind: only commands of this kind.
         state: only commands in this state.
-        everything: whether dismissed ones are returned, too, and those of one session that run on a
-            part.
+        everything: whether dismissed ones are returned, too, those of one session that run on a
+            part, and those that run in more sessions without their launcher.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -169,8 +169,8 @@ def commands_in(
 
 
 def _is_passing(command: Command) -> bool:
-    """Return whether one session made it for a part of the work: hardly anybody makes it again."""
-    return command.sessions < _FEW and not command.is_whole
+    """Return whether it is a line for part of the work or a wrapped one, which few run again."""
+    return command.is_wrapped or (command.sessions < _FEW and not command.is_whole)
 
 
 def _all_commands(it: Transaction) -> list[CommandAnswer]:
@@ -212,7 +212,7 @@ def _whole_id(given: str, known: Collection[str], project: str) -> str:
         given,
         matching(given, known),
         f"project {project!r} has no command {given!r}",
-        hint="`trackrecord commands list --all` shows its commands",
+        hint="`trackrecord commands list --everything` shows its commands",
         near=lambda: known,
     )
 
@@ -228,14 +228,16 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
         state="state_in_words", sessions="sessions", calls="calls", since="since",
         last_at="last_at",
     ),
+    rank=lambda command: command.repository,
     in_pages=True,
     columns=("id", "kind", "state", "sessions", "command"),
+    about="command",
+    secondary=("sessions", "kind", "state"),
     cells={
         "state": lambda command: command.state_in_words, "command": lambda command: command.text,
     },
     nothing="nothing is known of commands in project {project!r}",
-    option_names={"everything": "all"},
-    option_help={"everything": "Show dismissed commands and those of a single session, too."},
+    option_help={"everything": "Show dismissed, wrapped and single-session commands, too."},
 )  # fmt: skip
 def list_commands(
     *,
@@ -251,8 +253,8 @@ def list_commands(
     Args:
         kind: only commands of this kind: test, lint, type check, build, check or command.
         state: only commands in this state.
-        everything: whether dismissed ones are returned, too, and those of one session that run on a
-            part.
+        everything: whether dismissed ones are returned, too, those of one session that run on a
+            part, and those that run in more sessions without their launcher.
         at: a past moment to answer for.
         limit: the maximum number of commands to return; all when not given.
         project: the commands' project; the settings' project when not given.

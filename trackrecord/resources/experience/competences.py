@@ -143,11 +143,13 @@ class CompetenceRecord(HasAnswer):
         record: what is stored.
         reading: the moment, and what was found beside the record.
         estimate: how often runs of its procedure succeed; None if not counted.
+        score: what the records of a list are ranked by.
     """
 
     record: Competence
     reading: RecordReading
     estimate: Estimate | None = None
+    score: float = 0.0
 
     @property
     def id(self) -> str:
@@ -283,14 +285,16 @@ def competences_of(it: Transaction) -> list[CompetenceRecord]:
     base_rate = count_outcomes(it.connection, it.project_id, it.at).base_rate
     fallbacks = fallbacks_among(records)
 
-    def rank(record: Competence) -> tuple[float, str]:
-        return -present_competence(record, now=now, base_rate=base_rate).score, record.id
+    def score(record: Competence) -> float:
+        return present_competence(record, now=now, base_rate=base_rate).score
 
-    records.sort(key=rank)
     estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    ranked = sorted((-score(each), each.id, each) for each in records)
     return [
-        CompetenceRecord(each, RecordReading(now, fallbacks[each.id]), _estimate(estimates, each))
-        for each in records
+        CompetenceRecord(
+            each, RecordReading(now, fallbacks[each.id]), _estimate(estimates, each), -negative
+        )
+        for negative, _, each in ranked
     ]
 
 
@@ -461,8 +465,11 @@ COMPETENCES = Resource("competences", "Show which tool procedures have worked, a
         confidence="record.confidence", created="record.created_at",
         updated="record.updated_at", last_seen="record.performance.last_used_at",
     ),
+    rank=lambda known: -known.score,
     in_pages=True,
     columns=("id", "status", "worked", "rate", "salience", "recipe", "estimate"),
+    about="recipe",
+    secondary=("salience", "estimate", "rate", "status"),
     cells={
         "worked": lambda known: known.worked,
         "rate": lambda known: known.record.performance.success_rate,
@@ -566,6 +573,8 @@ def show_competence(
     ),
     in_pages=True,
     columns=("at", "action", "actor", "rationale", "version", "status", "salience"),
+    about="rationale",
+    secondary=("salience", "version", "status", "actor"),
 )
 def show_history(
     competence_id: CompetenceId,

@@ -261,10 +261,13 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
         helpful="helpful_count", neutral="neutral_count", harmful="harmful_count",
         last_seen="last_validated",
     ),
+    rank=lambda criterion: criterion.criterion,
     in_pages=True,
     columns=(
         "criterion", "weight", "helpful", "neutral", "harmful", "evidence", "trend", "note",
     ),
+    about="criterion",
+    secondary=("neutral", "evidence", "note", "trend", "harmful", "helpful"),
     cells={
         "helpful": lambda criterion: criterion.helpful_count,
         "neutral": lambda criterion: criterion.neutral_count,

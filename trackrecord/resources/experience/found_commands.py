@@ -1,7 +1,9 @@
 """What the sessions of a project show of its commands, counted from the calls on record."""
 
+from __future__ import annotations
+
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import Connection
 
@@ -10,6 +12,13 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_tried_runs
 
 from ..access.answer_cache import AnswerCache
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import redis
+
+    from trackrecord.learning.advice.moments.facts import Defect
 
 _kept: Final = AnswerCache[tuple[Command, ...]](8)
 
@@ -32,3 +41,33 @@ def found_commands(
         return tuple(commands_of(runs, now=time.time() if at is None else at))
 
     return _kept.answer(connection, project_id, (limit, at), find)
+
+
+def standing_defects(
+    connection: Connection,
+    client: redis.Redis,
+    settings: DaemonSettings,
+    project: str,
+    *,
+    at: float | None = None,
+) -> Sequence[Defect]:
+    """Return what has failed for so long that people should hear of it, the longest streak first.
+
+    The worker has counted it; only for a past moment is it counted here.
+
+    Args:
+        connection: a reading transaction.
+        client: a Redis client.
+        settings: the rules, and where the worker leaves it.
+        project: whose commands.
+        at: a past moment to answer for.
+    """
+    if at is None:
+        from trackrecord.prompt.reading.noted_defects import cached_defects
+
+        found = cached_defects(client, settings, project)
+    else:
+        from ..prompt_documents.advice import build_moments
+
+        found = build_moments(connection, project, settings.rules, at=at).defects
+    return [each for each in found if not each.ended_at]

@@ -310,7 +310,7 @@ def _whole_lesson_id(given: str, known: Collection[str], project: str) -> str:
         given,
         matching(given, known),
         f"project {project!r} has no lesson {given!r}",
-        hint="`trackrecord lessons list --all` shows its lessons",
+        hint="`trackrecord lessons list --everything` shows its lessons",
         near=lambda: known,
     )
 
@@ -336,11 +336,13 @@ LESSONS = Resource(
         strength="strength", effect="effect", tasks="tasks", runs="runs", calls="calls",
         last_seen="last_seen",
     ),
+    rank=lambda lesson: (lesson.state is LessonState.FADED, -lesson.strength),
     in_pages=True,
     columns=("id", "state", "kind", "tasks", "lesson"),
+    about="lesson",
+    secondary=("tasks", "kind", "state"),
     cells={"state": lambda lesson: lesson.state_in_words, "lesson": _with_example},
     nothing="no such lessons in project {project!r}",
-    option_names={"everything": "all"},
     option_help={"everything": "Show faded and dismissed lessons, too."},
 )  # fmt: skip
 def list_lessons(

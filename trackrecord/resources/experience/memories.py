@@ -261,6 +261,7 @@ def _added_in_words(added: AddedMemory) -> str:
 
 
 _COLUMNS = ("id", "type", "confidence", "effective_confidence", "source", "text")
+_SECONDARY = ("effective_confidence", "source", "type")
 MEMORIES = Resource(
     "memories", "Store, recall and judge short facts that agents share.", ids_beside
 )
@@ -274,9 +275,12 @@ MEMORIES = Resource(
         effective_confidence="effective_confidence", source="source", created="created_at",
         last_seen="last_recalled_at",
     ),
+    rank=lambda memory: -memory.created_at,
     in_pages=True,
     total=count_memories,
     columns=("created_at", "trend", *_COLUMNS),
+    about="text",
+    secondary=(*_SECONDARY, "trend", "confidence", "created_at"),
     cells={"type": _type_in_words},
     nothing="no such memories in project {project!r}",
 )  # fmt: skip
@@ -315,7 +319,7 @@ def list_memories(
         return [Memory.of(it, each) for each in found]
 
 
-@MEMORIES.offers("GET /memories/{memory_id:path}")
+@MEMORIES.offers("GET /memories/{memory_id:path}", command="show")
 def show_memory(
     memory_id: MemoryId, *, at: Moment | None = None, project: str | None = None
 ) -> MemoryDetails:
@@ -525,6 +529,8 @@ def find_memories(
         effective_confidence="effective_confidence", created="created_at",
     ),
     columns=("score", "relevance", *_COLUMNS),
+    about="text",
+    secondary=(*_SECONDARY, "relevance", "confidence", "score"),
     cells={"type": _type_in_words},
     nothing="no memory of project {project!r} fits this text",
     option_help={"reset": "Do not reset the decay clock of the memories returned."},
@@ -572,6 +578,8 @@ def recall(
         ended="ended_at",
     ),
     columns=("task", "ended", "verdict", "relevance", "instruction"),
+    about="instruction",
+    secondary=("verdict", "relevance"),
     cells={
         "task": lambda task: task.task_id,
         "ended": lambda task: "success" if task.success else "failure",

@@ -452,10 +452,13 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
         helpful="standing.evidence.helpful", neutral="standing.evidence.neutral",
         harmful="standing.evidence.harmful", last_seen="standing.facts.last_validated",
     ),
+    rank=lambda pattern: (pattern.standing.is_inverted, -pattern.score),
     in_pages=True,
     columns=(
         "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",
     ),
+    about="content",
+    secondary=("neutral", "score", "estimate", "trend", "harmful", "helpful"),
     cells={
         "state": lambda pattern: pattern.state_in_words,
         "helpful": lambda pattern: pattern.shown.helpful_count,

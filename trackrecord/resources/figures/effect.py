@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.access.project_store import read_project
-from trackrecord.resources.declaration.checks import Moment
+from trackrecord.resources.access.project_store import open_project, read_project
+from trackrecord.resources.declaration.checks import AdviceId, Moment, Name, Reason, decided_by
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -391,6 +391,81 @@ def measure_effect(
     return EffectAnswer.of(project, report, decisions, hints, holdout=holdout, at=at)
 
 
+class EntryDecisionAnswer(Answer, frozen=True):
+    """A decision about an entry of advice or a hint.
+
+    Attributes:
+        id: the entry.
+        action: what was decided.
+        by: who decided.
+        reason: why; null without a reason.
+    """
+
+    id: str
+    action: Literal["withdraw", "restore"]
+    by: str
+    reason: str | None
+
+
+@EFFECT.offers("POST /effect/withdraw", permission="admin")
+def withdraw_advice(
+    entry: AdviceId,
+    *,
+    reason: Reason | None = None,
+    by: Name | None = None,
+    project: str | None = None,
+) -> EntryDecisionAnswer:
+    """Take an entry of advice, or a hint at failures, out of all that agents are told.
+
+    Args:
+        entry: its id, or the beginning of it.
+        reason: the reason; it is kept.
+        by: who decides; this process's user when not given.
+        project: whose advice; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    return _decide_here("withdraw", entry, reason, by, project)
+
+
+@EFFECT.offers("POST /effect/restore", permission="admin")
+def restore_advice(
+    entry: AdviceId,
+    *,
+    reason: Reason | None = None,
+    by: Name | None = None,
+    project: str | None = None,
+) -> EntryDecisionAnswer:
+    """Put an entry of advice, or a hint at failures, back for good, whatever is measured.
+
+    Args:
+        entry: its id, or the beginning of it.
+        reason: the reason; it is kept.
+        by: who decides; this process's user when not given.
+        project: whose advice; the settings' project when not given.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    return _decide_here("restore", entry, reason, by, project)
+
+
+def _decide_here(
+    action: Literal["withdraw", "restore"],
+    entry: str,
+    reason: str | None,
+    by: str | None,
+    project: str | None,
+) -> EntryDecisionAnswer:
+    actor, given_reason = decided_by(by, reason)
+    with open_project(project) as it:
+        decision = _decide(
+            it.engine, it.settings, it.project, action, entry, None, actor, given_reason
+        )
+    return EntryDecisionAnswer(decision.entry, action, actor, given_reason)
+
+
 def hold_out(
     engine: Engine,
     settings: DaemonSettings,
@@ -512,12 +587,8 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
     """
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.short_ids import whole_id
-    from trackrecord.store.advice.effect import read_effect
-    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 
-    project_id = project_row(connection, project)
-    known = set(effect_decisions_in_force(connection, project_id).entries)
-    known.update(each.entry for each in read_effect(connection, project_id).entries)
+    known = known_entries(connection, project_row(connection, project))
     return whole_id(
         given,
         entries_named(given, known),
@@ -525,6 +596,17 @@ def decided_entry(connection: Connection, project: str, given: str) -> str:
         hint="`trackrecord effect --by entry` lists those that were",
         near=lambda: {*known, *map(_without_kind, known)},
     )
+
+
+def known_entries(connection: Connection, project_id: int) -> set[str]:
+    """Return the entries of a project that were handed out or decided about."""
+    from trackrecord.store.advice.effect import read_effect
+    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+    from trackrecord.store.advice.hints import hint_entries
+
+    known = set(effect_decisions_in_force(connection, project_id).entries)
+    known.update(each.entry for each in read_effect(connection, project_id).entries)
+    return known.union(hint_entries(connection, project_id))
 
 
 def entries_named(given: str, known: Iterable[str]) -> list[str]:

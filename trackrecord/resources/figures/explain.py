@@ -39,8 +39,7 @@ from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
 
 from .explanations import ExplanationAnswer
-
-_CRITERION = "criterion:"
+from .projects_of_ids import CRITERION_PREFIX
 
 Kind = Literal["pattern", "criterion", "memory", "record"]
 
@@ -136,7 +135,7 @@ class _Subject:
             AmbiguousId: several ids begin so.
         """
         found = [each for each in self._candidates(some_id) if self._kind in (None, each[0])]
-        names = {some_id, some_id.removeprefix(_CRITERION), pattern_id_of(some_id)}
+        names = {some_id, some_id.removeprefix(CRITERION_PREFIX), pattern_id_of(some_id)}
         if exact := [(kind, name) for kind, name in found if name in names]:
             found = exact
         else:
@@ -149,10 +148,10 @@ class _Subject:
 
     def _candidates(self, some_id: str) -> list[tuple[str, str]]:
         row, connection = self._it.project_id, self._it.connection
-        name = some_id.removeprefix(_CRITERION)
+        name = some_id.removeprefix(CRITERION_PREFIX)
         criteria = criteria_of(self._it)
         named = [("criterion", name) for each in criteria if each.standing.criterion == name]
-        if some_id.startswith(_CRITERION):
+        if some_id.startswith(CRITERION_PREFIX):
             return named
         ids, of_project = memories.c.memory_id, memories.c.project_id == row
         return [
@@ -201,10 +200,10 @@ class _Subject:
     def _nearest(self, some_id: str) -> str | None:
         criteria = criteria_of(self._it)
         names = [each.name for each in criteria]
-        if not some_id.startswith(_CRITERION):
+        if not some_id.startswith(CRITERION_PREFIX):
             return nearest_id(some_id, (*names, *self._near(some_id)))
-        nearest = nearest_id(some_id.removeprefix(_CRITERION), names)
-        return nearest and _CRITERION + nearest
+        nearest = nearest_id(some_id.removeprefix(CRITERION_PREFIX), names)
+        return nearest and CRITERION_PREFIX + nearest
 
     def _near(self, some_id: str) -> Iterator[str]:
         row, connection = self._it.project_id, self._it.connection

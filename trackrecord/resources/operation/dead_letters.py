@@ -403,6 +403,8 @@ DEAD_LETTERS = Resource("dead", "Show, replay or discard outcomes that could not
     pages_in_order=True,
     total=count_dead_letters,
     columns=("id", "set aside", "reason", "body"),
+    about="reason",
+    secondary=("set aside",),
     cells={
         "id": lambda letter: letter.id,
         "set aside": lambda letter: iso(letter.set_aside_at),

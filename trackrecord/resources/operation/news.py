@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from trackrecord.store.patterns.recent import RecentTransition
 
 _LONGEST_SHOWN: Final = 200
+# Two command lines, each within the bounds of a hint.
+_LONGEST_DEFECT: Final = 800
 
 
 class NewsKind(StrEnum):
@@ -30,6 +32,8 @@ class NewsKind(StrEnum):
     WARNING = "pattern.warning"
     LIFTED = "pattern.lifted"
     LESSON = "lesson.appeared"
+    DEFECT = "defect.began"
+    DEFECT_ENDED = "defect.ended"
     CONSOLIDATION_FAILED = "consolidation.failed"
     DEAD_LETTERS = "dead-letters.grew"
 
@@ -42,7 +46,7 @@ class News(Answer, frozen=True):
         at: when.
         text: one sentence about it.
         project: whose experience; null where it concerns the whole store.
-        subject: the id of the pattern or the lesson; "" where there is none.
+        subject: the id of the pattern, the lesson or the command; "" where there is none.
         numbers: the counts of the moment, by name.
     """
 
@@ -75,7 +79,8 @@ def changes_between(
 
     Args:
         connection: a reading transaction.
-        client: where it is noted when lessons appeared; None to leave lessons out.
+        client: where it is noted when lessons appeared and standing defects began; None to leave
+            both out.
         settings: where that is.
         project: whose experience.
         since: the first moment, seconds since the epoch.
@@ -86,6 +91,7 @@ def changes_between(
         redis.RedisError: Redis cannot be read.
     """
     from trackrecord.prompt.reading.appeared_lessons import appeared_lessons
+    from trackrecord.prompt.reading.noted_defects import changed_defects
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.competences.consolidation.run_leases import run_lease_name
     from trackrecord.store.competences.consolidation.unfinished_runs import failed_runs
@@ -110,6 +116,18 @@ def changes_between(
                 {"runs": each.runs, "tasks": each.tasks},
             )
             for each in appeared_lessons(client, settings, project, since=since, until=until)
+        ]
+        noted = changed_defects(client, settings, project, since=since, until=until)
+        found += [
+            News(
+                NewsKind.DEFECT_ENDED if each.ended_at else NewsKind.DEFECT,
+                at,
+                f"{_shown(each.text, _LONGEST_DEFECT)}.",
+                project,
+                each.id,
+                {"sessions": each.sessions},
+            )
+            for at, each in noted
         ]
     return sorted(found, key=lambda each: each.at)
 
@@ -154,6 +172,6 @@ def _failed_run(project: str, started: float) -> News:
     )
 
 
-def _shown(text: str) -> str:
+def _shown(text: str, longest: int = _LONGEST_SHOWN) -> str:
     """Return a text on one line, inert, within bounds and without a full stop."""
-    return one_line(text, _LONGEST_SHOWN).rstrip(".")
+    return one_line(text, longest).rstrip(".")

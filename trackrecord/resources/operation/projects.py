@@ -80,6 +80,8 @@ PROJECTS = Resource("projects", "List the projects on record.")
         "project", "outcomes", "success rate", "patterns", "records", "memories", "last outcome",
         "trend",
     ),
+    about="project",
+    secondary=("records", "patterns", "memories", "trend", "last outcome"),
     cells={
         "project": lambda project: project.name,
         "without verdict": lambda project: project.without_verdict,

@@ -5,6 +5,7 @@ line in `status_lines` of the command line, and a row in docs/running.md. JSON a
 """
 
 import time
+from itertools import islice
 from typing import Any, Final, TypedDict
 
 import redis
@@ -14,6 +15,7 @@ from trackrecord import __version__
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.resource import Answer, Instant
+from trackrecord.resources.experience.found_commands import standing_defects
 from trackrecord.resources.experience.pattern_standings import count_patterns
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.settings.effect_consent import effect_consent
@@ -30,6 +32,8 @@ from trackrecord.store.patterns.read import count_by_counts
 from .flow import read_flow
 
 _SLOW_FROM_S: Final = 60.0
+# A person mends the first ones first; `trackrecord commands` shows all.
+_MOST_DEFECTS: Final = 20
 
 
 class _Stands(TypedDict):
@@ -71,6 +75,8 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
         last_learnt: when the newest outcome was learnt.
         last_consolidation: when the last finished run ended.
         cache_age_s: age of the project's cached rankings; null when there are none.
+        standing_defects: commands that have failed in five sessions or more, over two days or in
+            ten: one sentence for each, the longest streak of a project first.
         effect: whether it is measured what advice does, in how many projects, else how to begin.
         is_learning: whether an outcome published now would be learnt.
         verdict: what all this comes to, in one sentence.
@@ -101,6 +107,7 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
     last_learnt: Instant | None
     last_consolidation: Instant | None
     cache_age_s: float | None
+    standing_defects: tuple[str, ...]
     effect: str
     is_learning: bool
     verdict: str
@@ -150,6 +157,7 @@ def read_status(
         spooled=spooled,
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
+        standing_defects=_standing_defects(client, connection, settings, project, at),
         effect=_effect(connection, settings, project, at),
         is_learning=flow.workers > 0,
         verdict=_verdict(**stands, rebuild_due=learnt["rebuild_due"], spooled=spooled),
@@ -220,6 +228,23 @@ def _effect(
     if effect_consent(settings.home) and not is_off:
         return f"measured from a project's {ENOUGH_TASKS}th task with a task_id on"
     return "not measured (`trackrecord effect --enable`)"
+
+
+def _standing_defects(
+    client: redis.Redis,
+    connection: Connection,
+    settings: DaemonSettings,
+    project: str | None,
+    at: float | None,
+) -> tuple[str, ...]:
+    """Return in words what has failed for long in one project, or in all, each with its name."""
+    names = project_names(connection) if project is None else [project]
+    found = (
+        each.text if project is not None else f"{name}: {each.text}"
+        for name in names
+        for each in standing_defects(connection, client, settings, name, at=at)
+    )
+    return tuple(islice(found, _MOST_DEFECTS))
 
 
 def _cache_age(client: redis.Redis, settings: DaemonSettings, project: str) -> float | None:

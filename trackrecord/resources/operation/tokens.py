@@ -135,6 +135,8 @@ TOKENS = Resource("token", "Create, list, revoke and show tokens for the HTTP se
     ),
     in_pages=True,
     columns=("id", "name", "project", "permission", "created_at", "last_used_at", "revoked_at"),
+    about="name",
+    secondary=("created_at", "last_used_at", "revoked_at", "permission"),
     cells={
         "name": lambda token: token.name_or_none,
         "project": lambda token: token.project or "all projects",

@@ -1,5 +1,6 @@
 """Building the advice of a project from its runs."""
 
+import time
 from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -20,9 +21,14 @@ from trackrecord.learning.advice.lessons.lesson import (
     subject_tools,
 )
 from trackrecord.learning.advice.lessons.wording import error_text
-from trackrecord.learning.advice.moments.commands import MOST_RUNS, facts_without, histories_of
-from trackrecord.learning.advice.moments.facts import MomentDocument
-from trackrecord.learning.advice.moments.hints import standing_lines
+from trackrecord.learning.advice.moments.commands import (
+    MOST_RUNS,
+    defects_of,
+    facts_without,
+    histories_of,
+)
+from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
+from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
 from trackrecord.learning.advice.past.past_differences import PastDifference, past_differences
 from trackrecord.learning.advice.past.past_tasks import RunsOfText, past_tasks_of, tallies_of
 from trackrecord.learning.advice.recipes import recipes_among
@@ -44,6 +50,7 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
+from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.advice.hints import read_hint_effect
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
@@ -51,6 +58,7 @@ from trackrecord.store.outcomes.projects import project_id_of, revision_of
 
 # Few projects have more; those that are used least are left out.
 MOST_PROCEDURES: Final = 2000
+_SHELL: Final = "shell:"
 
 
 def build_advice(
@@ -88,7 +96,7 @@ def build_advice(
 def build_moments(
     connection: Connection, project: str, rules: Rules, *, at: float | None = None
 ) -> MomentDocument:
-    """Return what is told at failures; without dismissed facts.
+    """Return what is told at failures, and people of standing defects; without dismissed facts.
 
     Args:
         connection: a reading transaction.
@@ -102,14 +110,18 @@ def build_moments(
     limit = min(rules.advice.max_runs, MOST_RUNS)
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
+    histories = histories_of(runs)
+    defects = defects_of(histories, now=time.time() if at is None else at)
+    decided = effect_decisions_in_force(connection, project_id, at=at)
     trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
     return MomentDocument(
         points=trial.points,
-        withdrawn=trial.harmful,
+        withdrawn=tuple(sorted({*trial.harmful, *decided.withdrawn})),
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in histories_of(runs).items()
+            for repository, history in histories.items()
         },
+        defects=tuple(each for each in defects if each.id not in dismissed),
     )
 
 
@@ -123,7 +135,28 @@ def with_standing(document: AdviceDocument, moments: MomentDocument) -> AdviceDo
     if len(moments.repositories) != 1:
         return document
     (own,) = moments.repositories.values()
-    return msgspec.structs.replace(document, standing=standing_lines(own, document.computed_at))
+    failures = [failure for failure, _ in standing_checks(own).values()]
+    return msgspec.structs.replace(
+        document,
+        standing=standing_lines(own, document.computed_at),
+        standing_lessons=tuple(
+            entry.id
+            for entry in document.lessons
+            if any(_is_same_failure(entry, failure) for failure in failures)
+        ),
+    )
+
+
+def _is_same_failure(entry: LessonEntry, failure: KnownFailure) -> bool:
+    """Return whether a lesson tells of a check that it does not start, with the same error."""
+    names = entry.tools[0].removeprefix(_SHELL).split() if len(entry.tools) == 1 else []
+    words = iter(failure.says.split())
+    return (
+        entry.kind == LessonKind.FAILS
+        and bool(names)
+        and all(name in words for name in names)
+        and not telling_words(failure.template).isdisjoint(entry.words)
+    )
 
 
 def with_arguments(moments: MomentDocument, document: AdviceDocument) -> MomentDocument:

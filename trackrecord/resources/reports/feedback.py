@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from uuid import uuid4
 
 from msgspec.structs import asdict
@@ -15,10 +15,12 @@ from trackrecord.errors import InvalidFeedback
 from trackrecord.resources.access.project_store import Transaction, change_project, read_project
 from trackrecord.resources.declaration.checks import (
     AgentName,
+    IdOf,
     Label,
     Limit,
     Moment,
     Name,
+    PatternId,
     PatternName,
     Text,
 )
@@ -149,11 +151,14 @@ FEEDBACK = Resource(
     "GET /feedback",
     command="list",
     sorting=_SORTING,
+    rank=lambda verdict: -verdict.received_at,
     in_pages=True,
     total=count_feedback,
     columns=(
         "feedback_id", "subject", "name", "verdict", "task_id", "source", "given_at", "is_waiting",
     ),
+    about="name",
+    secondary=("feedback_id", "is_waiting", "task_id", "source", "given_at"),
     nothing="no such verdicts in project {project!r}",
     option_names={"task_id": "task"},
 )  # fmt: skip
@@ -217,9 +222,9 @@ def list_feedback(
 def give_feedback(
     verdict: Verdict,
     *,
-    pattern: PatternName | None = None,
+    pattern: PatternId | None = None,
     criterion: Name | None = None,
-    memory: Name | None = None,
+    memory: Annotated[Name, IdOf("memory")] | None = None,
     task_id: Label | None = None,
     source: AgentName | None = None,
     feedback_id: Name | None = None,

@@ -39,8 +39,11 @@ KINDS = Resource("kinds", "List the kinds of task.")
     "GET /kinds",
     command="kinds",
     sorting=sorting_of("kinds", "name", name="name", rate="rate", runs="runs", tasks="tasks"),
+    rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
     columns=("kind", "rate", "succeeds in"),
+    about="kind",
+    secondary=("rate",),
     cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},
     nothing="no kinds of task in project {project!r}: no run is on record",
 )

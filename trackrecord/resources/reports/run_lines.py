@@ -1,7 +1,8 @@
-"""Runs line by line, for a list, without reading a single body."""
+"""Runs line by line, for a list. Only a search of their tasks' texts reads what was reported."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -18,7 +19,7 @@ from trackrecord.store.advice.run_records import (
     runs_of_rows,
 )
 
-from .runs import RunFilter, RunVerdict, verdict_of
+from .runs import RunFilter, RunVerdict, task_texts, verdict_of
 
 # A filter that admits hardly any run must not read a million of them for one page.
 MOST_READ: Final = 10_000
@@ -131,19 +132,33 @@ def list_run_lines(
     else:
         at_once = limit + 1 if is_any else 500
         found = runs_before(connection, project_id, before=before, at=at, at_once=at_once)
-    return _page(iter(found), wanted, limit, most_read)
+    texts = partial(task_texts, connection, project_id, at=at)
+    return _page(iter(found), wanted, texts, limit, most_read)
 
 
-def _page(found: Iterator[RunRecord], wanted: RunFilter, limit: int, most_read: int) -> RunLines:
+def _page(
+    found: Iterator[RunRecord],
+    wanted: RunFilter,
+    texts: Callable[[Sequence[str]], Mapping[str, str]],
+    limit: int,
+    most_read: int,
+) -> RunLines:
     lines: list[RunLine] = []
     last: RunRecord | None = None
     read = 0
-    for last in islice(found, most_read):
-        read += 1
-        if wanted.admits_line(last.run):
-            lines.append(line_of(last))
+    seen = islice(found, most_read)
+    while portion := list(islice(seen, limit)):
+        kept = {each.outcome_id for each in portion if wanted.admits_line(each.run)}
+        if wanted.text is not None:
+            said = texts(sorted(kept))
+            kept = {each for each in kept if wanted.admits_text(said.get(each))}
+        for position, last in enumerate(portion, start=1):
+            read += 1
+            if last.outcome_id in kept:
+                lines.append(line_of(last))
             if len(lines) == limit:
-                break
+                are_more = position < len(portion) or next(found, None) is not None
+                return RunLines(tuple(lines), cursor_of(_place(last)) if are_more else None, read)
     are_more = last is not None and next(found, None) is not None
     return RunLines(tuple(lines), cursor_of(_place(last)) if are_more and last else None, read)
 

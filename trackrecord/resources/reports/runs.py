@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
@@ -89,12 +90,18 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     def admits_report(self, said: Outcome) -> bool:
         """Return whether a run is asked for, by its report; its commits are looked up before."""
         kinds = (ground.kind for ground in said.grounds or ())
-        return self._admits(said, said.tool_graph or (), failed) and (
-            self.ground is None or self.ground in kinds
+        return (
+            self._admits(said, said.tool_graph or (), failed)
+            and (self.ground is None or self.ground in kinds)
+            and self.admits_text(said.instruction)
         )
 
+    def admits_text(self, instruction: str | None) -> bool:
+        """Return whether a run is asked for, by the text of its task."""
+        return self.text is None or self.text.casefold() in (instruction or "").casefold()
+
     def admits_line(self, run: NotedRun) -> bool:
-        """Return whether a run is asked for, by its digest, which has no grounds or commits."""
+        """Return whether a run is asked for, by its digest: without grounds, commits and text."""
         return self._admits(run, run.steps, lambda step: step.failed)
 
     def _admits(
@@ -104,7 +111,6 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
             self.source in (None, run.source)
             and self.verdict in (None, verdict_of(run.success))
             and self.task_id in (None, run.task_id)
-            and (self.text is None or self.text.casefold() in (run.instruction or "").casefold())
             and (
                 (self.tool is None and not self.failed)
                 or any(
@@ -227,6 +233,8 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
         retry_count: its retries; null if not reported.
         cost: what it cost, in tokens and in US dollars; null if not reported.
         model: the language model that worked on it; null if not reported.
+        branch: the branch of the repository that it began on; null if not reported.
+        check_commands: the command lines of the checks that the verdict rests on.
     """
 
     outcome_id: str
@@ -252,6 +260,8 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     retry_count: int | None
     cost: Cost | None
     model: str | None
+    branch: str | None
+    check_commands: tuple[str, ...]
     _outcome: Outcome
     _row: int
 
@@ -351,6 +361,13 @@ def _reported_text(metadata: msgspec.Raw, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _check_commands(said: Outcome) -> tuple[str, ...]:
+    calls = said.tool_graph or ()
+    places = (ground.call for ground in said.grounds or () if ground.call is not None)
+    named = (calls[place].checks or () for place in places if place < len(calls))
+    return tuple(dict.fromkeys(check.line for checks in named for check in checks if check.line))
+
+
 def _outcome_of(body: bytes) -> Outcome:
     # It was small enough when it was recorded, whatever the limit is now.
     return decode_outcome(body, max_bytes=len(body))
@@ -389,6 +406,8 @@ def _fields_of(
         "retry_count": said.retry_count,
         "cost": said.cost,
         "model": _reported_text(said.metadata, "model"),
+        "branch": _reported_text(said.metadata, "branch"),
+        "check_commands": _check_commands(said),
         "_outcome": said,
         "_row": report.row,
     }
@@ -482,6 +501,27 @@ def read_runs(
     ]
 
 
+def task_texts(
+    connection: Connection, project_id: int, outcome_ids: Sequence[str], *, at: float | None = None
+) -> dict[str, str]:
+    """Return the texts of tasks by the ids of their outcomes, as far as they were reported.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        outcome_ids: the ids of their outcomes.
+        at: a past moment to answer for.
+    """
+    from trackrecord.store.advice.run_records import bodies_of_outcomes
+
+    bodies = bodies_of_outcomes(connection, project_id, outcome_ids, at=at)
+    return {
+        outcome_id: text
+        for outcome_id, body in bodies.items()
+        if (text := _outcome_of(body).instruction)
+    }
+
+
 def runs_of_commit(connection: Connection, project: str, commit: str) -> list[RunAnswer]:
     """Return the runs of a project that made a commit.
 
@@ -569,39 +609,52 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         AmbiguousId: several outcomes' ids begin so.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import whole_stored_id
+    from trackrecord.resources.access.short_ids import (
+        only_match,
+        run_ids_by_parts,
+        whole_stored_id,
+    )
     from trackrecord.resources.access.tasks import is_known_task
     from trackrecord.store.outcomes.tables import outcomes
 
     message = f"project {project!r} has no outcome {given!r}"
+    ids, where = outcomes.c.outcome_id, outcomes.c.project_id == project_row(connection, project)
+    hint = "`trackrecord runs list` shows its runs"
     try:
-        return whole_stored_id(
-            connection,
-            outcomes.c.outcome_id,
-            outcomes.c.project_id == project_row(connection, project),
-            given,
-            message,
-            hint="`trackrecord runs list` shows its runs",
-        )
+        return whole_stored_id(connection, ids, where, given, message, hint=hint)
     except UnknownId as error:
+        found = only_match(given, run_ids_by_parts(connection, ids, where, given))
+        if found is not None:
+            return found
         if error.nearest is not None or not is_known_task(connection, project, given):
             raise
         hint = "that is the id of a task: `trackrecord runs list --task` shows its runs"
         raise UnknownId(message, hint=hint) from None
 
 
-def outcome_ids_for_tables(connection: Connection, project: str, shown: Iterable[str]) -> list[str]:
+def outcome_ids_for_tables(connection: Connection, project: str, shown: Sequence[str]) -> list[str]:
     """Return the ids of outcomes that the short ids of those shown must not stand for.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import ids_next_to
+    from trackrecord.resources.access.short_ids import ids_around, ids_next_to
     from trackrecord.store.outcomes.tables import outcomes
 
     where = outcomes.c.project_id == project_row(connection, project)
-    return ids_next_to(connection, outcomes.c.outcome_id, where, shown)
+    # The sessions before and after that of a run, too: its short id names the session.
+    sessions = {
+        each[: each.index(":", each.index(":") + 1)] for each in shown if _is_captured(each)
+    }
+    ids = outcomes.c.outcome_id
+    beside = [ids_around(connection, ids, where, f"{each}:", f"{each};") for each in sessions]
+    return [*ids_next_to(connection, ids, where, shown), *chain.from_iterable(beside)]
+
+
+def _is_captured(outcome_id: str) -> bool:
+    """Return whether an id names an agent, a session and a prompt."""
+    return outcome_id.count(":") > 1
 
 
 def count_runs(
@@ -633,12 +686,15 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
     "GET /runs",
     command="list",
     sorting=_SORTING,
+    rank=lambda run: -run.ended_at,
     in_pages=True,
     pages_in_order=True,
     total=count_runs,
     columns=(
         "outcome", "source", "ended", "verdict", "because", "calls", "failed", "instruction",
     ),
+    about="instruction",
+    secondary=("calls", "source", "failed", "because", "ended"),
     cells={
         "outcome": lambda run: run.outcome_id,
         "ended": lambda run: iso(run.ended_at),

@@ -176,6 +176,24 @@ def report_of_run(
     return None if row is None else RunOnRecord(*row)
 
 
+def bodies_of_outcomes(
+    connection: Connection, project_id: int, ids: Sequence[str], *, at: float | None = None
+) -> dict[str, bytes]:
+    """Return the bodies of a project's outcomes by their ids, without those that are not there."""
+    columns = outcomes.c
+    found: dict[str, bytes] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        query = select(columns.outcome_id, columns.body).where(
+            columns.project_id == project_id,
+            columns.outcome_id.in_(ids[start : start + _AT_ONCE]),
+            outcome_current_as_of(at),
+        )
+        if at is not None:
+            query = query.where(columns.received_at <= at)
+        found.update((row.outcome_id, row.body) for row in connection.execute(query))
+    return found
+
+
 def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
     """Return how many runs of a project are on record."""
     query = select(func.count()).where(

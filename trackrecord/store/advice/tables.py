@@ -130,7 +130,7 @@ effect_decisions = Table(
     # "holdout", "withdraw" or "restore"
     Column("action", String(16), nullable=False),
     # "" for the holdout.
-    Column("entry", String(256), nullable=False),
+    Column("entry", String(512), nullable=False),
     # Of the holdout only.
     Column("share", Double),
     Column("actor", Text, nullable=False),

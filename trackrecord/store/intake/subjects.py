@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, select
 
 from trackrecord.wire.subject import Subject, told_by
-from trackrecord.wire.tried_calls import tried_run
+from trackrecord.wire.tried_calls import session_of, tried_run
 
 from ..advice.tables import exposures, hints, tried_calls
 from ..memories.tables import memories, memory_sources
@@ -133,7 +133,10 @@ def _hints(
         for row in connection.execute(query):
             run = tried_run(row.digest, outcome=row.outcome, ended_at=row.ended_at)
             sessions.add(run.session)
-    wanted = sorted(sessions)
+        # An outcome without calls has no row there.
+        bodies = select(outcomes.c.body).where(outcomes.c.id.in_(some))
+        sessions.update(map(session_of, connection.execute(bodies).scalars()))
+    wanted = sorted(filter(None, sessions))
     for start in range(0, len(wanted), 500):
         of_sessions = own.where(hints.c.session.in_(wanted[start : start + 500]))
         found.update(connection.execute(of_sessions).scalars())

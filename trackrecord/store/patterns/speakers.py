@@ -20,12 +20,8 @@ from sqlalchemy import (
 )
 
 from trackrecord.learning.numbers.decay import DecayBasis
-from trackrecord.learning.numbers.speakers import (
-    CLAIM_WEIGHT,
-    CapRules,
-    SpeakerCounts,
-    speaker_named,
-)
+from trackrecord.learning.numbers.speaker_names import speaker_named
+from trackrecord.learning.numbers.speakers import CLAIM_WEIGHT, CapRules, SpeakerCounts
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at

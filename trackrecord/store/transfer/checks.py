@@ -22,6 +22,7 @@ from trackrecord.store.advice.lesson_decisions import LessonAction
 from trackrecord.store.advice.tables import (
     effect_decisions,
     exposures,
+    hints,
     lesson_decisions,
     runs,
     tried_calls,
@@ -62,6 +63,11 @@ def _effect(action: str) -> None:
         raise ValueError(action)
 
 
+def _probability(value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(value)
+
+
 _CHECKS: Final[dict[Column[Any], Check]] = {
     outcomes.c.body: _outcome,
     outcomes.c.verdict: _one_of(Verdict),
@@ -81,6 +87,7 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
     consolidation_runs.c.skipped: _json(dict[str, int]),
     exposures.c.entries: _json(tuple[str, ...]),
     effect_decisions.c.action: _effect,
+    hints.c.probability: _probability,
     lesson_decisions.c.action: _one_of(LessonAction),
 }
 

@@ -18,6 +18,7 @@ from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
+from trackrecord.prompt.reading.noted_defects import note_defects
 from trackrecord.resources.prompt_documents.advice import (
     build_advice,
     build_moments,
@@ -136,6 +137,9 @@ class Adviser:
         if written:
             note_lessons(
                 self._client, self._settings, project, document.lessons, now=document.computed_at
+            )
+            note_defects(
+                self._client, self._settings, project, moments.defects, now=document.computed_at
             )
         _log.debug(
             "advice_renewed",

@@ -6,14 +6,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
-from typing import IO
 
 import structlog
 
 from trackrecord.errors import KeepsEnding
 from trackrecord.process.python_command import python_command
 
-from .log_relay import LogRelay
+from .log_relay import LogRelay, LogTarget
 from .restarts import Restarts
 
 _log = structlog.get_logger(__name__)
@@ -46,7 +45,7 @@ class Child:
         name: str,
         command: Sequence[str],
         environment: dict[str, str],
-        log: IO[bytes] | None,
+        log: LogTarget | None,
         *,
         descriptors: Sequence[int] = (),
         is_needed: bool = True,

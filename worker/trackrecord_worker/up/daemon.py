@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import IO, Self, TextIO
+from typing import Self, TextIO
 
 import redis
 import structlog
@@ -27,6 +27,7 @@ from ..schedule import parse_crontab
 from .child import Child
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
+from .log_relay import LogTarget
 from .restarts import LONGEST_PAUSE_S, Restarts
 from .server_binary import refuse_vulnerable_port
 
@@ -75,7 +76,7 @@ class Daemon:
         settings: Settings,
         *,
         port: int = 0,
-        log: IO[bytes] | None = None,
+        log: LogTarget | None = None,
         stopping: threading.Event | None = None,
     ) -> None:
         # Beat would only log the error, again and again.

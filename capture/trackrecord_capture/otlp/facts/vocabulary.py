@@ -236,6 +236,7 @@ SETS_ERRORS: Final = (
     "agent_framework",
     "langsmith",
     "langfuse",
+    "trackrecord.crewai",
 )
 
 # Calls that are none: how a framework ends a run or passes it on.

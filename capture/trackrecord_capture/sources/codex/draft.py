@@ -1,7 +1,10 @@
 """A call of a tool while its parts are still being found in a rollout."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from ...agent_run import RunCall, SubAgent
 from ..excerpts import LONGEST_COMMAND, LONGEST_RESULT, excerpt, excerpts_in
@@ -9,6 +12,8 @@ from ..patches import patched_files
 from ..sub_agents import sub_agent_of
 from .commands import command_of, folder_of
 from .outputs import Output
+
+_AGENT_ID: Final = re.compile(r'"agent_id"\s*:\s*"([0-9A-Za-z_-]{1,128})"')
 
 
 @dataclass(slots=True)
@@ -56,7 +61,12 @@ class DraftCall:
         self.arguments = excerpts_in(arguments)
         self.sub_agent = sub_agent_of(self.tool, arguments)
 
-    def answer(self, output: Output) -> None:
+    def name_sub_agent(self, thread: object) -> None:
+        """Note which thread the sub-agent is that the call started."""
+        if self.sub_agent is not None and self.sub_agent.starts and isinstance(thread, str):
+            self.sub_agent = msgspec.structs.replace(self.sub_agent, id=thread)
+
+    def answer(self, output: Output, at: float | None) -> None:
         """Take the tool's answer to the model; what an event reported explicitly stays."""
         self.is_open = False
         self.is_refused = self.is_refused or output.is_refused
@@ -66,9 +76,19 @@ class DraftCall:
             self.exit_code = output.exit_code
         if self.duration_ms is None:
             self.duration_ms = output.duration_ms
+        if self.sub_agent is not None:
+            self._note_sub_agent(output.text, at)
         if self.failed is None:
             self.failed = output.is_error
         self.session = self.session or output.session
+
+    def _note_sub_agent(self, text: str, at: float | None) -> None:
+        """Take when the call ended, by which its sub-agent may have worked, and who that is."""
+        named = _AGENT_ID.search(text)
+        if named and self.sub_agent is not None and not self.sub_agent.id:
+            self.name_sub_agent(named[1])
+        if self.duration_ms is None and at is not None and self.started_at is not None:
+            self.duration_ms = max(0.0, (at - self.started_at) * 1000)
 
     def finished(self) -> RunCall:
         """Return the call."""

@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from ...agent_run import SignalKind, run_outcome_id
+import msgspec
+
+from ...agent_run import AgentRun, SignalKind, run_outcome_id
 from ...verdict.phrases import goes_on
 from ..json_lines import LogLine, place_of, read_lines
 from ..moments import seconds_of
 from ..raw_json import object_of, text_of, value_of
 from ..source import Log, ReadRun, Unreadable
+from ..sub_agents import with_sub_agents
 from .prompts import persons_words, words_in
 from .records import Payload, RolloutRecord, decode_record
 from .thread import Thread, first_record, read_thread
@@ -27,6 +30,8 @@ _UNUSED: Final = re.compile(
     rb'|token_usage_record)"'
 )
 _HEAD: Final = 160
+# A sub-agent's rollout is read once more with the run that started it.
+_LARGEST_READ_TWICE: Final = 8 * 1024 * 1024
 
 
 def read_rollout(log: Log, resume_at: int) -> Iterator[ReadRun | Unreadable]:
@@ -80,7 +85,23 @@ class _Reader:
 
     def _read(self, turn: Turn, position: int) -> ReadRun:
         run = turn.finished(self._thread)
+        if not self._thread.parent:
+            run = msgspec.structs.replace(run, calls=with_sub_agents(run.calls, self._work_of))
         return ReadRun(run=run, resume_at=turn.start, position=position)
+
+    def _work_of(self, thread_id: str) -> list[AgentRun]:
+        """Return the runs of a sub-agent of this thread; none if they cannot be read whole."""
+        path = self._thread.rollout_of(thread_id)
+        try:
+            size = path.stat().st_size if path is not None else 0
+            first = first_record(path) if path is not None and size <= _LARGEST_READ_TWICE else None
+        except OSError:
+            return []
+        if path is None or first is None or read_thread(path, first).parent != self._thread.id:
+            return []
+        read = list(read_rollout(Log(path=path, size=size, version=size), 0))
+        runs = [each.run for each in read if isinstance(each, ReadRun)]
+        return runs if len(runs) == len(read) else []
 
     def _take(self, record: RolloutRecord, payload: Payload, start: int) -> None:
         at = seconds_of(record.timestamp)

@@ -16,6 +16,7 @@ from .records import Payload, RolloutRecord, decode_record
 # Surfaces where no person asks: `codex exec`, other programs, and Codex's own upkeep.
 _PROGRAMS: Final = frozenset({"exec", "mcp", "internal", "memory_consolidation", "compact"})
 _TURN_ID: Final = re.compile(rb'"turn_id"\s*:\s*"([0-9A-Za-z_-]{1,128})"')
+_THREAD_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,128}")
 _UUID_VERSION_OF_TIME: Final = 7
 # Two clocks of one machine, read one after the other.
 _SLACK_S: Final = 5.0
@@ -53,6 +54,13 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
         """
         made_at = _made_at(turn_id)
         return made_at is not None and made_at < self.started_at - _SLACK_S
+
+    def rollout_of(self, thread_id: str) -> Path | None:
+        """Return the rollout of another thread; None if there is none, or several."""
+        if not _THREAD_ID.fullmatch(thread_id):
+            return None
+        found = _rollouts_of_folder(self.path, thread_id)
+        return found[0] if len(found) == 1 else None
 
     def parent_run(self) -> str:
         """Return the outcome_id of the run that started this thread; "" if none is found.
@@ -126,7 +134,7 @@ def _made_at(some_id: str) -> float | None:
 
 def _parent_run(path: Path, parent: str, thread_id: str) -> str:
     """Return the outcome_id of the turn in which another thread started this one; "" if unknown."""
-    if not re.fullmatch(r"[0-9A-Za-z_-]{1,128}", parent):
+    if not _THREAD_ID.fullmatch(parent):
         return ""
     wanted, turn = thread_id.encode(), b""
     for rollout in _rollouts_of_folder(path, parent):

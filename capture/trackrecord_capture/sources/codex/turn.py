@@ -197,7 +197,7 @@ class Turn:
         if call is None:
             return
         output = read_output(value_of(payload.output))
-        call.answer(output)
+        call.answer(output, at)
         if call.tool == _PATCH and call.failed is None and call.exit_code is None:
             # A patch that does not fit is not applied, so that no event tells of its end.
             call.failed = True if _NO_PATCH.match(output.text) else None
@@ -268,6 +268,9 @@ class Turn:
         call = self._calls.get(call_id)
         if call is not None:
             has_started = ended.get("kind") == "started"
+            threads = ended.get("receiver_thread_ids")
+            named = threads[0] if isinstance(threads, list) and len(threads) == 1 else None
+            call.name_sub_agent(ended.get("agent_thread_id") or named)
             self._judge(call, "completed" if has_started else ended.get("status"), at)
 
     def _judge(self, call: DraftCall, status: object, at: float | None) -> None:

@@ -45,11 +45,12 @@ function note(event, session, folder) {
 }
 
 // Posts an event to the front door, and returns what it answers. Over its socket: on a port anybody
-// could listen after it was killed.
+// could listen after it was killed. The deadline is kept here: in Bun, in which opencode runs, a
+// request over a socket that is aborted by its signal ends without an event, and is waited for forever.
 function post(said, signal) {
   const body = JSON.stringify(said)
   const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }
-  const place = { socketPath: `${HOME}/http.sock`, path: "/hooks/opencode", method: "POST", headers, signal }
+  const place = { socketPath: `${HOME}/http.sock`, path: "/hooks/opencode", method: "POST", headers }
   return new Promise((resolve, reject) => {
     const request = http.request(place, (answer) => {
       const parts = []
@@ -64,7 +65,13 @@ function post(said, signal) {
         }
       })
     })
+    const giveUp = () => {
+      reject(signal.reason)
+      request.destroy()
+    }
     request.on("error", reject)
+    signal.addEventListener("abort", giveUp, { once: true })
+    if (signal.aborted) return giveUp()
     request.end(body)
   })
 }

@@ -20,7 +20,7 @@ _ENCODER = (
 )
 # The module to watch for: what the framework is called, its instrumentors (the first one that is
 # installed is used), and what to install if none is. Those without instrumentors trace by
-# themselves once there is a tracer provider.
+# themselves once there is a tracer provider; CrewAI's events are listened to.
 _FRAMEWORKS = {
     "pydantic_ai": ("pydantic-ai", (), ""),
     "agents": (
@@ -44,14 +44,7 @@ _FRAMEWORKS = {
         ("openinference.instrumentation.smolagents:SmolagentsInstrumentor",),
         "openinference-instrumentation-smolagents",
     ),
-    "crewai": (
-        "crewai",
-        (
-            "openinference.instrumentation.crewai:CrewAIInstrumentor",
-            "opentelemetry.instrumentation.crewai:CrewAIInstrumentor",
-        ),
-        "openinference-instrumentation-crewai",
-    ),
+    "crewai": ("crewai", (), ""),
     "llama_index.core": (
         "llama-index",
         (
@@ -200,6 +193,8 @@ def _imported(name, module, state):
         state.provider = _make_provider(state)
     if name == "pydantic_ai":
         module.Agent.instrument_all(module.InstrumentationSettings(tracer_provider=state.provider))
+    elif name == "crewai":
+        _load("trackrecord_crewai", state).listen(state.provider)
     elif found is not None:
         _instrument(found, state.provider)
 
@@ -261,9 +256,14 @@ def _is_at_it(instrumentor, provider):
 
 def _make_provider(state):
     """Return the tracer provider for the frameworks, which takes OpenTelemetry to be made."""
+    return _load("trackrecord_spans", state).make_provider(state)
+
+
+def _load(name, state):
+    """Load a module of our folder, which is not on the program's path any more."""
     spec = importlib.util.spec_from_file_location(
-        "_trackrecord_spans", os.path.join(state.site, "trackrecord_spans.py")
+        f"_{name}", os.path.join(state.site, f"{name}.py")
     )
-    spans = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(spans)
-    return spans.make_provider(state)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

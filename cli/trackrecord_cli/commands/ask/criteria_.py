@@ -18,7 +18,7 @@ from trackrecord.resources.experience.criteria import (
     feedback_of,
 )
 
-from ...access import own_store
+from ...access import TypedId, own_store
 from ...arguments.completing import complete
 from ...arguments.options import Read, at_option, json_option, list_options, project_option
 from ...output.outcome_ids import outcome_ids
@@ -67,7 +67,7 @@ def show_criterion(
     """Show one criterion: its numbers, and its feedback, newest first."""
     from trackrecord.resources.experience.criteria import show_criterion as show
 
-    with own_store(project) as name:
+    with own_store(project, TypedId(criterion, ("criterion",))) as name:
         details = show(criterion, limit=limit, after=after, at=at, project=name)
         drawn = "" if as_json else _trends([details], name, at)[0]
     if as_json:
@@ -110,6 +110,8 @@ def show_feedback(
             )
             for said in shown
         ),
+        about="criterion",
+        secondary=("value", "ended at"),
     )
     say_more(len(found) - len(shown), "entries")
 
@@ -166,6 +168,8 @@ def _print_weighed(weighed: WeighingAnswer) -> None:
             (each.criterion, each.score, each.weight, each.share, each.note)
             for each in weighed.parts
         ),
+        about="criterion",
+        secondary=("note",),
     )
     if weighed.score is None:
         console().print(f"no weighted score: {weighed.note}", markup=False)

@@ -8,9 +8,10 @@ import click
 from msgspec.structs import replace
 
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
-from ...access import open_store, read_store, settings_for
+from ...access import TypedId, own_store, read_store
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
@@ -21,14 +22,14 @@ from ...arguments.options import (
     name_of,
     project_option,
 )
-from ...output.effect_cells import COLUMNS, cells
+from ...output.effect_cells import COLUMNS, SECONDARY, cells
 from ...output.screen import console, print_json, print_table, say_more, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.resources.figures.effect import EffectAnswer
 
 _USUAL_HOLDOUT = 0.1  # as `store.advice.effect` has it, which the help does not import
-_ENTRY = Read("id", name_of(256))
+_ENTRY = Read("id", name_of(512))
 
 
 @click.command("effect")
@@ -127,19 +128,20 @@ def _decide(
 ) -> None:
     from trackrecord.resources.figures import effect
 
-    settings, project = settings_for(project)
-    with open_store(settings) as engine:
+    about = TypedId(entry, ("entry",)) if entry else None
+    with own_store(project, about) as name, open_project(name) as store:
+        engine, settings = store.engine, store.settings
         if action == "holdout":
             decision = effect.hold_out(
-                engine, settings, project, share or 0.0, by=actor, reason=reason
+                engine, settings, name, share or 0.0, by=actor, reason=reason
             )
         else:
             change = effect.withdraw_entry if action == "withdraw" else effect.restore_entry
-            decision = change(engine, settings, project, entry, by=actor, reason=reason)
+            decision = change(engine, settings, name, entry, by=actor, reason=reason)
     if as_json:
-        print_json({"project": project, **vars(decision)})
+        print_json({"project": name, **vars(decision)})
     else:
-        click.echo(effect.said_of(project, decision))
+        click.echo(effect.said_of(name, decision))
 
 
 def _show(
@@ -185,7 +187,7 @@ def _print_overall(found: EffectAnswer) -> None:
     report = found.report
     if report.tasks != (0, 0):
         rows = [(each.measure.name, *cells(each)) for each in report.overall]
-        print_table(("measure", *COLUMNS), rows)
+        print_table(("measure", *COLUMNS), rows, about="measure", secondary=SECONDARY)
     out = console()
     for line in conclusion(report):
         out.print(line, markup=False)
@@ -209,7 +211,7 @@ def _print_kinds(found: EffectAnswer) -> None:
         click.echo(f"no task of project {found.project!r} ended with or without advice")
         return
     rows = [(each.kind, *cells(each.comparison)) for each in found.kinds]
-    print_table(("kind of task", *COLUMNS), rows)
+    print_table(("kind of task", *COLUMNS), rows, about="kind of task", secondary=SECONDARY)
 
 
 def _print_entries(found: EffectAnswer, known: list[str]) -> None:
@@ -223,4 +225,5 @@ def _print_entries(found: EffectAnswer, known: list[str]) -> None:
         followed = "-" if each.followed is None else f"{each.followed} of {each.handed_out}"
         state = "withdrawn" if each.withdrawn else verdict
         rows.append((ids[each.id], followed, given, without, difference, interval, state))
-    print_table(("id", "followed", *COLUMNS), rows)
+    columns = ("id", "followed", *COLUMNS)
+    print_table(columns, rows, about="id", secondary=("followed", *SECONDARY))

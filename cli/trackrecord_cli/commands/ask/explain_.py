@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 import click
 
-from ...access import own_store
+from ...access import TypedId, own_store
 from ...arguments.completing import complete
 from ...arguments.options import at_option, json_option, project_option
 from ...output.screen import console, print_json
+
+_KINDS = ("pattern", "record", "memory", "criterion")
 
 
 @click.command("explain")
@@ -17,7 +19,7 @@ from ...output.screen import console, print_json
     "some_id",
     metavar="[ID]",
     required=False,
-    shell_complete=complete("pattern", "record", "memory", "criterion"),
+    shell_complete=complete(*_KINDS),
 )
 @click.option(
     "--procedure",
@@ -64,7 +66,12 @@ def command(
     if procedure is not None and not procedure.strip(" +"):
         message = "--procedure names no tool: join the names of its tools with +"
         raise click.UsageError(message)
-    with own_store(project) as name:
+    about = None
+    if outcome_id is not None:
+        about = TypedId(outcome_id, ("outcome",))
+    elif some_id is not None:
+        about = TypedId(some_id, _KINDS)
+    with own_store(project, about) as name:
         if procedure is not None:
             explained = explain_procedure(procedure, task=task, at=at, project=name)
         elif outcome_id is not None:

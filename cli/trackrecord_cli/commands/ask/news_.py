@@ -61,6 +61,9 @@ def command(
         click.echo(f"nothing changed in project {name!r} after {iso(start)}")
         return
     print_table(
-        ("at", "what", "of"), ((iso(each.at), each.text, each.subject) for each in found[:limit])
+        ("at", "what", "of"),
+        ((iso(each.at), each.text, each.subject) for each in found[:limit]),
+        about="what",
+        secondary=("at",),
     )
     say_more(max(0, len(found) - limit), "pieces of news")

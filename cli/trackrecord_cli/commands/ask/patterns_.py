@@ -67,12 +67,16 @@ def _print_prompt(
     limit: int | None,
     order: Order | None,
     *,
+    of_all: bool,
     as_json: bool,
     **given: Any,  # noqa: ANN401 - as above
 ) -> None:
     from trackrecord.prompt.answers.learnt_entries import patterns_text
 
     del as_json
+    if of_all:
+        message = "a prompt is for one project: give --project in place of --all"
+        raise click.UsageError(message)
     with own_store(project) as name:
         found = PATTERNS.sorting("list").sorted(list_patterns(**given, project=name), order)
     shown = (pattern.shown for pattern in found[:limit])

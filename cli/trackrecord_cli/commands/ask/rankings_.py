@@ -16,7 +16,7 @@ from ...arguments.options import (
     project_option,
     sections_options,
 )
-from ...output.screen import console, print_json, print_table
+from ...output.screen import console, print_json, print_table, shown_ids
 
 if TYPE_CHECKING:
     from trackrecord.learning.text.language import Language
@@ -96,11 +96,18 @@ def command(
 
 
 def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
+    from trackrecord.learning.text.times import iso
     from trackrecord.prompt.question.question import asked_for, usual_question
+    from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.figures.past_rankings import answer_at
+    from trackrecord.store.outcomes.projects import first_received
 
     question = asked_for(usual_question(project, settings.context), **asked)
-    with read_store(project) as (connection, _, _name):
+    with read_store(project) as (connection, _, name):
+        first = first_received(connection, project_row(connection, name))
+        if first is None or first > at:
+            since = "" if first is None else f": the first outcome came at {iso(first)}"
+            click.echo(f"nothing was known in project {name!r} at {iso(at)}{since}", err=True)
         return answer_at(connection, settings, question, at)
 
 
@@ -131,6 +138,8 @@ def _print_why(answer: Rankings) -> None:
             )
             for why in answer.why
         ],
+        about="content",
+        secondary=("tokens", "score", "section"),
     )
 
 
@@ -138,13 +147,12 @@ def _print(answer: Rankings, at: float | None) -> None:
     from trackrecord.learning.text.times import iso
     from trackrecord.prompt.candidates.sections import FEEDS
 
-    rows = [
-        (entry.label, entry.score, entry.id, entry.gist)
-        for feed in FEEDS
-        for entry in getattr(answer, feed.field)
-    ]
+    entries = [entry for feed in FEEDS for entry in getattr(answer, feed.field)]
+    ids = shown_ids([entry.id for entry in entries])
+    rows = [(entry.label, entry.score, ids[entry.id], entry.gist) for entry in entries]
     if rows:
-        print_table(("what", "score", "id", "content"), rows)
+        columns = ("what", "score", "id", "content")
+        print_table(columns, rows, about="content", secondary=("score",))
     if at is not None:
         age = f"as of {iso(at)}"
     else:

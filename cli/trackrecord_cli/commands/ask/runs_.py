@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.reports.runs import RUNS, RunAnswer
 
@@ -12,7 +13,7 @@ from ...output.screen import Coloured
 from ...resource_commands import group_of
 
 _COLOURS = {"success": "green", "failure": "red", "none": "dim"}
-_SHOWN_CHARS = 60
+_SHOWN_CHARS = 90
 
 
 def _ids(runs: Sequence[RunAnswer], project: str, _at: float | None) -> list[str]:
@@ -27,7 +28,7 @@ def _verdicts(runs: Sequence[RunAnswer], _project: str, _at: float | None) -> li
 
 
 def _instructions(runs: Sequence[RunAnswer], _project: str, _at: float | None) -> list[str]:
-    return [(each.instruction or "")[:_SHOWN_CHARS] for each in runs]
+    return [one_line(each.instruction or "", _SHOWN_CHARS) for each in runs]
 
 
 command = group_of(

@@ -133,6 +133,8 @@ def _show_history(project: str | None, limit: int, order: Order | None, *, as_js
             )
             for run in found.runs
         ),
+        about="skipped",
+        secondary=("took", "by", "updated", "reinforced"),
     )
     say_more(len(every.runs) - len(newest), "runs")
 

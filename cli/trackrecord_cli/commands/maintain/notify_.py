@@ -78,6 +78,8 @@ def waiting(limit: int, *, as_json: bool) -> None:
     print_table(
         ("noted at", "type", "text"),
         ((each["noted_at"], each["type"], each["data"]["text"]) for each in documents),
+        about="text",
+        secondary=("noted at", "type"),
     )
     say_more(beyond, "messages")
 

@@ -29,6 +29,11 @@ from ...output.screen import on_terminal, print_json, print_lines, print_table, 
 
 _NO = 1
 _SORTING = BENCHMARK.sorting("report")
+# The columns that a narrow terminal is not shown, the first one first: of what matters least.
+_SECONDARY = (
+    "proven_share", "hard_limit_hits", "retry_count", "rejection_rate", "test_fail_loops",
+    "tool_calls", "mean_score",
+)  # fmt: skip
 _MOST_DRAWN = 60
 
 
@@ -103,6 +108,8 @@ def show_report(
     print_table(
         ("at", "outcomes", *RATES),
         ((iso(run.at), run.outcomes, *_with_changes(run)) for run in shown),
+        about="at",
+        secondary=_SECONDARY,
     )
     if on_terminal():
         print_lines([_history(rate, found[-_MOST_DRAWN:]) for rate in RATES])

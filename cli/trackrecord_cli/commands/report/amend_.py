@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trackrecord.learning.text.inert import one_line
+from trackrecord.resources.access.project_store import open_project
 from trackrecord.wire.join import EVIDENCE
 
-from ...access import open_store, settings_for
+from ...access import TypedId, own_store
 from ...arguments.completing import complete
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import OneOf, Read, commit_of, json_option, project_option
@@ -67,13 +68,13 @@ def command(
     if (outcome_id is None) == (commit is None):
         message = "give the id of an outcome, or --commit with a commit's SHA"
         raise click.UsageError(message)
-    settings, name = settings_for(project)
-    with open_store(settings) as engine:
+    about = None if outcome_id is None else TypedId(outcome_id, ("outcome",))
+    with own_store(project, about) as name, open_project(name) as store:
         from trackrecord.resources.reports.amendments import amend_runs
         from trackrecord.resources.reports.runs import RunAnswer, find_run, runs_of_commit
         from trackrecord.store.database.engine import reading
 
-        with reading(engine) as connection:
+        with reading(store.engine) as connection:
             amended: list[RunAnswer]
             if commit is not None:
                 amended = runs_of_commit(connection, name, commit)
@@ -81,8 +82,8 @@ def command(
                 assert outcome_id is not None  # noqa: S101 - one of the two was given
                 amended = [find_run(connection, name, outcome_id)]
         changes = amend_runs(
-            engine,
-            settings,
+            store.engine,
+            store.settings,
             amended,
             success=success,
             evidence=evidence,

@@ -214,6 +214,8 @@ def list_all(
         print_table(
             ("id", "task", "tool", "kind", "size", "stored at", "kept until"),
             ([*(each.to_document() | {"id": ids[each.id]}).values()][:-1] for each in shown),
+            about="task",
+            secondary=("kept until", "kind", "size", "stored at"),
         )
         say_more(len(found) - len(shown), "artifacts")
 

@@ -145,6 +145,8 @@ def list_errors(
                 )
                 for error in shown
             ),
+            about="message",
+            secondary=("resolved", "type", "at", "task"),
         )
         say_more(len(found) - len(shown), "errors")
 

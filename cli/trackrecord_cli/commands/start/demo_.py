@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...arguments.options import json_option
-from ...output.effect_cells import COLUMNS, cells
+from ...output.effect_cells import COLUMNS, SECONDARY, cells
 from ...output.screen import console, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> No
             )
             for each in document["strategies"]
         ),
+        about="strategy",
+        secondary=("observations", "state"),
     )
     out.print()
     out.print("Which tool procedures succeed: learnt beside planted", style="bold")
@@ -109,6 +111,8 @@ def _print(document: dict[str, Any], effect: EffectAnswer, seconds: float) -> No
             )
             for each in document["procedures"]
         ),
+        about="tools in the order learnt",
+        secondary=("episodes", "when"),
     )
     out.print()
     out.print(
@@ -138,7 +142,7 @@ def _print_effect(effect: EffectAnswer, planted: float) -> None:
         style="bold",
     )
     rows = [(each.measure.name, *cells(each)) for each in effect.report.overall]
-    print_table(("measure", *COLUMNS), rows)
+    print_table(("measure", *COLUMNS), rows, about="measure", secondary=SECONDARY)
     out.print(conclusion(effect.report)[0], markup=False)
     out.print(f"Planted, by the strategies that they followed: {100 * planted:+.0f} points.")
 

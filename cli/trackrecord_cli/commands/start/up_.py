@@ -2,7 +2,9 @@
 
 import contextlib
 import signal
+import sys
 import threading
+from collections.abc import Iterator
 from functools import partial
 from types import FrameType
 
@@ -15,9 +17,11 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_door.access.stored_tokens import has_tokens
 from trackrecord_door.protocol.listening import check_access, describe, listen, listen_in_home
 from trackrecord_worker.up.daemon import Daemon
+from trackrecord_worker.up.log_relay import LogFile
 
 HTTP_MODULE = "trackrecord_door"
 _WATCH_S = 0.5
+_LOG = "up.log"
 
 
 @click.command("up")
@@ -34,9 +38,12 @@ def command(port: int, no_http: bool) -> None:
 
     It starts an embedded Redis, unless TRACKRECORD_REDIS_URL names a server, a worker that learns,
     the schedule of the nightly job, and the HTTP server that agents report to and people look at.
+    That listens on the port that the setting TRACKRECORD_HTTP__PORT names.
     """
     settings = load_settings()
-    configure_logs(settings.log_level)
+    # The details of this process, which only waits, are not for people.
+    is_detailed = settings.log_level == "debug" and sys.stderr.isatty()
+    configure_logs("info" if is_detailed else settings.log_level)
     if not no_http:
         check_access(settings.http, partial(has_tokens, settings))
     stopping = threading.Event()
@@ -46,14 +53,29 @@ def command(port: int, no_http: bool) -> None:
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    with Daemon(settings, port=port, stopping=stopping) as daemon:
+    with (
+        _log_of(settings) as log,
+        Daemon(settings, port=port, log=log, stopping=stopping) as daemon,
+    ):
         if not stopping.is_set():
             _say_where(settings, port)
+            if log is not None:
+                click.echo(f"log: {settings.home / _LOG}", err=True)
             # Closed before the processes are stopped: what comes later is refused at once.
             with contextlib.nullcontext() if no_http else _http(daemon, settings):
                 while not stopping.is_set():
                     daemon.watch(_WATCH_S)
         click.echo("stopping", err=True)
+
+
+@contextlib.contextmanager
+def _log_of(settings: Settings) -> Iterator[LogFile | None]:
+    """Yield the file for the log where standard error is a terminal, which is for people."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with contextlib.closing(LogFile(settings.home / _LOG)) as log:
+        yield log
 
 
 def _say_where(settings: Settings, port: int) -> None:

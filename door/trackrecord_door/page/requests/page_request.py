@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -116,6 +116,22 @@ class PageRequest:
 
         with reading(self.service.engine) as connection:
             yield connection
+
+    def task_texts(self, outcome_ids: Iterable[str | None]) -> Mapping[str, str]:
+        """Return the texts of tasks, each in one line, by the ids of their outcomes, where known.
+
+        Raises:
+            UnknownProject: nothing is on record for the project.
+            ServerUnavailable: the database cannot be reached.
+        """
+        from trackrecord.resources.access.project_rows import project_row
+        from trackrecord.resources.reports.runs import task_texts
+
+        ids = [each for each in outcome_ids if each]
+        with self.reading() as connection:
+            row = project_row(connection, self.project)
+            found = task_texts(connection, row, ids, at=self.at)
+        return {each: " ".join(text[:_LONGEST].split()) for each, text in found.items()}
 
     @contextmanager
     def redis(self) -> Iterator[redis.Redis]:

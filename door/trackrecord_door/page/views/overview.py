@@ -1,6 +1,7 @@
 """The overview: is the loop alive, how tasks go, what changed, and whether advice helps."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 import redis
@@ -8,8 +9,10 @@ from sqlalchemy import Connection
 
 from trackrecord.errors import ServerUnavailable
 from trackrecord.learning.advice.effect.texts import conclusion
+from trackrecord.learning.advice.moments.facts import Defect
 from trackrecord.learning.numbers.decay import DAY
 from trackrecord.resources.declaration.checks import choice_of
+from trackrecord.resources.experience.found_commands import standing_defects
 from trackrecord.resources.figures.days import Day, outcomes_by_day
 from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.resources.operation.dead_letters import count_letters
@@ -23,7 +26,7 @@ from ..recent_effect import RecentEffect, recent_effects
 from ..requests.page_request import PageRequest
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
-_USUAL_RANGE: Final = "30"
+_LONGEST_RANGE: Final = "365"
 _NEWS_SHOWN: Final = 50
 # How news are labelled, and in which colour.
 _KINDS: Final = {
@@ -32,12 +35,18 @@ _KINDS: Final = {
     "pattern.warning": "warning",
     "pattern.lifted": "warning lifted",
     "lesson.appeared": "lesson",
+    "defect.began": "standing defect",
+    "defect.ended": "runs again",
     "consolidation.failed": "failed",
     "dead-letters.grew": "dead letters",
 }
+# Where the subjects of news are shown, by the first word of their kind.
+_SUBJECT_PAGES: Final = {"pattern": "/patterns", "lesson": "/lessons", "defect": "/commands"}
 _TONES: Final = {
     "pattern.proven": "good",
     "pattern.lifted": "good",
+    "defect.ended": "good",
+    "defect.began": "bad",
     "pattern.broke": "bad",
     "pattern.warning": "bad",
     "consolidation.failed": "bad",
@@ -48,16 +57,21 @@ _TONES: Final = {
 def shown(asked: PageRequest) -> PageView:
     """Show the overview."""
     until = time.time() if asked.at is None else asked.at
-    days = choice_of("days", asked.text("days") or _USUAL_RANGE, list(_RANGES))
+    chosen = asked.text("days")
+    if chosen is not None:
+        choice_of("days", chosen, list(_RANGES))
     with asked.reading() as connection:
-        status, news, problem = _alive(asked, connection, until)
+        status, defects, news, problem = _alive(asked, connection, until)
         by_day = outcomes_by_day(
-            connection, asked.project, days=int(days), until=until, at=asked.at
+            connection, asked.project, days=int(chosen or _LONGEST_RANGE), until=until, at=asked.at
         )
+    days = chosen or _range_with_tasks(by_day)
+    by_day = by_day[-int(days) :]
     effect = _effect(asked)
     values = {
         "status": status,
         "problem": problem,
+        "defects": defects,
         "days": by_day,
         "stacks": [_stack(each) for each in by_day],
         "rates": [Point(each.day, each.rate, each.low, each.high) for each in by_day],
@@ -67,22 +81,31 @@ def shown(asked: PageRequest) -> PageView:
         "more_news": max(0, len(news) - _NEWS_SHOWN),
         "kinds": _KINDS,
         "tones": _TONES,
+        "subject_pages": _SUBJECT_PAGES,
         "effect": effect,
         "conclusion": [] if effect is None else conclusion(effect.effect.report),
     }
     return PageView("overview.html", "Overview", values)
 
 
+def _range_with_tasks(by_day: Sequence[Day]) -> str:
+    """Return the shortest range in which a task ended; the shortest of all if none did."""
+    ended = (days for days in _RANGES if any(day.outcomes for day in by_day[-int(days) :]))
+    return next(ended, next(iter(_RANGES)))
+
+
 def _alive(
     asked: PageRequest, connection: Connection, until: float
-) -> tuple[StatusAnswer | None, list[News], str | None]:
-    """Return the status and the news, or the problem of Redis: the rest is shown without it."""
+) -> tuple[StatusAnswer | None, Sequence[Defect], list[News], str | None]:
+    """Return what Redis knows, and the news, or its problem: the rest is shown without it."""
     try:
         with asked.redis() as client:
             status = _status(asked, client, connection)
-            return status, _news(asked, connection, client, until), None
+            settings, project = asked.service.settings, asked.project
+            defects = standing_defects(connection, client, settings, project, at=asked.at)
+            return status, defects, _news(asked, connection, client, until), None
     except ServerUnavailable as error:
-        return None, _news(asked, connection, None, until), str(error)
+        return None, [], _news(asked, connection, None, until), str(error)
 
 
 def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> StatusAnswer:

@@ -13,6 +13,7 @@ from trackrecord.resources.declaration.checks import optional_choice_of
 from trackrecord.resources.figures.explanations import ExplanationAnswer, explain_run
 from trackrecord.resources.reports.run_lines import list_run_lines
 from trackrecord.resources.reports.runs import (
+    CallDetails,
     HandedEntry,
     RunDetails,
     RunFilter,
@@ -20,6 +21,7 @@ from trackrecord.resources.reports.runs import (
     find_run,
     verdict_of,
 )
+from trackrecord_capture.call_fields import LEFT_OUT
 
 from ..answering import PageView
 from ..drawings.time_line import Bar, time_line_of
@@ -31,6 +33,8 @@ _VERDICTS: Final = get_args(RunVerdict)
 _MOST_CALLS: Final = 200
 _LONGEST: Final = 2000
 _LONGEST_TEXT: Final = 6000
+_LONGEST_TITLE: Final = 100
+_LONGEST_LINE: Final = 160
 _MOST_ERRORS: Final = 50
 _MOST_TOOLS: Final = 10
 # Where what is handed out has a page of its own.
@@ -50,6 +54,7 @@ def shown(asked: PageRequest) -> PageView:
         tool=asked.text("tool"),
         failed=asked.text("failed") is not None,
         task_id=asked.text("task"),
+        text=asked.text("text"),
     )
     cursor = asked.text("cursor")
     problem = None
@@ -83,7 +88,7 @@ def one(asked: PageRequest) -> PageView:
         "run": run,
         "verdict": _verdict(run.success),
         "line": line,
-        "bars": [(bar, _texts(bar)) for bar in bars],
+        "bars": [(bar, _line(bar.call), _texts(bar)) for bar in bars],
         "left_out": len(line.bars) - len(bars),
         "half": half,
         "failed_calls": sum(bar.failed for bar in line.bars),
@@ -100,12 +105,29 @@ def one(asked: PageRequest) -> PageView:
         "errors": errors,
         "problem": problem,
     }
-    return PageView("details/run.html", f"Run {run.outcome_id}", values)
+    task = " ".join((run.instruction or "").split())
+    title = _beginning(task, _LONGEST_TITLE) if task else f"Run {run.outcome_id}"
+    return PageView("details/run.html", title, values)
 
 
 def _verdict(success: bool | None) -> str:
     word = verdict_of(success)
     return "unknown" if word == "none" else word
+
+
+def _line(call: CallDetails) -> str:
+    """Return what a call was about, in one line: its command, or its arguments that are texts."""
+    given = call.args if isinstance(call.args, dict) else {}
+    texts = [each for each in given.values() if isinstance(each, str) and each != LEFT_OUT]
+    command = given.get("command")
+    if isinstance(command, list):
+        command = " ".join(map(str, command))
+    line = command if isinstance(command, str) else ", ".join(texts)
+    return _beginning(" ".join(line.split()), _LONGEST_LINE)
+
+
+def _beginning(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _texts(bar: Bar) -> list[tuple[str, str]]:
@@ -150,6 +172,9 @@ def _record(run: RunDetails) -> list[tuple[str, str]]:
     known = (
         ("Outcome", run.outcome_id),
         ("Trigger", run.trigger),
+        ("Checked by", "\n".join(run.check_commands)),
+        ("Model", run.model),
+        ("Branch", run.branch),
         ("Commits", ", ".join(run.commits)),
         ("Files touched", ", ".join(run.files_touched)),
         ("More", _text(run.metadata)),

@@ -178,7 +178,7 @@ def keys_of(call: TriedCall) -> Iterator[str]:
         if shape != told:
             yield f"shape {shape}"
     words = call.words
-    if " " in words and words != told:
+    if " " in words:
         yield f"words {words}"
     for option in options_of(call.line):
         yield f"option {option}"

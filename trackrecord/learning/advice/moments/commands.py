@@ -1,7 +1,8 @@
 """Commands as people see them: by repository and kind of check, what runs and what does not."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -10,6 +11,7 @@ import msgspec
 from .calls import TriedRun, exact_key
 from .facts import (
     FEWEST_SESSIONS,
+    Defect,
     KnownFailure,
     KnownLine,
     KnownNeed,
@@ -17,12 +19,23 @@ from .facts import (
     is_standing,
 )
 from .history import CallHistory
-from .wording import failing_words, needing_words, running_words
+from .wording import (
+    code,
+    defect_words,
+    ended_words,
+    failing_words,
+    needing_words,
+    running_words,
+)
 
 MOST_RUNS: Final = 2000
 """How many runs are read: half a second's work; a streak that is older has long been told."""
 _DIGEST_BYTES: Final = 8
 _COMMAND: Final = "command"
+# Names of calls that are not shown as a command.
+_UNLISTED: Final = ("shape ", "file ")
+# What stands before it is a command of its own, such as a change of the folder.
+_JOINS: Final = re.compile(r"[;&|]")
 # Kinds in the order in which they are shown.
 _KINDS: Final = ("test", "check", "build", "type check", "lint", _COMMAND)
 
@@ -60,6 +73,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         machine: where it fails; "" for any machine.
         key: the name by which failing calls of it are known; "" of one that runs.
         is_whole: whether it checks all that its program would.
+        is_wrapped: whether it only puts a launcher before a line that runs in more sessions.
         outcomes: the rows of the outcomes of its newest sessions, the newest first.
     """
 
@@ -80,6 +94,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     machine: str = ""
     key: str = ""
     is_whole: bool = False
+    is_wrapped: bool = False
     outcomes: tuple[int, ...] = ()
 
 
@@ -128,23 +143,44 @@ def _rank(command: Command) -> tuple[object, ...]:
 
 def _commands(repository: str, history: CallHistory, now: float) -> Iterator[Command]:
     for kind in _KINDS[:-1]:
-        yield from (_running(repository, line, now) for line in history.lines(kind))
+        lines = history.lines(kind)
+        for line in lines:
+            yield _running(repository, line, now, is_wrapped=_is_wrapped(line, lines))
     needs = history.every_need()
     exact = {need.says for key, need in needs.items() if key.startswith("line ")}
     for key, need in needs.items():
         if key.startswith("line ") or not any(need.says in line for line in exact):
             yield _needing_command(repository, key, need)
+    for key, each in _listed_failures(history):
+        yield _failing_command(repository, key, each, now)
+
+
+def _listed_failures(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
+    """Yield what fails, without what a line says more exactly or the first words as well."""
     failing = list(_failing(history))
-    told = [each.says for key, each in failing if key.startswith("line ")]
+    exact = [each for key, each in failing if key.startswith("line ")]
+    words = [each for key, each in failing if not key.startswith("line ")]
+    shown = [each for each in words if not any(_says_more(line, each) for line in exact)]
+    by_words = {(each.says, each.machine) for each in shown}
     for key, each in failing:
-        if key.startswith("line ") or not any(each.says in line for line in told):
-            yield _failing_command(repository, key, each, now)
+        if key.startswith("line "):
+            if (each.says, each.machine) not in by_words:
+                yield key, each
+        elif each in shown:
+            yield key, each
+
+
+def _says_more(line: KnownFailure, words: KnownFailure) -> bool:
+    """Return whether a line tells what its first words tell, of as many sessions if it is it."""
+    if line.says == words.says:
+        return line.sessions >= words.sessions
+    return words.says in line.says and (line.is_standing or not words.is_standing)
 
 
 def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
     """Yield what fails: checks that do not start, and what failed in three sessions or more."""
     for key, known in history.every_failure().items():
-        if key.startswith(("shape ", "file ")):
+        if key.startswith(_UNLISTED):
             continue
         for each in known:
             is_check = bool(each.kinds) and key == exact_key(each.says)
@@ -152,7 +188,61 @@ def _failing(history: CallHistory) -> Iterator[tuple[str, KnownFailure]]:
                 yield key, each
 
 
-def _running(repository: str, line: KnownLine, now: float) -> Command:
+def defects_of(histories: Mapping[str, CallHistory], *, now: float) -> tuple[Defect, ...]:
+    """Return the standing defects, the longest streak first, and then those that have ended.
+
+    Args:
+        histories: those of a project's repositories.
+        now: the moment to answer for, seconds since the epoch.
+    """
+    found: dict[str, Defect] = {}
+    for repository, history in sorted(histories.items()):
+        place = f"in repository {code(repository)}, " if len(histories) > 1 and repository else ""
+        for each in (*_standing(repository, history, now), *_ended(repository, history, now)):
+            told = msgspec.structs.replace(each, text=f"{place}{each.text}")
+            known = found.setdefault(each.id, told)
+            if not known.ended_at and not each.ended_at and each.sessions > known.sessions:
+                found[each.id] = told
+    return tuple(sorted(found.values(), key=lambda each: (each.ended_at, -each.sessions, each.id)))
+
+
+def _standing(repository: str, history: CallHistory, now: float) -> Iterator[Defect]:
+    for _, failure in _listed_failures(history):
+        if failure.is_standing:
+            lines = history.lines(failure.kinds[0]) if failure.kinds else ()
+            line = next((line for line in lines if line.line != failure.says), None)
+            text = defect_words(failure, line, now)
+            yield Defect(_failure_id(repository, failure), failure.says, text, failure.sessions)
+
+
+def _ended(repository: str, history: CallHistory, now: float) -> Iterator[Defect]:
+    for key, ended in history.ended_failures().items():
+        if not key.startswith(_UNLISTED):
+            for failure, at in ended:
+                yield Defect(
+                    _failure_id(repository, failure),
+                    failure.says,
+                    ended_words(failure, at, now),
+                    failure.sessions,
+                    at,
+                )
+
+
+def _failure_id(repository: str, failure: KnownFailure) -> str:
+    kind = failure.kinds[0] if failure.kinds else _COMMAND
+    return command_id(repository, kind, failure.says, failure.machine)
+
+
+def _is_wrapped(line: KnownLine, lines: Iterable[KnownLine]) -> bool:
+    """Return whether a line is one that runs in more sessions, behind a launcher."""
+    for other in lines:
+        before = line.line.removesuffix(f" {other.line}")
+        if before != line.line and other.sessions > line.sessions and not _JOINS.search(before):
+            return True
+    return False
+
+
+def _running(repository: str, line: KnownLine, now: float, *, is_wrapped: bool) -> Command:
     return Command(
         id=command_id(repository, line.kind, line.line),
         repository=repository,
@@ -165,6 +255,7 @@ def _running(repository: str, line: KnownLine, now: float) -> Command:
         since=line.since,
         last_at=line.last_at,
         is_whole=line.is_whole,
+        is_wrapped=is_wrapped,
         outcomes=line.outcomes,
     )
 
@@ -193,11 +284,10 @@ def _needing_command(repository: str, key: str, need: KnownNeed) -> Command:
 
 
 def _failing_command(repository: str, key: str, failure: KnownFailure, now: float) -> Command:
-    kind = failure.kinds[0] if failure.kinds else _COMMAND
     return Command(
-        id=command_id(repository, kind, failure.says, failure.machine),
+        id=_failure_id(repository, failure),
         repository=repository,
-        kind=kind,
+        kind=failure.kinds[0] if failure.kinds else _COMMAND,
         line=failure.says,
         state=CommandState.NEVER_RAN if failure.never else CommandState.FAILS,
         text=failing_words(failure, now),

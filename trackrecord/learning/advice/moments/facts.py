@@ -65,6 +65,24 @@ def is_standing(sessions: int, lasted: float) -> bool:
     )
 
 
+class Defect(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A standing defect, or one that ended with the first success: for people.
+
+    Attributes:
+        id: that of the command.
+        line: the command line, or its first words.
+        text: the fact with its counts, in English.
+        sessions: the sessions in a row in which it failed.
+        ended_at: when it ran again, seconds since the epoch; 0 while it stands.
+    """
+
+    id: str
+    line: str
+    text: str
+    sessions: int
+    ended_at: float = 0.0
+
+
 class KnownLine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The line of a check that ran.
 
@@ -205,7 +223,9 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
-        withdrawn: the entries that are told no more, for the trial showed that they hurt.
+        withdrawn: the entries that are told no more: they hurt in the trial, or a person
+            decided it.
+        defects: the standing defects of all repositories, and those that have ended, for people.
         arguments: the arguments with which tools fail, in all repositories.
     """
 
@@ -213,15 +233,79 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     points: int = 0
     withdrawn: tuple[str, ...] = ()
     arguments: tuple[KnownArgument, ...] = ()
+    defects: tuple[Defect, ...] = ()
 
     def of(self, repository: str) -> MomentFacts:
         """Return the facts of a repository; of one that is not known those of the project."""
         return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
 
 
+class _OnlyDefects(msgspec.Struct, frozen=True):
+    """A part of a document: what people are told, without the facts for failures."""
+
+    defects: tuple[Defect, ...] = ()
+
+
 _NOTHING: Final = MomentFacts()
+
+
+class CachedFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts about one repository as the cache holds them; each is decoded when it is asked for.
+
+    A failing call asks for a handful of many thousands.
+
+    Attributes are those of `MomentFacts`.
+    """
+
+    failures: Mapping[str, msgspec.Raw] = {}
+    checks: Mapping[str, tuple[KnownLine, ...]] = {}
+    needs: Mapping[str, msgspec.Raw] = {}
+    files: Mapping[str, msgspec.Raw] = {}
+    repeats: tuple[int, int] = (0, 0)
+
+    def failure(self, key: str, machine: str) -> KnownFailure | None:
+        """Return what is known of a call that failed in the last sessions; None if it ran."""
+        known = self.failures.get(key)
+        decoded = () if known is None else _failures.decode(known)
+        return next((each for each in decoded if each.machine in ("", machine)), None)
+
+    def lines(self, kind: str) -> Sequence[KnownLine]:
+        """Return the lines of a kind of check that ran and do not fail now, the newest first."""
+        return self.checks.get(kind, ())
+
+    def file(self, name: str) -> KnownFile | None:
+        """Return where a file of exactly this name was opened, if it was in one place mostly."""
+        known = self.files.get(name)
+        return None if known is None else _file.decode(known)
+
+    def need(self, key: str) -> KnownNeed | None:
+        """Return what a command needs first; None if nothing is known."""
+        known = self.needs.get(key)
+        return None if known is None else _need.decode(known)
+
+
+class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts for failures of one project, read from the cache.
+
+    Attributes are those of `MomentDocument`.
+    """
+
+    repositories: Mapping[str, CachedFacts] = {}
+    points: int = 0
+    withdrawn: tuple[str, ...] = ()
+    arguments: tuple[KnownArgument, ...] = ()
+
+    def of(self, repository: str) -> Known:
+        """Return the facts of a repository; of one that is not known those of the project."""
+        return self.repositories.get(repository) or self.repositories.get("") or _NOTHING
+
+
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(MomentDocument)
+_decoder = msgspec.msgpack.Decoder(CachedMoments)
+_defects_decoder = msgspec.msgpack.Decoder(_OnlyDefects)
+_failures = msgspec.msgpack.Decoder(tuple[KnownFailure, ...])
+_need = msgspec.msgpack.Decoder(KnownNeed)
+_file = msgspec.msgpack.Decoder(KnownFile)
 
 
 def encode_moments(document: MomentDocument) -> bytes:
@@ -229,10 +313,19 @@ def encode_moments(document: MomentDocument) -> bytes:
     return _encoder.encode(document)
 
 
-def decode_moments(data: bytes) -> MomentDocument:
+def decode_moments(data: bytes) -> CachedMoments:
     """Return what is told at failures from the cache.
 
     Raises:
         msgspec.DecodeError: it was written by another version.
     """
     return _decoder.decode(data)
+
+
+def decode_defects(data: bytes) -> tuple[Defect, ...]:
+    """Return only the defects of what is told at failures.
+
+    Raises:
+        msgspec.DecodeError: it was written by another version.
+    """
+    return _defects_decoder.decode(data).defects

@@ -31,10 +31,11 @@ _MISSING: Final = re.compile(
     r"|(?:no such file or directory|ENOENT)[^'\"\n]{0,60}['\"]([^'\"\n]{1,300})['\"]",
     re.IGNORECASE,
 )
-_NO_FILE: Final = re.compile(
-    r"no such file|does not exist|file not found|ENOENT|cannot find (?:the )?(?:file|path)",
-    re.IGNORECASE,
-)
+# Sought as plain text: an error may be long, and an agent waits.
+_NO_FILE: Final = (
+    "no such file", "does not exist", "file not found", "enoent", "cannot find file",
+    "cannot find the file", "cannot find path", "cannot find the path",
+)  # fmt: skip
 
 
 class HintKind(StrEnum):
@@ -113,15 +114,28 @@ def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
         facts: those of the repository.
         now: seconds since the epoch.
     """
-    found: dict[str, tuple[int, str]] = {}
+    return {
+        machine: line_text(line, failure, now)
+        for machine, (failure, line) in standing_checks(facts).items()
+    }
+
+
+def standing_checks(facts: MomentFacts) -> dict[str, tuple[KnownFailure, KnownLine]]:
+    """Return, by machine, the check that failed to start for longest, and the line that runs.
+
+    Args:
+        facts: those of the repository.
+    """
+    found: dict[str, tuple[KnownFailure, KnownLine]] = {}
     for key, known in facts.failures.items():
         for failure in known:
             kind = failure.kinds[0] if failure.kinds else ""
             line = next((line for line in facts.lines(kind) if line.line != failure.says), None)
-            most = found.get(failure.machine, (_STANDING - 1, ""))[0]
+            before = found.get(failure.machine)
+            most = _STANDING - 1 if before is None else before[0].sessions
             if is_exact(key) and failure.sessions > most and line is not None:
-                found[failure.machine] = failure.sessions, line_text(line, failure, now)
-    return {machine: text for machine, (_, text) in found.items()}
+                found[failure.machine] = failure, line
+    return found
 
 
 def hint_after(
@@ -148,7 +162,7 @@ def hint_after(
         has_status: whether the client says that the call failed. If not, only an error that is
             known of the call tells so.
     """
-    if not call.failed or names_its_remedy(output) or len(session.told) >= MOST_IN_SESSION:
+    if not call.failed or len(session.told) >= MOST_IN_SESSION:
         return None
     told = {entry for who, entry in session.told if who == agent}
     found = _hints(known, call, output, session, machine, now)
@@ -156,7 +170,8 @@ def hint_after(
         if hint.entry in told:
             return None
         if len(hint.text) <= LONGEST_HINT and not _says(output, hint.proposed):
-            return hint
+            # Asked last: it reads the whole error, and mostly there is nothing to tell.
+            return None if names_its_remedy(output) else hint
     return None
 
 
@@ -206,7 +221,7 @@ def _by_error(known: Known, hints: Iterator[Hint], call: TriedCall, machine: str
         match hint.kind:
             case HintKind.LINE:
                 yield hint
-            case HintKind.FILE if _NO_FILE.search(call.error):
+            case HintKind.FILE if _is_missing(call.error):
                 yield hint
             case HintKind.NEED if (need := known.need(hint.key)) is not None:
                 if error_template(need.error) == template:
@@ -325,8 +340,14 @@ def _of_line(line: KnownLine, failure: KnownFailure | None, machine: str, now: f
     )
 
 
+def _is_missing(error: str) -> bool:
+    """Return whether an error says that a file is not there."""
+    text = error.lower()
+    return any(words in text for words in _NO_FILE)
+
+
 def _file(known: Known, call: TriedCall, output: str) -> Hint | None:
-    if not _NO_FILE.search(output):
+    if not _is_missing(output):
         return None
     missing = call.file
     if not missing:

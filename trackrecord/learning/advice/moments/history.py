@@ -5,7 +5,7 @@ delivery changes nothing. Streaks count sessions and end with the first success.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from posixpath import basename
@@ -13,7 +13,15 @@ from typing import Final
 
 from ..runs.failures import error_template
 from .calls import PASSED, RAN, TriedCall, TriedRun, exact_key, keys_of
-from .facts import FEWEST_SESSIONS, KnownFailure, KnownFile, KnownLine, KnownNeed, MomentFacts
+from .facts import (
+    FEWEST_SESSIONS,
+    KnownFailure,
+    KnownFile,
+    KnownLine,
+    KnownNeed,
+    MomentFacts,
+    is_standing,
+)
 from .needs import NeedHistory
 
 _FEWEST_OPENED: Final = 2
@@ -33,6 +41,7 @@ class _Tries:
         machine: where.
         failed: how often it failed.
         ran: how often it did its work.
+        ran_at: when it did so first.
         since: the first failure.
         last_at: the last one.
         error: the line that tells of it.
@@ -45,6 +54,7 @@ class _Tries:
     machine: str
     failed: int = 0
     ran: int = 0
+    ran_at: float = 0.0
     since: float = 0.0
     last_at: float = 0.0
     error: str = ""
@@ -116,6 +126,7 @@ class CallHistory:
         of_key[run.session] = tries
         if not failed:
             tries.ran += 1
+            tries.ran_at = tries.ran_at or at
             return
         tries.since = tries.since or at
         tries.failed += 1
@@ -173,6 +184,22 @@ class CallHistory:
         never = len(streak) == len(self._tries.get(key, {}))
         return _known_failure(streak, machine, never=never) if streak else None
 
+    def ended_failures(self) -> dict[str, tuple[tuple[KnownFailure, float], ...]]:
+        """Return the standing defects that ended, by each name of the call, and when it ran again.
+
+        Of each name and machine the last one, unless the call is a standing defect again.
+        """
+        found = {
+            key: tuple(
+                ended
+                for machine in _machines(tries)
+                if (ended := _last_ended(tries.items(), machine)) is not None
+            )
+            for key, tries in self._tries.items()
+            if len(tries) > FEWEST_SESSIONS
+        }
+        return {key: ended for key, ended in found.items() if ended}
+
     def lines(self, kind: str) -> Sequence[KnownLine]:
         """Return the lines of a kind of check that ran and do not fail now, the newest first.
 
@@ -229,8 +256,38 @@ class CallHistory:
         return {key: found[key] for key in newest}
 
     def _of_each_machine(self, key: str) -> Iterable[KnownFailure]:
-        machines = sorted({tries.machine for tries in self._tries[key].values()})
+        machines = _machines(self._tries[key])
         return (each for machine in machines if (each := self.failure(key, machine)))
+
+
+def _machines(tries: Mapping[str, _Tries]) -> list[str]:
+    return sorted({each.machine for each in tries.values()})
+
+
+def _last_ended(
+    sessions: Iterable[tuple[str, _Tries]], machine: str
+) -> tuple[KnownFailure, float] | None:
+    """Return the last standing defect that a success ended, and when; None if it began again."""
+    ended: tuple[Sequence[tuple[str, _Tries]], float] | None = None
+    streak: list[tuple[str, _Tries]] = []
+    for session, tries in sessions:
+        if tries.machine and machine and tries.machine != machine:
+            continue
+        if not tries.ran:
+            streak.append((session, tries))
+            continue
+        if _is_standing(streak):
+            ended = streak, tries.ran_at
+        streak = []
+    if ended is None or _is_standing(streak):
+        return None
+    failed, ended_at = ended
+    return _known_failure(failed[::-1], machine, never=False), ended_at
+
+
+def _is_standing(streak: Sequence[tuple[str, _Tries]]) -> bool:
+    since = min((tries.since for _, tries in streak), default=0.0)
+    return is_standing(len(streak), max((t.last_at for _, t in streak), default=0.0) - since)
 
 
 def _is_told(failure: KnownFailure) -> bool:

@@ -16,6 +16,7 @@ from .hints import Hint, HintKind, SessionCalls, hint_after
 from .history import CallHistory
 
 _TEST = "test"
+_MOST_ENTRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ class SessionReplay:
         failures: those that failed.
         hints: how many hints there would have been, by kind.
         silent: sessions without any.
+        silent_elsewhere: the same, without the sessions that were told of a standing defect: as
+            long as nobody mends it, each session that meets it is told.
+        by_entry: what was told in most sessions, and in two at least, with the share of them.
         most: the most in one session.
         right: by kind, the hints that proved right among those that can be judged: the line ran
             later in the session; the call did not work later; the file was opened there later.
@@ -75,6 +79,8 @@ class SessionReplay:
     failures: int
     hints: dict[str, int]
     silent: CountedShare
+    silent_elsewhere: CountedShare
+    by_entry: tuple[tuple[str, CountedShare], ...]
     most: int
     right: dict[str, CountedShare]
     first_failures: CountedShare
@@ -99,6 +105,10 @@ class SessionReplay:
             "hints_per_session": self.per_session,
             "most_in_a_session": self.most,
             "silent_sessions": self.silent.to_document(),
+            "silent_sessions_without_standing_defects": self.silent_elsewhere.to_document(),
+            "sessions_by_entry": [
+                {"entry": entry, "sessions": share.to_document()} for entry, share in self.by_entry
+            ],
             "right": {kind: share.to_document() for kind, share in self.right.items()},
             "told_at_first_failures": self.first_failures.to_document(),
             "failures_told": self.recalled.to_document(),
@@ -121,6 +131,7 @@ class _Session:
     hints: list[tuple[int, float, Hint]] = field(default_factory=list)
     failed_first: set[str] = field(default_factory=set)
     could_test: bool = False
+    met_standing: bool = False
 
 
 class _Repository:
@@ -152,6 +163,10 @@ class _Repository:
             return
         session.state.note(hint)
         session.hints.append((len(session.calls), at, hint))
+        session.met_standing |= any(
+            known is not None and known.is_standing
+            for known in (self.history.failure(key, run.machine) for key in keys_of(call))
+        )
         self.counts["told first"] += hint.check in first
         self.counts["recalled"] += hint.kind is HintKind.FAILURE
 
@@ -214,6 +229,10 @@ def _replayed(repository: _Repository) -> SessionReplay:
     tested = [each for each in sessions.values() if _tries(each, _TEST)]
     never = [each for each in tested if _TEST not in each.state.checked and _fails(each, _TEST)]
     spoke = sum(bool(each.hints) for each in sessions.values())
+    standing = sum(each.met_standing for each in sessions.values())
+    entries = Counter(
+        entry for each in sessions.values() for entry in {hint.entry for _, _, hint in each.hints}
+    )
     kinds = Counter(hint.kind.value for each in sessions.values() for _, _, hint in each.hints)
     return SessionReplay(
         sessions=len(sessions),
@@ -221,6 +240,10 @@ def _replayed(repository: _Repository) -> SessionReplay:
         failures=counts["failures"],
         hints=dict(sorted(kinds.items())),
         silent=CountedShare(len(sessions) - spoke, len(sessions)),
+        silent_elsewhere=CountedShare(len(sessions) - spoke, len(sessions) - standing),
+        by_entry=_most_told(
+            (entry, CountedShare(n, len(sessions))) for entry, n in entries.items()
+        ),
         most=max((len(each.hints) for each in sessions.values()), default=0),
         right={
             kind: CountedShare(each[True], each.total()) for kind, each in sorted(judged.items())
@@ -286,6 +309,8 @@ def together(parts: Iterable[SessionReplay]) -> SessionReplay:
         failures=sum(each.failures for each in every),
         hints=dict(sorted(hints.items())),
         silent=_sum(each.silent for each in every),
+        silent_elsewhere=_sum(each.silent_elsewhere for each in every),
+        by_entry=_most_told(told for each in every for told in each.by_entry),
         most=max((each.most for each in every), default=0),
         right={
             kind: _sum(each.right[kind] for each in every if kind in each.right) for kind in kinds
@@ -297,6 +322,12 @@ def together(parts: Iterable[SessionReplay]) -> SessionReplay:
         tested=sum(each.tested for each in every),
         told=tuple(hint for each in every for hint in each.told),
     )
+
+
+def _most_told(told: Iterable[tuple[str, CountedShare]]) -> tuple[tuple[str, CountedShare], ...]:
+    often = [each for each in told if each[1].part > 1]
+    ordered = sorted(often, key=lambda each: (-each[1].part, each[0], each[1].whole))
+    return tuple(ordered[:_MOST_ENTRIES])
 
 
 def _sum(shares: Iterable[CountedShare]) -> CountedShare:

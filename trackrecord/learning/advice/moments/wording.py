@@ -83,6 +83,22 @@ def failing_words(failure: KnownFailure, now: float) -> str:
     return said
 
 
+def defect_words(failure: KnownFailure, line: KnownLine | None, now: float) -> str:
+    """Return in a maintainer's words what does not run, and the line that does, if one is known."""
+    said = failing_words(failure, now)
+    if line is None or failure.remedy:
+        return said
+    return f"{said}; {_RUN[line.kind]} with {code(line.line)}"
+
+
+def ended_words(failure: KnownFailure, ended_at: float, now: float) -> str:
+    """Return in a maintainer's words that a command runs again."""
+    return (
+        f"{code(failure.says)} has run again since {day(ended_at, now)}: before, it failed in "
+        f"each of {failure.sessions} sessions since {day(failure.since, now)}"
+    )
+
+
 def need_text(need: KnownNeed) -> str:
     """Return that a command ran once another one had run."""
     return f"{code(need.says)} {_needs(need)}."

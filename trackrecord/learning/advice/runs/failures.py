@@ -6,7 +6,7 @@ An error template is that line without what differs from one occurrence to the n
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 # Of a longer text the beginning and the end are read.
 _LONGEST_READ: Final = 32 * 1024
@@ -19,51 +19,96 @@ _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _FRAMES: Final = re.compile(
     r"^(?:Traceback \(most recent call last\)|\s+at \S|\s+File \"|goroutine \d)", re.MULTILINE
 )
-_NAMED: Final = r"(?:Error|Exception|Fault|Failure|Timeout|Interrupt|Exit)"
+_NAMED: Final = ("Error", "Exception", "Fault", "Failure", "Timeout", "Interrupt", "Exit")
+
+
+class _Sign(NamedTuple):
+    """A pattern for lines, and words in lower case one of which is in every match.
+
+    To look for a word costs a hundredth of what it costs to look for such a pattern.
+    """
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+
+_RAISED_WORDS: Final = (*(name.lower() for name in _NAMED), "panic")
 # What was raised, with the name of its type.
-_RAISED: Final = re.compile(
-    r"^(?:E\s+|[^\w\s]{1,3}\s+|Caused\ by:\ |Uncaught\ |Exception\ in\ thread\ \S{1,80}\ )?"
-    rf"(?:[A-Za-z_$][\w$.]{{0,160}}?{_NAMED}\b(?=:|\s*$|\ \[)|panic:\ "
-    r"|thread\ \S{1,80}\ panicked\ )"
+_RAISED: Final = _Sign(
+    re.compile(
+        r"^(?:E\s+|[^\w\s]{1,3}\s+|Caused\ by:\ |Uncaught\ |Exception\ in\ thread\ \S{1,80}\ )?"
+        rf"(?:[A-Za-z_$][\w$.]{{0,160}}?(?:{'|'.join(_NAMED)})\b(?=:|\s*$|\ \[)|panic:\ "
+        r"|thread\ \S{1,80}\ panicked\ )"
+    ),
+    _RAISED_WORDS,
 )
 # The same where frames of a call stack are printed.
-_RAISED_IN_FRAMES: Final = re.compile(rf"{_RAISED.pattern}|^(?:Uncaught )?[Ee]rror: ")
+_RAISED_IN_FRAMES: Final = _Sign(
+    re.compile(rf"{_RAISED.pattern.pattern}|^(?:Uncaught )?[Ee]rror: "), _RAISED_WORDS
+)
 # From here on each table is looked through before the next one.
 _TELLING: Final = (
-    re.compile(
-        r"not found|no such|not exist|not installed|no module|denied|not permitted|unrecogni[sz]ed"
-        r"|unknown (?:\w+ )?"
-        r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
-        r"|(?:illegal|invalid|unexpected) (?:option|argument)"
-        r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
-        r"|connection refused|timed out|already in use|no space left|did not match|no matches"
-        r"|missing script",
-        re.IGNORECASE,
+    _Sign(
+        re.compile(
+            r"not found|no such|not exist|not installed|no module|denied|not permitted"
+            r"|unrecogni[sz]ed|unknown (?:\w+ )?"
+            r"(?:option|argument|(?:sub)?command|flag|field|key|property|tool|skill)\b"
+            r"|(?:illegal|invalid|unexpected) (?:option|argument)"
+            r"|(?:can't|cannot|could not|couldn't|unable to) (?:find|open|connect|resolve|load)"
+            r"|connection refused|timed out|already in use|no space left|did not match|no matches"
+            r"|missing script",
+            re.IGNORECASE,
+        ),
+        (
+            "not found", "no such", "not exist", "not installed", "no module", "denied",
+            "not permitted", "unrecogni", "unknown ", "illegal ", "invalid ", "unexpected ",
+            "can't ", "cannot ", "could not ", "couldn't ", "unable to ", "connection refused",
+            "timed out", "already in use", "no space left", "did not match", "no matches",
+            "missing script",
+        ),
     ),
-    re.compile(r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE),
-    re.compile(
-        r"\bfail(?:ed|s|ures?)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b"
-        r"|can't|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
-        re.IGNORECASE,
+    _Sign(
+        re.compile(
+            r"\b(?:error|fatal|ERR!)(?:\[\w{1,20}\]| [A-Z]{1,4}\d{1,6})?:", re.IGNORECASE
+        ),
+        ("error", "fatal", "err!"),
     ),
-)
-# Lines around an error that do not tell which one it is.
+    _Sign(
+        re.compile(
+            r"\bfail(?:ed|s|ures?)?\b|\berrors?\b|invalid|refused|rejected|unable to|\bcannot\b"
+            r"|can't|could not|exceed|\bmissing\b|conflict|失败|错误|无法|不存在|未找到",
+            re.IGNORECASE,
+        ),
+        (
+            "fail", "error", "invalid", "refused", "rejected", "unable to", "cannot", "can't",
+            "could not", "exceed", "missing", "conflict", "失败", "错误", "无法", "不存在",
+            "未找到",
+        ),
+    ),
+)  # fmt: skip
+# Lines around an error that do not tell which one it is, by how they begin.
 _TELLS_NOTHING: Final = re.compile(
     r"""
-      ^(?:error:\ )?(?:exit\ (?:code|status)|exited\ with|command\ failed\ with)\b[^:]{0,60}$
-    | \bexited\ with\ (?:code|status|exit)\b | \bELIFECYCLE\b | ^g?make(?:\[\d+\])?:\ \*\*\*
-    | ^npm\ (?:ERR!|error)\ (?:code\ (?!E[A-Z])|errno|path|command|syscall|workspace|lifecycle
+      (?:error:\ )?(?:exit\ (?:code|status)|exited\ with|command\ failed\ with)\b[^:]{0,60}$
+    | g?make(?:\[\d+\])?:\ \*\*\*
+    | npm\ (?:ERR!|error)\ (?:code\ (?!E[A-Z])|errno|path|command|syscall|workspace|lifecycle
       |a\ complete)\b
-    | ^husky\ -\ | ^for\ more\ information | ^usage: | ^hint: | ^node\.js\ v\d
-    | ^>?\s?\d{1,6}\s?[|│]                                  # source, as linters print it
-    | ^(?:at|file)\ \S+.{0,300}:?\d | ^traceback\ \( | ^\[?(?:started|completed|skipped|success)\]
-    | ^(?:warn(?:ing)?|info|debug|note)\b | [✓✔√] | ^(?:ok|pass)\b
-    | ^\W*(?:errors?|failures?|short\ test\ summary\ info|call\ log:)\W*$
+    | husky\ -\ | for\ more\ information | usage: | hint: | node\.js\ v\d
+    | >?\s?\d{1,6}\s?[|│]                                   # source, as linters print it
+    | (?:at|file)\ \S+.{0,300}:?\d | traceback\ \( | \[?(?:started|completed|skipped|success)\]
+    | (?:warn(?:ing)?|info|debug|note)\b | (?:ok|pass)\b
+    | \W*(?:errors?|failures?|short\ test\ summary\ info|call\ log:)\W*$
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# The same, wherever these stand.
+_TELLS_NOTHING_ANYWHERE: Final = _Sign(
+    re.compile(r"\bexited with (?:code|status|exit)\b|\bELIFECYCLE\b|[✓✔√]", re.IGNORECASE),
+    ("exited with ", "elifecycle", "✓", "✔", "√"),
+)
 # The lines that tools draw around what they say.
 _RULES: Final = re.compile(r"([=!_*#~+─━═-])\1{3,}")
+_RULE_BEGINS: Final = tuple(4 * sign for sign in "=!_*#~+─━═-")
 _LETTER: Final = re.compile(r"[^\W\d_]{2}")
 # The program of a check could not be run, or was called in a way that it does not know.
 _NOT_STARTED: Final = re.compile(
@@ -79,6 +124,12 @@ _UNREACHABLE: Final = re.compile(
     r"|is the server running|connect: no such file",
     re.IGNORECASE,
 )
+# One of these is in every text that matches one of the two.
+_NOT_STARTED_WORDS: Final = (
+    "not found", "no module", "no such", "recogni", "not installed", "unknown ", "illegal ",
+    "invalid ", "unexpected ", "missing script", "denied", "connect", "refused", "can't open",
+    "cannot open", "server running",
+)  # fmt: skip
 
 _NAMES_REMEDY: Final = re.compile(
     r"has not been read yet|\bread (?:it|the file) (?:first|again)|must read (?:it|the file)"
@@ -106,7 +157,6 @@ _VARIABLE: Final = tuple(
     )
 )
 _REPEATED: Final = re.compile(r"(<\w+>)(?:[\s,;]*\1)+")
-_SPACE: Final = re.compile(r"\s+")
 
 # "reproducible" is another thing.
 _REPRODUCTION: Final = r"(?<![^\W_])(?:repro(?![a-z])|reproduc(?!ib)|复现)"
@@ -143,6 +193,17 @@ def has_not_started(error: str) -> bool:
 def is_unreachable(error: str) -> bool:
     """Return whether an error says that a server that is needed is away."""
     return _UNREACHABLE.search(error) is not None
+
+
+def may_not_have_started(text: str) -> bool:
+    """Return whether the significant line of a text may show that a program did not start.
+
+    Or that a server is away. Most outputs do not, and their significant line need not be found.
+    """
+    if "\x1b" in text:
+        return True
+    lower = " ".join(_without_rules(text).lower().split())
+    return any(word in lower for word in _NOT_STARTED_WORDS)
 
 
 def names_its_remedy(error: str) -> bool:
@@ -186,29 +247,71 @@ def error_line(text: str) -> str:
 
 def _telling(text: str) -> tuple[str, int]:
     """Return the significant line with its spaces evened out, and the place of the match."""
-    every = [each for line in text.splitlines() if (each := _even(line))]
-    lines = [each for each in every if _LETTER.search(each) and not _TELLS_NOTHING.search(each)]
-    lines = lines or every
-    if len(lines) > 1:
-        if _FRAMES.search(text) and (found := _first(reversed(lines), _RAISED_IN_FRAMES)):
+    has_frames = _FRAMES.search(text) is not None
+    lines = _Lines(text)
+    if lines.are_several:
+        if has_frames and (found := lines.last(_RAISED_IN_FRAMES)):
             return found
-        if found := _first(lines, _RAISED):
+        if found := lines.first(_RAISED):
             return found
     for telling in _TELLING:
-        if found := _first(lines, telling):
+        if found := lines.first(telling):
             return found
-    return (lines[-1], len(lines[-1])) if lines else ("", 0)
+    return lines.end
 
 
-def _even(line: str) -> str:
-    return _SPACE.sub(" ", _RULES.sub(" ", line)).strip()
+def _without_rules(text: str) -> str:
+    return _RULES.sub(" ", text) if any(begin in text for begin in _RULE_BEGINS) else text
 
 
-def _first(lines: Iterable[str], telling: re.Pattern[str]) -> tuple[str, int] | None:
-    for line in lines:
-        if found := telling.search(line):
-            return line, found.start()
-    return None
+class _Lines:
+    """The lines of a text that may tell what went wrong; all of them if none does."""
+
+    def __init__(self, text: str) -> None:
+        lines = _without_rules(text).splitlines()
+        every = [even for line in lines if (even := " ".join(line.split()))]
+        self._lower = "\n".join(every).lower()
+        anywhere = self._words(_TELLS_NOTHING_ANYWHERE)
+        self._lines = [
+            line
+            for line in every
+            if _LETTER.search(line)
+            and not _TELLS_NOTHING.match(line)
+            and not (anywhere and _TELLS_NOTHING_ANYWHERE.pattern.search(line))
+        ] or every
+
+    @property
+    def are_several(self) -> bool:
+        """Return whether there are two or more."""
+        return len(self._lines) > 1
+
+    @property
+    def end(self) -> tuple[str, int]:
+        """The last line and its length."""
+        return (self._lines[-1], len(self._lines[-1])) if self._lines else ("", 0)
+
+    def first(self, sign: _Sign) -> tuple[str, int] | None:
+        """Return the first line with a sign, and the place of the sign."""
+        return self._found(sign, self._lines)
+
+    def last(self, sign: _Sign) -> tuple[str, int] | None:
+        """Return the last line with a sign, and the place of the sign."""
+        return self._found(sign, reversed(self._lines))
+
+    def _found(self, sign: _Sign, lines: Iterable[str]) -> tuple[str, int] | None:
+        words = self._words(sign)
+        for line in lines if words else ():
+            lower = line.lower()
+            for word in words:
+                if word in lower:
+                    if found := sign.pattern.search(line):
+                        return line, found.start()
+                    break
+        return None
+
+    def _words(self, sign: _Sign) -> list[str]:
+        """Return those words of a sign that are anywhere in the text."""
+        return [word for word in sign.words if word in self._lower]
 
 
 def _around(line: str, at: int) -> str:

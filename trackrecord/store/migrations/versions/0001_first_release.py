@@ -617,7 +617,7 @@ def _make_advice() -> None:
         sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
         sa.Column("at", sa.Double(), nullable=False),
         sa.Column("action", sa.String(16), nullable=False),
-        sa.Column("entry", sa.String(256), nullable=False),
+        sa.Column("entry", sa.String(512), nullable=False),
         sa.Column("share", sa.Double(), nullable=True),
         sa.Column("actor", sa.Text(), nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),

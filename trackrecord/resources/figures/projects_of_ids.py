@@ -1,0 +1,121 @@
+"""Find the projects that have an id, so that an id alone is enough where only one has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+from sqlalchemy import Connection, select
+
+from trackrecord.learning.strategies.identity import pattern_id_of
+from trackrecord.resources.access.completions import STORED_IDS
+from trackrecord.resources.access.project_store import Transaction
+from trackrecord.resources.access.short_ids import FEWEST_CHARS, beginnings, matching
+from trackrecord.store.outcomes.projects import project_id_of, project_names
+from trackrecord.store.outcomes.tables import projects
+
+CRITERION_PREFIX: Final = "criterion:"
+# By kind: what stands in the column for an id that may be written in another way, too.
+_NAMES: Final[dict[str, Callable[[str], str]]] = {
+    "criterion": lambda given: given.removeprefix(CRITERION_PREFIX),
+    "pattern": pattern_id_of,
+}
+
+_MOST_RECORDS: Final = 50
+
+
+def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[str]:
+    """Return the projects that have an id, or one that begins so, in the order of their names.
+
+    Args:
+        it: a reading transaction; where its project has the id, others may be left out.
+        kinds: "pattern", "record", "memory", "outcome", "criterion", "lesson", "command" or
+            "entry".
+        given: what was typed.
+    """
+    if "\0" in given:
+        return []
+    found: set[str] = set()
+    for kind in kinds:
+        computed = _COMPUTED.get(kind)
+        if computed is None:
+            found.update(_with_stored_id(it.connection, kind, given))
+        elif it.project not in found:
+            found.update(_with_computed_id(it, computed, given))
+    return sorted(found)
+
+
+def _with_stored_id(connection: Connection, kind: str, given: str) -> Iterator[str]:
+    """Look at the first id of each project from the given text on: an index has it."""
+    column, of_project = STORED_IDS[kind]
+    name = _NAMES[kind](given) if kind in _NAMES else given
+    # As everywhere, fewer than four characters stand for themselves alone.
+    is_whole = kind == "criterion" or len(name) < FEWEST_CHARS
+    for start in (name,) if is_whole else beginnings(name):
+        if kind == "record":  # its index does without the project
+            query = (
+                select(projects.c.name, column)
+                .where(of_project == projects.c.id, column >= start)
+                .distinct()
+                .order_by(column)
+                .limit(_MOST_RECORDS)
+            )
+        else:
+            first = (
+                select(column)
+                .where(of_project == projects.c.id, column >= start)
+                .order_by(column)
+                .limit(1)
+                .scalar_subquery()
+            )
+            query = select(projects.c.name, first)
+        for project, some_id in connection.execute(query):
+            if some_id == start or (some_id and not is_whole and some_id.startswith(start)):
+                yield project
+
+
+def _with_computed_id(
+    it: Transaction, has: Callable[[Transaction, str], bool], given: str
+) -> Iterator[str]:
+    if project_id_of(it.connection, it.project) is not None and has(it, given):
+        yield it.project
+        return
+    for name in project_names(it.connection):
+        if name != it.project and has(replace(it, project=name), given):
+            yield name
+
+
+def _has_lesson(it: Transaction, given: str) -> bool:
+    from trackrecord.resources.experience.lessons import lessons_of
+
+    found = lessons_of(it, everything=True)
+    return bool(matching(given, {each.id for each in found} | _dismissed(it)))
+
+
+def _has_command(it: Transaction, given: str) -> bool:
+    from trackrecord.resources.experience.commands import commands_in
+
+    found = commands_in(it, everything=True)
+    return bool(matching(given, {each.id for each in found} | _dismissed(it)))
+
+
+def _dismissed(it: Transaction) -> set[str]:
+    """Return what is dismissed: it may not be found any more, and can be restored all the same."""
+    from trackrecord.store.advice.lesson_decisions import dismissed_lessons
+
+    return set(dismissed_lessons(it.connection, it.project_id))
+
+
+def _has_entry(it: Transaction, given: str) -> bool:
+    from .effect import entries_named, known_entries
+
+    return bool(entries_named(given, known_entries(it.connection, it.project_id)))
+
+
+# The kinds whose ids are in no one column.
+_COMPUTED: Final[dict[str, Callable[[Transaction, str], bool]]] = {
+    "command": _has_command,
+    "entry": _has_entry,
+    "lesson": _has_lesson,
+}
