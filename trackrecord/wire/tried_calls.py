@@ -1,7 +1,7 @@
 """Digests of the calls that can be tried again: command lines, their checks, opened files.
 
-Facts about what works in a repository are counted from these; most outcomes of agents without a
-shell have none.
+Facts about what works in a repository are counted from these. Of tools without a command line or a
+file only the calls from the first failure on are kept: they show what became of it.
 """
 
 from collections.abc import Iterator
@@ -145,13 +145,31 @@ def _metadata_of(metadata: msgspec.Raw) -> _Metadata:
 
 
 def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedCall]:
+    failing = set[str | None]()
     for call in graph:
         said = bytes(call.args)
+        found = None
         # Most calls of agents without a shell have neither.
         if b'"command"' in said or b'"cmd"' in said or b'ath"' in said or b'"filename"' in said:
             found = tried_call(call, is_captured=is_captured)
-            if found is not None:
-                yield found
+        # Of other tools, what came of a failure: whether the tool failed again, or worked.
+        if found is None and (call.ok is False or call.tool in failing):
+            failing.add(call.tool)
+            found = _call_of_tool(call)
+        if found is not None:
+            yield found
+
+
+def _call_of_tool(call: ToolCall) -> TriedCall | None:
+    tool = _name((call.tool or "").strip()[:_LONGEST_TOOL])
+    if not tool:
+        return None
+    error = error_lines(call)[1] if call.ok is False else ""
+    return TriedCall(tool=tool, at=_moment_of(call), ok=call.ok, error=error)
+
+
+def _moment_of(call: ToolCall) -> float:
+    return call.timestamp if isinstance(call.timestamp, float) else 0.0
 
 
 def failed_tool(tool: str, error: str) -> TriedCall:
@@ -162,8 +180,7 @@ def failed_tool(tool: str, error: str) -> TriedCall:
         error: the text of its error.
     """
     call = ToolCall(tool=tool, ok=False, error=msgspec.Raw(msgspec.json.encode(error)))
-    name = _name(tool.strip()[:_LONGEST_TOOL])
-    return TriedCall(tool=name, at=0.0, ok=False, error=error_lines(call)[1])
+    return _call_of_tool(call) or TriedCall(tool="", ok=False)
 
 
 def failed_call(tool: str, *, command: str, path: str, error: str) -> TriedCall | None:
@@ -205,7 +222,7 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks or ())
     has_failed = call.ok is False or any(check.state == NOT_STARTED for check in checks)
     error = error_lines(call)[1] if has_failed else ""
-    at = call.timestamp if isinstance(call.timestamp, float) else 0.0
+    at = _moment_of(call)
     if not command:
         return TriedCall(tool=tool, at=at, ok=call.ok, error=error, file=file)
     line = told_line(command)

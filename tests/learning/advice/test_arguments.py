@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 from benchmarks.worlds.arguments import endings, payments, permuted
 from tests.learning.advice.histories import lessons, run, step
+from trackrecord.learning.advice.hint_effect import TrialHint, aftermath_of
 from trackrecord.learning.advice.lessons.counting.arguments import find_arguments
 from trackrecord.learning.advice.lessons.counting.completions import find_completions
 from trackrecord.learning.advice.lessons.history import history_of
 from trackrecord.learning.advice.lessons.lesson import LessonKind
 from trackrecord.learning.advice.lessons.rules import LessonRules
+from trackrecord.learning.advice.moments.calls import tool_key
 from trackrecord.learning.advice.runs.arguments import (
     arguments_of,
     noted_arguments,
@@ -20,6 +22,8 @@ from trackrecord.learning.advice.runs.arguments import (
 )
 from trackrecord.learning.advice.runs.ids import passed_ids_of
 from trackrecord.learning.advice.runs.runs import PassedIds
+from trackrecord.wire.outcome import decode_outcome
+from trackrecord.wire.tried_calls import tried_digest, tried_run
 
 ERROR = "certificate cannot be used"
 
@@ -176,3 +180,35 @@ def test_ids_that_are_passed_on_are_counted():
     base = PassedIds("customer", "orders", "", 2, 0)
     assert passed_ids_of(calls) == (base, base._replace(to="order", passed=1))
     assert passed_ids_of([("a", b"{", b"{"), ("b", b"[" * 9_000, b"[" * 9_000)]) == ()
+
+
+@pytest.mark.parametrize(
+    ("then", "resumed", "repeated", "calls"),
+    [
+        ([("pay", True)], True, False, 1),
+        ([("pay", False), ("pay", True)], True, True, 2),
+        ([("look_up", True), ("pay", False)], False, True, 10),
+        ([], False, False, 10),
+    ],
+)
+def test_the_trial_sees_what_became_of_a_tool_without_a_command(then, resumed, repeated, calls):
+    """A hint on an argument is judged by the later calls of its tool, as other hints are."""
+    steps = [("look_up", True), ("pay", True), ("pay", False), *then]
+    graph = [
+        {"tool": tool, "ok": ok, "timestamp": 100.0 + at, "args": {"method": "x"}, "error": None}
+        for at, (tool, ok) in enumerate(steps)
+    ]
+    said = {"task_id": "t", "success": True, "metadata": {"session": "s"}, "tool_graph": graph}
+    digest = tried_digest(decode_outcome(json.dumps(said).encode()))
+    own = tried_run(digest, outcome=1, ended_at=200.0)
+    own_tool = [tool for tool, _ in then if tool == "pay"]
+    assert [call.tool for call in own.calls] == ["pay", *own_tool]
+    key = tool_key("pay")
+    hint = TrialHint(
+        session="s", entry="e", kind="argument", at=102.5, is_given=True, probability=0.5,
+        key=key, tool="pay",
+    )  # fmt: skip
+    found = aftermath_of(hint, [own], {1: True})
+    assert (found.resumed, found.repeated, found.calls, found.success) == (
+        resumed, repeated, calls, True,
+    )  # fmt: skip

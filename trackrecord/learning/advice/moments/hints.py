@@ -15,7 +15,7 @@ import msgspec
 from ..lessons.lesson import KnownArgument
 from ..runs.arguments import MISSING, shapes_of
 from ..runs.failures import error_template, names_its_remedy
-from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, without_home
+from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, tool_key, without_home
 from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, MomentFacts
 from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
 
@@ -202,7 +202,7 @@ def argument_hint(
             kind=HintKind.ARGUMENT,
             entry=f"{HintKind.ARGUMENT}: {each.lesson}",
             text=f"{each.text}.",
-            key=f"argument {each.tool} {each.name}",
+            key=tool_key(each.tool),
         )
         if (
             each.error == template
