@@ -294,6 +294,7 @@ def _opened(
 
 def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
     """Return the id that a call is about; None where it is about no single thing."""
+    found = []
     for name, argument in arguments_of(operation.call).items():
         narrows_list = (
             operation.is_list
@@ -301,8 +302,8 @@ def _id_in(operation: Operation, given: Mapping[str, Any]) -> TypedId | None:
         )
         id_of = argument.mark(IdOf)
         if id_of is not None and not narrows_list and given.get(name) is not None:
-            return TypedId(given[name], (id_of.thing,))
-    return None
+            found.append(TypedId(given[name], (id_of.thing,)))
+    return found[0] if len(found) == 1 else None
 
 
 def _listed(

@@ -197,7 +197,7 @@ def test_what_a_captured_run_shows(
     with Terminal(*command, columns=80, rows=200) as terminal:
         assert terminal.wait() == 0
     page, _, _ = re.sub(r"\x1b\[[0-9;]*m", "", terminal.shown).partition("grounds")
-    cells = re.findall(r"^  (.{0,20}?)  +(\S.*?) *\r?$", page, re.MULTILINE)
+    cells = re.findall(r"^ (.{0,20}?)  +(\S.*?) *\r?$", page, re.MULTILINE)
     assert ("check commands", "uv run pytest -q") in cells
     assert ("commits", "1a2b3c4") in cells
     # A long id goes on in the next line.

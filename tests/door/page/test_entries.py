@@ -364,7 +364,7 @@ def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door,
 
 def test_the_page_of_the_effect_says_what_hints_did(page_door, shown_store):
     """How many were left to chance, and how many more it takes."""
-    project = "hinted"
+    project = "hinted-six-times"
     shown_store.teach(project, [outcome(0, outcome_id="hinted-0")])
     assert "Hints at failures" not in get(page_door, "/effect", project=project)[1]
     now = time.time()
