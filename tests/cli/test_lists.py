@@ -327,7 +327,7 @@ def test_lists_of_all_projects(full, learnt, trackrecord, project, outcomes_file
         header, *rows = trackrecord(*command, "--all", "--limit", 2).out.splitlines()
         assert "project" in header.split("\t"), command
         place = header.split("\t").index("project")
-        assert len(rows) == 2, command
+        assert len(rows) == min(2, len(every)) > 0, command
         # Of equal ones the first may be another one a moment later: what ranks them decays.
         assert {row.split("\t")[place] for row in rows} <= {each["project"] for each in every}
         for key in keys.keys:
