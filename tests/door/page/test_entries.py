@@ -186,7 +186,10 @@ def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, ent
     assert "Share of helpful verdicts: 100%" in look.page.locator(".plot svg").get_attribute(
         "aria-label"
     )
-    assert "Proven" in look.text("main")
+    assert "tasks with it succeeded. That is enough to call it proven." in look.text("main")
+    # The numbers and their formulas stand behind what they come to.
+    assert "weighed by age, within" in look.text("main")
+    assert "after decay" not in look.text("main")
     look.click("Deprecate")
     look.page.evaluate("document.querySelector('textarea').required = false")
     look.click("Deprecate it")
@@ -212,6 +215,8 @@ def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, ent
     look.click("It was harmful")
     look.click("It was harmful")
     assert look.said().endswith(": harmful")
+    assert "9 tasks with it succeeded" in look.text("main")
+    look.page.get_by_text("The numbers behind it").click()
     assert "8 · 0 · 1" in look.text("main")
     with look.page.expect_navigation():
         look.page.locator("tbody a").first.click()
@@ -230,6 +235,8 @@ def test_a_lesson_is_dismissed_and_restored(window, entries):
     with look.page.expect_navigation():
         look.page.locator("tbody a").first.click()
     assert look.text("h1") == text
+    assert look.page.locator("h1 code").count()
+    assert "`" not in text
     look.click("Dismiss")
     look.page.fill("textarea", "The tool is gone.")
     look.click("Dismiss it")

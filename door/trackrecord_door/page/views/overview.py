@@ -97,7 +97,7 @@ def _range_with_tasks(by_day: Sequence[Day]) -> str:
     return next(ended, next(iter(_RANGES)))
 
 
-def _from_first_to_last(by_day: Sequence[Day]) -> Sequence[Day]:
+def _from_first_to_last(by_day: list[Day]) -> list[Day]:
     """Return the days from the first one with tasks to the last one, but a month at least."""
     ended = [place for place, day in enumerate(by_day) if day.outcomes]
     if not ended:
