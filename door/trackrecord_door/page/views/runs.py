@@ -168,14 +168,17 @@ def _record(run: RunDetails) -> list[tuple[str, str]]:
     known = (
         ("Outcome", run.outcome_id),
         ("Trigger", run.trigger),
-        ("Checked by", "\n".join(run.check_commands)),
+        ("Checked by", ", ".join(run.check_commands)),
         ("Model", run.model),
         ("Branch", run.branch),
         ("Commits", ", ".join(run.commits)),
         ("Files touched", ", ".join(run.files_touched)),
-        *_named_metadata(run.metadata),
     )
-    return [(name, _cut(text, _LONGEST)) for name, text in known if text]
+    shown = {name: text for name, text in known if text}
+    for name, text in _named_metadata(run.metadata):
+        # A source may repeat what has a field of its own.
+        shown.setdefault(name, text)
+    return [(name, _cut(text, _LONGEST)) for name, text in shown.items() if text]
 
 
 def _named_metadata(metadata: object) -> Iterator[tuple[str, str]]:
