@@ -33,7 +33,11 @@ def test_the_first_view_is_light(window):
     """At most 100 KB, with all that the overview loads."""
     look = window()
     loaded = []
-    look.page.on("requestfinished", loaded.append)
+
+    def note(request):
+        loaded.append(request)
+
+    look.page.on("requestfinished", note)
     look.open(f"/?project={FLEET}")
     look.page.wait_for_load_state("load")
     bodies = {each.url: len(each.response().body()) for each in loaded}

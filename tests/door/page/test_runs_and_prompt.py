@@ -239,4 +239,8 @@ def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, htt
     assert page.index("of tasks succeeded") < page.index("What changed") < page.index("the loop")
     assert "<strong>a year</strong>" in page
     assert "Outcomes by day: 10 in all" in page
+    # The chart ends with the last day on which one ended, not a year of nothing later.
+    last, today = (time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (NOW - 180 * day, NOW))
+    labels = page.split('class="plot-labels"')[1].split("</div>")[0]
+    assert (last in labels, today in labels) == (True, False)
     assert "No task ended in this time" in http.get(f"/?project={name}&days=30").text
