@@ -21,7 +21,7 @@ _PAGES: Final = {
 
 
 def link_to_entry(asked: PageRequest, kind: str, entry_id: str) -> str | None:
-    """Return the link to what was handed out; None where it has no page."""
+    """Return the link to an entry of advice; None where it has no page."""
     path = _PAGES.get(kind)
     return None if path is None else asked.link_to(path, entry_id)
 
