@@ -96,6 +96,9 @@ def day(at: float) -> str:
 def prose(text: str) -> Markup:
     """Return a sentence of ours as HTML; commands in it are between backticks."""
     parts = text.split("`")
+    if len(parts) % 2 == 0:
+        # A backtick without another one is only a backtick.
+        parts[-2:] = ["`".join(parts[-2:])]
     shown = [
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
         for number, part in enumerate(parts)

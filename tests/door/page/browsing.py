@@ -92,10 +92,15 @@ class Browsing:
         ]
 
     def overflow(self) -> list[str]:
-        """Return what is wider than the window, outside of tables that scroll by themselves."""
+        """Return what is wider than the window, and the tables that scroll by themselves."""
         wider: Any = self.page.evaluate(
             """() => {
               const width = document.documentElement.clientWidth;
+              const scrolling = [...document.querySelectorAll("main *")]
+                .filter(each => each.scrollWidth > each.clientWidth + 1
+                                && ["auto", "scroll"].includes(getComputedStyle(each).overflowX))
+                .map(each => `${each.ariaLabel}: ${each.scrollWidth} > ${each.clientWidth}`);
+              if (scrolling.length) return scrolling;
               if (document.documentElement.scrollWidth <= width) return [];
               return [...document.querySelectorAll("body *")]
                 .filter(each => each.getBoundingClientRect().right > width + 1

@@ -89,7 +89,7 @@ def test_a_command_is_dismissed_and_restored(window, shown_store):
 
 
 def test_a_hint_that_hurts_is_restored(window, shown_store):
-    """By a person, on the page that says that it was withdrawn."""
+    """By a person, on the page that says that it was withdrawn and leads to the runs behind it."""
     entry = "known failure: line <b>make</b> test"
     hurts = []
     for number in range(200):
@@ -117,6 +117,15 @@ def test_a_hint_that_hurts_is_restored(window, shown_store):
     look = window()
     look.open("/effect?project=hinted")
     assert f"Not told any more, for it hurts: {entry}" in look.text("main")
+    behind = look.page.locator("[aria-label^='The newest runs in which a hint'] tbody tr")
+    said = {row.locator("a").inner_text(): row.inner_text() for row in behind.all()}
+    assert len(said) == 25
+    for task, row in said.items():
+        assert ("not told" in row) == bool(int(task.removeprefix("h")) % 2), row
+    with look.page.expect_navigation():
+        behind.first.locator("a").click()
+    assert "/runs/h" in look.page.url
+    look.open("/effect?project=hinted")
     look.click("Restore")
     look.page.get_by_label("Reason").fill("The tool was mended")
     look.click("Restore it")

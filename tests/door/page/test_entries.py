@@ -186,7 +186,10 @@ def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, ent
     assert "Share of helpful verdicts: 100%" in look.page.locator(".plot svg").get_attribute(
         "aria-label"
     )
-    assert "Proven" in look.text("main")
+    assert "tasks with it succeeded. That is enough to call it proven." in look.text("main")
+    # The numbers and their formulas stand behind what they come to.
+    assert "weighed by age, within" in look.text("main")
+    assert "after decay" not in look.text("main")
     look.click("Deprecate")
     look.page.evaluate("document.querySelector('textarea').required = false")
     look.click("Deprecate it")
@@ -212,6 +215,8 @@ def test_everything_that_can_be_decided_about_a_pattern(window, shown_store, ent
     look.click("It was harmful")
     look.click("It was harmful")
     assert look.said().endswith(": harmful")
+    assert "8 of the 8 tasks with it succeeded" in look.text("main")
+    look.page.get_by_text("The numbers behind it").click()
     assert "8 · 0 · 1" in look.text("main")
     with look.page.expect_navigation():
         look.page.locator("tbody a").first.click()
@@ -230,6 +235,8 @@ def test_a_lesson_is_dismissed_and_restored(window, entries):
     with look.page.expect_navigation():
         look.page.locator("tbody a").first.click()
     assert look.text("h1") == text
+    assert look.page.locator("h1 code").count()
+    assert "`" not in text
     look.click("Dismiss")
     look.page.fill("textarea", "The tool is gone.")
     look.click("Dismiss it")
@@ -286,6 +293,8 @@ def test_a_criterion_with_any_name_is_judged(window, shown_store, entries):
     look.click("It was right")
     look.click("It was helpful")
     assert look.text("h1") == "a/b?c#d %25"
+    assert "1 of 9 times it was called helpful" in look.text("main")
+    look.page.get_by_text("The numbers behind it").click()
     assert "1 · 0 · 8" in look.text("main")
     with shown_store.calls(entries):
         details = trackrecord.show_criterion("a/b?c#d %25")
@@ -347,7 +356,7 @@ def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door,
     assert "What has not run for long" not in learn(*(session(n) for n in range(4)))
     html = learn(session(4))
     assert "What has not run for long" in html
-    assert "`rtk bun run test` never ran: it failed in each of 5 sessions since" in html
+    assert "<code>rtk bun run test</code> never ran: it failed in each of 5 sessions since" in html
     assert "standing defect" in html
     assert "<b>unrecognized" not in get(page_door, "/", project=project)[1]
     (defect,) = {found for found in linked(html, "/commands") if found}
@@ -364,7 +373,7 @@ def test_a_standing_defect_is_on_the_overview_with_the_runs_behind_it(page_door,
 
 def test_the_page_of_the_effect_says_what_hints_did(page_door, shown_store):
     """How many were left to chance, and how many more it takes."""
-    project = "hinted-six-times"
+    project = "hints-waiting"
     shown_store.teach(project, [outcome(0, outcome_id="hinted-0")])
     assert "Hints at failures" not in get(page_door, "/effect", project=project)[1]
     now = time.time()

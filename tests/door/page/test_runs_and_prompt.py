@@ -53,6 +53,7 @@ def outcomes():
         "outcome_source": "evaluator",
         "memory_ids": ["m1"],
         "patterns": ["asks first"],
+        "metadata": {"work_folder": "travel", "seats": {"row": 7}},
     }
 
 
@@ -122,6 +123,12 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
     assert f"/lessons?project={project}&amp;tool=book" in page
     assert "runs do not show it" in page
     assert "the hotel did not answer" in page
+    assert "<dt>Work folder</dt><dd><bdi>travel</bdi></dd>" in page
+    assert "<dt>Seats</dt>" in page
+    assert "<dt>More</dt>" not in page
+    # Where there is nothing to say, nothing is said.
+    assert "What it was handed" in page
+    assert "What it was handed" not in http.get(f"/runs/search-00?project={project}").text
 
 
 @pytest.mark.parametrize(
@@ -140,7 +147,7 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
 )
 def test_each_filter_of_the_runs(http, project, query, count):
     answer = http.get(f"/runs?project={project}&{query}")
-    assert (answer.status_code, answer.text.count('<td class="tools">')) == (200, count)
+    assert (answer.status_code, answer.text.count('class="tools')) == (200, count)
     assert ("No run is one of these" in answer.text) == (count == 0)
 
 
@@ -232,4 +239,8 @@ def test_the_overview_begins_with_how_tasks_went_when_they_went(shown_store, htt
     assert page.index("of tasks succeeded") < page.index("What changed") < page.index("the loop")
     assert "<strong>a year</strong>" in page
     assert "Outcomes by day: 10 in all" in page
+    # The chart ends with the last day on which one ended, not a year of nothing later.
+    last, today = (time.strftime("%Y-%m-%d", time.gmtime(at)) for at in (NOW - 180 * day, NOW))
+    labels = page.split('class="plot-labels"')[1].split("</div>")[0]
+    assert (last in labels, today in labels) == (True, False)
     assert "No task ended in this time" in http.get(f"/?project={name}&days=30").text

@@ -32,6 +32,7 @@ WORTH_KNOWING: Final = 0.35
 _TUNED_TO: Final = 2.0 * sqrt(8.5 / EVEN_UNTIL)
 _SOON: Final = 5
 _MOST_CALLS: Final = 10
+_MOST_BEHIND: Final = 25
 # A hook is answered when the call has ended, and clocks are rounded.
 _SLACK_S: Final = 0.001
 _SHRUNK_WITH: Final = 4.0
@@ -131,6 +132,21 @@ class HintComparison:
 
 
 @dataclass(frozen=True)
+class HintedRun:
+    """A run in which a hint was left to chance.
+
+    Attributes:
+        outcome: the row of its outcome.
+        entry: what the hint was about.
+        is_given: whether the agent was given it.
+    """
+
+    outcome: int
+    entry: str
+    is_given: bool
+
+
+@dataclass(frozen=True)
 class HintEffect:
     """The effect of hints.
 
@@ -141,6 +157,7 @@ class HintEffect:
         waiting: those of which the session is not on record yet.
         needed: how many more points show a difference of 35 in four of five projects.
         restored: the entries that a person restored, who has the last word.
+        behind: the runs of the newest points, the newest first.
     """
 
     overall: tuple[HintComparison, ...] = ()
@@ -149,6 +166,7 @@ class HintEffect:
     waiting: int = 0
     needed: int = 0
     restored: frozenset[str] = frozenset()
+    behind: tuple[HintedRun, ...] = ()
 
     @property
     def harmful(self) -> tuple[str, ...]:
@@ -178,11 +196,14 @@ def hint_effect_of(
     for run in runs:
         if run.session in wanted:
             sessions[run.session].append(run)
-    points = []
+    points, behind = [], []
     for _, hint in sorted(distinct.items(), key=lambda item: item[0]):
+        own = _run_of(hint, sessions.get(hint.session, ()))
         found = aftermath_of(hint, sessions.get(hint.session, ()), success or {})
-        if found is not None:
+        if own is not None and found is not None:
             points.append(TrialPoint(hint, found))
+            behind.append((hint.at, HintedRun(own.outcome, hint.entry, hint.is_given)))
+    behind.sort(key=lambda each: each[0], reverse=True)
     overall = tuple(compare_points(points, name) for name in MEASURES)
     by_entry: defaultdict[str, list[TrialPoint]] = defaultdict(list)
     for point in points:
@@ -191,7 +212,13 @@ def hint_effect_of(
     alpha = ALPHA / max(1, len(by_entry))
     entries = {name: compare_points(by_entry[name], "resumed", alpha) for name in sorted(by_entry)}
     wait = len(distinct) - len(points)
-    return HintEffect(overall, entries, len(distinct), wait, _needed(overall[0]))
+    newest = tuple(run for _, run in behind[:_MOST_BEHIND])
+    return HintEffect(overall, entries, len(distinct), wait, _needed(overall[0]), behind=newest)
+
+
+def _run_of(hint: TrialHint, runs: Sequence[TriedRun]) -> TriedRun | None:
+    """Return the run of its session in which a hint fell."""
+    return next((run for run in runs if run.ended_at >= hint.at - _SLACK_S), None)
 
 
 def aftermath_of(
@@ -204,7 +231,7 @@ def aftermath_of(
         runs: the runs of its session, in order.
         success: the verdicts by the rows of outcomes.
     """
-    own = next((run for run in runs if run.ended_at >= hint.at - _SLACK_S), None)
+    own = _run_of(hint, runs)
     if own is None:
         return None
     later = [

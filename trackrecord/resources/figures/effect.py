@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.effect.comparison import ArmMean, Comparison
     from trackrecord.learning.advice.effect.entries import EntryEffect
     from trackrecord.learning.advice.effect.report import EffectReport
-    from trackrecord.learning.advice.hint_effect import HintComparison, HintEffect
+    from trackrecord.learning.advice.hint_effect import HintComparison, HintedRun, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord.store.advice.effect_decisions import (
         Action,
@@ -229,6 +229,11 @@ class HintEffectAnswer(Answer, frozen=True, kw_only=True):
             withdrawn=found.harmful,
             _effect=found,
         )
+
+    @property
+    def behind(self) -> tuple[HintedRun, ...]:
+        """The runs of the newest hints that were left to chance, the newest first."""
+        return self._effect.behind
 
     @property
     def in_words(self) -> list[str]:

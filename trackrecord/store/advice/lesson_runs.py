@@ -28,10 +28,17 @@ class LessonRun:
 def runs_of_outcomes(
     connection: Connection, project_id: int, rows: Sequence[int]
 ) -> list[LessonRun]:
-    """Return the runs of outcomes by their rows, in the order of the rows."""
+    """Return the runs of outcomes, in the order of their rows."""
+    found = runs_by_row(connection, project_id, rows)
+    return [found[row] for row in rows if row in found]
+
+
+def runs_by_row(
+    connection: Connection, project_id: int, rows: Sequence[int]
+) -> dict[int, LessonRun]:
+    """Return the runs of outcomes by their rows."""
     columns = outcomes.c
     query = select(
         columns.id, columns.outcome_id, columns.task_id, columns.ended_at, columns.success
     ).where(columns.project_id == project_id, columns.id.in_(rows))
-    found = {row.id: LessonRun(*row[1:]) for row in connection.execute(query)}
-    return [found[row] for row in rows if row in found]
+    return {row.id: LessonRun(*row[1:]) for row in connection.execute(query)}

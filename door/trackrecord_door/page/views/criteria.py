@@ -1,6 +1,6 @@
 """Criteria: how far each can be relied on, and the feedback behind it."""
 
-from trackrecord.learning.criteria.weights import CriterionEvidence
+from trackrecord.learning.criteria.weights import CriterionEvidence, CriterionStanding
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.criteria import CRITERIA, details_of, list_criteria
@@ -39,6 +39,7 @@ def entry(asked: PageRequest) -> PageView:
     values = {
         "criterion": details,
         "standing": standing,
+        "meaning": _meaning(standing),
         "share": share_of(standing.evidence),
         "why": why(explanation),
         "rates": points(rates),
@@ -51,6 +52,18 @@ def entry(asked: PageRequest) -> PageView:
         "before": asked.link_with(cursor=None) if asked.text("cursor") else None,
     }
     return PageView("details/criterion.html", name, values)
+
+
+def _meaning(standing: CriterionStanding) -> str:
+    """Return what the feedback to a criterion comes to for the people who read it."""
+    evidence = standing.evidence
+    judged = evidence.helpful + evidence.harmful
+    if not judged:
+        return "No feedback has called it helpful or harmful yet."
+    counted = f"{evidence.helpful} of {judged} times it was called helpful, else harmful"
+    if standing.deprecated:
+        return f"{counted}: too often harmful, so that it counts no more."
+    return f"{counted}: it counts with a weight of {standing.weight:.2f}, where 1 is in full."
 
 
 def share_of(evidence: CriterionEvidence) -> tuple[float | None, float | None, float | None]:

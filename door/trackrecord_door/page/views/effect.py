@@ -1,7 +1,10 @@
 """The page of the effect of advice: tasks with it and without it, and single entries."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Final
+
+from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.texts import (
     VERDICTS,
@@ -10,13 +13,18 @@ from trackrecord.learning.advice.effect.texts import (
     interval_text,
     mean_text,
 )
+from trackrecord.learning.advice.hint_effect import HintedRun
+from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.figures import effect as changes
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, measure_effect
+from trackrecord.resources.reports.run_exposures import kind_of
+from trackrecord.store.advice.lesson_runs import runs_by_row
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
+from .entries import RunBehind, link_to_entry
 
 _PATH: Final = "/effect"
 _WORDS: Final = SimpleNamespace(
@@ -30,6 +38,7 @@ def shown(asked: PageRequest) -> PageView:
         effect = measure_effect(
             connection, asked.project, setting=asked.service.settings.holdout, at=asked.at
         )
+        hinted = _runs_with_hints(connection, asked, effect.hints.behind)
     decided = effect.decisions
     values = {
         "effect": effect,
@@ -42,9 +51,30 @@ def shown(asked: PageRequest) -> PageView:
             keys=EFFECT_ENTRIES.keys,
             text=lambda each: each.id,
         ),
+        "link_to": lambda entry: link_to_entry(asked, *kind_of(entry)),
+        "hinted": hinted,
         "withdrawn": {name: decided.entries[name] for name in decided.withdrawn},
     }
     return PageView("effect.html", "Effect", values)
+
+
+def _runs_with_hints(
+    connection: Connection, asked: PageRequest, behind: Sequence[HintedRun]
+) -> list[RunBehind]:
+    """Return the runs in which hints were left to chance, with the arm of each."""
+    row = project_row(connection, asked.project)
+    found = runs_by_row(connection, row, [each.outcome for each in behind])
+    return [
+        RunBehind(
+            found[each.outcome].outcome_id,
+            found[each.outcome].task_id,
+            found[each.outcome].ended_at,
+            "told" if each.is_given else "not told",
+            found[each.outcome].success,
+        )
+        for each in behind
+        if each.outcome in found
+    ]
 
 
 def hold_out(asked: PageRequest, form: Form) -> ConfirmedAction:

@@ -2,12 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from trackrecord.resources.experience.rates_over_time import Rates
 from trackrecord.resources.figures.explanations import ExplanationAnswer
 
 from ..drawings.plots import Point
 from ..formats import day
+from ..requests.page_request import PageRequest
+
+# Where what is handed out has a page of its own, by its kind.
+_PAGES: Final = {
+    "lesson": "/lessons",
+    "memory": "/memories",
+    "competence": "/procedures",
+    "pattern": "/patterns",
+}
+
+
+def link_to_entry(asked: PageRequest, kind: str, entry_id: str) -> str | None:
+    """Return the link to an entry of advice; None where it has no page."""
+    path = _PAGES.get(kind)
+    return None if path is None else asked.link_to(path, entry_id)
 
 
 @dataclass(frozen=True)

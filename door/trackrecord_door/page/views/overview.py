@@ -27,6 +27,7 @@ from ..requests.page_request import PageRequest
 
 _RANGES: Final = {"30": "30 days", "90": "90 days", "365": "a year"}
 _LONGEST_RANGE: Final = "365"
+_SHORTEST_CHART: Final = 30
 _NEWS_SHOWN: Final = 50
 # How news are labelled, and in which colour.
 _KINDS: Final = {
@@ -67,6 +68,8 @@ def shown(asked: PageRequest) -> PageView:
         )
     days = chosen or _range_with_tasks(by_day)
     by_day = by_day[-int(days) :]
+    if chosen is None:
+        by_day = _from_first_to_last(by_day)
     effect = _effect(asked)
     values = {
         "status": status,
@@ -92,6 +95,15 @@ def _range_with_tasks(by_day: Sequence[Day]) -> str:
     """Return the shortest range in which a task ended; the shortest of all if none did."""
     ended = (days for days in _RANGES if any(day.outcomes for day in by_day[-int(days) :]))
     return next(ended, next(iter(_RANGES)))
+
+
+def _from_first_to_last(by_day: list[Day]) -> list[Day]:
+    """Return the days from the first one with tasks to the last one, but a month at least."""
+    ended = [place for place, day in enumerate(by_day) if day.outcomes]
+    if not ended:
+        return by_day
+    last = max(ended[-1] + 1, _SHORTEST_CHART)
+    return by_day[min(ended[0], max(0, last - _SHORTEST_CHART)) : last]
 
 
 def _alive(

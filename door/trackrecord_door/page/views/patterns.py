@@ -6,6 +6,7 @@ from functools import partial
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
+from trackrecord.learning.patterns.standing import Standing
 from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.experience.pattern_standings import pattern_slug
 from trackrecord.resources.experience.patterns import (
@@ -65,6 +66,7 @@ def entry(asked: PageRequest) -> PageView:
         rates = pattern_rate_over_time(connection, project, slug, at=at)
     values = {
         "pattern": pattern,
+        "meaning": _meaning(pattern.standing),
         "share": share_of(pattern.standing.evidence),
         "why": why(explanation),
         "rates": points(rates),
@@ -76,6 +78,26 @@ def entry(asked: PageRequest) -> PageView:
         ],
     }
     return PageView("details/pattern.html", pattern.shown.content, values)
+
+
+def _meaning(standing: Standing) -> str:
+    """Return what a pattern's numbers come to for the people who read them."""
+    evidence = standing.evidence
+    if not evidence.observations:
+        counted = "No task with it has ended with a verdict yet."
+    else:
+        counted = f"{evidence.succeeded} of the {evidence.observations} tasks with it succeeded."
+    if standing.is_inverted:
+        return f"{counted} Agents are warned of it."
+    return counted if standing.decision else f"{counted} {_MEANINGS[standing.state]}"
+
+
+_MEANINGS = {
+    Maturity.PROVEN: "That is enough to call it proven.",
+    Maturity.ESTABLISHED: "That is enough to count on it, but not to call it proven.",
+    Maturity.CANDIDATE: "That does not settle whether it helps.",
+    Maturity.DEPRECATED: "It is not recommended to agents any more.",
+}
 
 
 def share_of(evidence: Evidence) -> tuple[float | None, float | None, float | None]:

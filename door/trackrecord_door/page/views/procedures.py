@@ -31,6 +31,7 @@ from ..drawings.plots import Point
 from ..requests.forms import Form
 from ..requests.listing import listed
 from ..requests.page_request import PageRequest
+from .entries import why
 
 if TYPE_CHECKING:
     from trackrecord.learning.competences.record import Competence
@@ -86,7 +87,7 @@ def one(asked: PageRequest) -> PageView:
         "flow": behind.flow,
         "steps": _steps(behind.flow),
         "most_failed": max(behind.flow.steps, key=lambda step: step.failed, default=None),
-        "explained": explanation,
+        "explained": why(explanation),
         "estimate": None if estimate is None else sentence(estimate),
         "rates": [_rate(each, label) for each, label in zip(over_time, labels, strict=True)],
         "saliences": [

@@ -19,6 +19,7 @@ from trackrecord.resources.reports.run_exposures import kind_of
 
 from ..answering import PageView
 from ..requests.page_request import PageRequest
+from .entries import link_to_entry
 
 if TYPE_CHECKING:
     from trackrecord.prompt.answers.rankings_answer import Rankings
@@ -32,12 +33,6 @@ _NAMES: Final[Mapping[str, str]] = {
     "failing": "Procedures that fail",
     "past_tasks": "Past tasks",
     "competences": "Competence records",
-}
-_PAGES: Final = {
-    "lesson": "/lessons",
-    "memory": "/memories",
-    "competence": "/procedures",
-    "pattern": "/patterns",
 }
 
 
@@ -163,9 +158,7 @@ def _sections(answer: Rankings, budget: int) -> list[SectionTokens]:
 
 def _line(asked: PageRequest, why: Why) -> PromptLine:
     kind, some_id = kind_of(why.id)
-    path = _PAGES.get(kind)
-    link = None if path is None else asked.link_to(path, some_id)
-    return PromptLine(why, _name(why.section), link)
+    return PromptLine(why, _name(why.section), link_to_entry(asked, kind, some_id))
 
 
 def _name(field: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, get_args
 
 import msgspec
@@ -14,7 +15,6 @@ from trackrecord.resources.figures.explanations import ExplanationAnswer, explai
 from trackrecord.resources.reports.run_lines import list_run_lines
 from trackrecord.resources.reports.runs import (
     CallDetails,
-    HandedEntry,
     RunDetails,
     RunFilter,
     RunVerdict,
@@ -26,6 +26,7 @@ from trackrecord_capture.call_fields import LEFT_OUT
 from ..answering import PageView
 from ..drawings.time_line import Bar, time_line_of
 from ..requests.page_request import PageRequest
+from .entries import link_to_entry
 
 _ROWS: Final = 50
 _VERDICTS: Final = get_args(RunVerdict)
@@ -36,14 +37,8 @@ _LONGEST_TEXT: Final = 6000
 _LONGEST_TITLE: Final = 100
 _LONGEST_LINE: Final = 160
 _MOST_ERRORS: Final = 50
+_MOST_METADATA: Final = 50
 _MOST_TOOLS: Final = 10
-# Where what is handed out has a page of its own.
-_PAGES: Final = {
-    "lesson": "/lessons",
-    "memory": "/memories",
-    "competence": "/procedures",
-    "pattern": "/patterns",
-}
 
 
 def shown(asked: PageRequest) -> PageView:
@@ -97,7 +92,8 @@ def one(asked: PageRequest) -> PageView:
         )[:_MOST_TOOLS],
         "texts": _told(run),
         "handed": [
-            (each, [(entry, _link(asked, entry)) for entry in each.entries]) for each in run.handed
+            (each, [(entry, link_to_entry(asked, entry.kind, entry.id)) for entry in each.entries])
+            for each in run.handed
         ],
         "record": _record(run),
         "reports": _reports(run),
@@ -172,14 +168,29 @@ def _record(run: RunDetails) -> list[tuple[str, str]]:
     known = (
         ("Outcome", run.outcome_id),
         ("Trigger", run.trigger),
-        ("Checked by", "\n".join(run.check_commands)),
+        ("Checked by", ", ".join(run.check_commands)),
         ("Model", run.model),
         ("Branch", run.branch),
         ("Commits", ", ".join(run.commits)),
         ("Files touched", ", ".join(run.files_touched)),
-        ("More", _text(run.metadata)),
     )
-    return [(name, _cut(text, _LONGEST)) for name, text in known if text]
+    shown = {name: text for name, text in known if text}
+    for name, text in _named_metadata(run.metadata):
+        # A source may repeat what has a field of its own.
+        shown.setdefault(name, text)
+    return [(name, _cut(text, _LONGEST)) for name, text in shown.items() if text]
+
+
+def _named_metadata(metadata: object) -> Iterator[tuple[str, str]]:
+    """Yield what a source reported beyond the known fields, each under its own name."""
+    if not isinstance(metadata, dict):
+        yield "More", _text(metadata)
+        return
+    for name, value in list(metadata.items())[:_MOST_METADATA]:
+        words = str(name).replace("_", " ").strip()
+        yield _beginning(words[:1].upper() + words[1:], _LONGEST_TITLE), _text(value)
+    if len(metadata) > _MOST_METADATA:
+        yield "More", f"{len(metadata) - _MOST_METADATA} further fields"
 
 
 def _reports(run: RunDetails) -> list[dict[str, object]]:
@@ -195,11 +206,6 @@ def _reports(run: RunDetails) -> list[dict[str, object]]:
         }
         for each in run.amendments
     ]
-
-
-def _link(asked: PageRequest, entry: HandedEntry) -> str | None:
-    path = _PAGES.get(entry.kind)
-    return None if path is None else asked.link_to(path, entry.id)
 
 
 def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str | None:
