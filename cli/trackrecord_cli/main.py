@@ -163,7 +163,9 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         _say(_usage(error))
         return WRONG_USE
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if error.__cause__ is None and isinstance(error.__context__, (EOFError, KeyboardInterrupt)):
+            click.echo(err=True)  # the line of a question that was not answered
         _say("interrupted")
         return INTERRUPTED
     except TrackrecordError as error:
