@@ -231,7 +231,8 @@ def _imported(home: str, name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_public()})
+    """List the public names: what is imported here for other reasons is not for agents."""
+    return sorted({*_public(), *(name for name in globals() if name[:2] == "__")})
 
 
 # Publishing is imported with the package: a program expects imports to take time, and the first

@@ -89,7 +89,7 @@ class UnknownProject(UnknownId):
     def __init__(self, project: str, *, nearest: str | None, count: int) -> None:
         self.project = project
         if count:
-            hint = "`trackrecord projects` lists the projects on record"
+            hint = "name one with --project; `trackrecord projects` lists them"
         else:
             hint = "no project is on record yet: `trackrecord publish` records outcomes"
         super().__init__(f"project {project!r} does not exist", nearest=nearest, hint=hint)

@@ -163,8 +163,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         _say(_usage(error))
         return WRONG_USE
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted")
+    except (click.Abort, KeyboardInterrupt) as error:
+        _say_interrupted(error)
         return INTERRUPTED
     except TrackrecordError as error:
         status = _status_of(error)
@@ -213,6 +213,12 @@ def _status_of(error: TrackrecordError) -> int:
 
 def _say(message: str) -> None:
     click.echo(f"trackrecord: {message}", err=True)
+
+
+def _say_interrupted(error: BaseException) -> None:
+    if error.__cause__ is None and isinstance(error.__context__, (EOFError, KeyboardInterrupt)):
+        click.echo(err=True)  # the line of a question that was not answered
+    _say("interrupted")
 
 
 def _say_in_json(error: TrackrecordError) -> None:

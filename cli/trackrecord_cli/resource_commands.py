@@ -274,7 +274,7 @@ def _run(
             documents = [operation.document_of(each.answer) for each in found.shown]
             print_json([one | two for one, two in zip(projects, documents, strict=True)])
         elif not found.shown:
-            nothing = f"no such {operation.sorting.things} in any project"
+            nothing = f"no {operation.sorting.things} to show in any project"
             click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
         else:
             _print(resource, operation, found, given.get("at"), drawn, of_all=of_all)

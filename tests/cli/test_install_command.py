@@ -196,6 +196,15 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_measured(user, track
     assert effect_consent(home) is None
 
 
+def test_an_interrupted_question_ends_its_line(user):
+    """Ctrl-C at the question: what is said of it begins on a line of its own."""
+    with Terminal("install", "codex") as terminal:
+        terminal.wait_for("[y/N]")
+        terminal.type("\x03")
+        assert terminal.wait() != 0
+        assert "trackrecord: interrupted" in terminal.shown.replace("\r", "").splitlines()
+
+
 @pytest.mark.parametrize(("typed", "consent"), [("\r", False), ("y\r", True)])
 def test_on_a_terminal_it_is_asked_once(user, typed, consent):
     """Enter alone withholds advice from nobody."""

@@ -69,7 +69,7 @@ def test_dismiss_and_restore(lessons, trackrecord, project):
     }  # fmt: skip
     assert lessons("list") == []
     said = trackrecord("lessons", "list", "--project", project)
-    assert said.out == f"no such lessons in project {project!r}\n"
+    assert said.out == f"no lessons to show in project {project!r}\n"
     (kept,) = lessons("list", "--everything")
     assert kept["dismissed"]
     history = lessons("show", found["id"])["history"]

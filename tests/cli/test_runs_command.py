@@ -127,7 +127,7 @@ def test_as_tables(up, reported, trackrecord, project):
         in trackrecord("runs", "show", "claude-code:s1:p1", "--project", project).out
     )
     none = trackrecord("runs", "list", "--source", "gemini", "--project", project)
-    assert none.out == f"no such runs in project {project!r}\n"
+    assert none.out == f"no runs to show in project {project!r}\n"
 
 
 def test_a_commit_that_is_none(up, reported, trackrecord, project):

@@ -39,7 +39,7 @@ OVERVIEWS = [("--help",), ("--version",), ("nonsense",)]
 GROUPS = ["patterns", "competences", "criteria", "memories", "errors", "benchmark", "dead",
           "artifacts", "context"]  # fmt: skip
 READING = [("patterns", "list"), ("criteria", "list"), ("competences", "list"),
-           ("memories", "list"), ("projects",), ("explain", "x")]  # fmt: skip
+           ("memories", "list"), ("runs", "list"), ("projects",), ("explain", "x")]  # fmt: skip
 
 
 def _python(home, *arguments, **options):
@@ -112,6 +112,7 @@ def test_a_reading_command_imports_what_it_reads_with(reading_imported, argument
     assert "sqlalchemy" in modules
     unneeded = {"alembic", "celery", "pydantic", "redis", "rich", "structlog"}
     assert not unneeded & modules
+    assert "trackrecord.learning.text.redaction.detectors" not in modules  # slow to compile
     # The tables' indexes have a part for each database; the store is in SQLite.
     assert not {name for name in modules if name.startswith("sqlalchemy.dialects.postgresql")}
 

@@ -23,7 +23,6 @@ _SHOWN = [block for block in blocks("sh", "python", "text") if block.page == "RE
 _DAY = re.compile(r"\d{1,2} (?:January|February|March|April|May|June|July|August|September"
                   r"|October|November|December)(?: \d{4})?")  # fmt: skip
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_TICKETS = 12
 
 
 class Reader:
@@ -166,8 +165,9 @@ def _check_what_agents_are_told(reader: Reader) -> None:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True,
     )  # fmt: skip
     reader.up = Up(reader.person / "home")
-    told = until(lambda: reader.hook("SessionStart"))
-    assert _days_left_open(told) == _days_left_open(reader.next("text"))
+    # Until the lessons are cached, the session is told of the commands alone.
+    shown = _days_left_open(reader.next("text"))
+    until(lambda: _days_left_open(reader.hook("SessionStart")) == shown)
     call = {"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": BROKEN}}
     failure = {"error": f"Exit code 1\n{NOT_FOUND}", **call}
     told = until(lambda: reader.hook("PostToolUseFailure", **failure))
@@ -177,13 +177,11 @@ def _check_what_agents_are_told(reader: Reader) -> None:
 def _check_an_agent_of_ones_own(reader: Reader) -> None:
     program = reader.next("python")
     assert len(list(filter(str.strip, program.splitlines()))) <= 10
-    assert program.count("4711") == 1
-    for ticket in range(4711, 4711 + _TICKETS):
-        ran = subprocess.run(
-            [sys.executable, "-c", program.replace("4711", str(ticket))],
-            capture_output=True, text=True, check=True, timeout=PATIENCE_S,
-        )  # fmt: skip
-        assert ran.stderr == ""
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, check=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+    assert ran.stderr == ""
     shown = reader.next("text")
     asked = "trackrecord rankings --task 'Refund the order of a broken lamp' --format prompt"
     until(lambda: reader.type(asked) == shown)

@@ -472,6 +472,15 @@ def test_a_method_can_be_decorated(published):
     assert published[0]["task_id"].endswith("Agent.work")
 
 
+def test_other_names_of_a_tools_arguments_are_understood_and_unknown_ones_logged():
+    """As in `tool_graph`: the agent does not fail because its report has a wrong name."""
+    with captured() as taken, attempt("t") as ours:
+        ours.tool("refund", arguments={"order": "W1"}, success=False, eror="not loaded")
+    (call,) = taken.bodies[0]["tool_graph"]
+    assert (call["args"], call["ok"]) == ({"order": "W1"}, False)
+    assert "did you mean 'error'" in taken.remarks[-1]
+
+
 def test_a_task_that_is_no_text_is_dropped_and_not_raised():
     """The drop is counted as invalid."""
     with captured() as taken, attempt(7.5):

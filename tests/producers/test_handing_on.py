@@ -14,6 +14,11 @@ def test_each_public_name_is_there_and_listed(name):
     assert name in dir(trackrecord)
 
 
+def test_dir_shows_nothing_else():
+    """What a person sees who completes `trackrecord.` are the public names, and no module."""
+    assert [name for name in dir(trackrecord) if name[:2] != "__"] == trackrecord.__all__
+
+
 def test_the_functions_describe_themselves():
     """Each public name has a docstring."""
     for name in trackrecord.__all__:

@@ -20,7 +20,6 @@ from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.hints import without_hints
 from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.redaction.redact import redacted
 
 from .outcome import Outcome, ToolCall
 
@@ -204,6 +203,9 @@ def _launcher(program: str, arguments: bytes) -> str:
 @lru_cache(maxsize=1024)
 def _read(error: str) -> tuple[str, str]:
     """Return the template of an error, and its significant line, redacted and inert."""
+    # Its patterns take long to compile, and who only reads runs needs none of them.
+    from trackrecord.learning.text.redaction.redact import redacted
+
     error = without_hints(error)
     if len(error) > _LONGEST_ERROR:
         error = f"{error[: _LONGEST_ERROR // 2]}\n{error[-_LONGEST_ERROR // 2 :]}"

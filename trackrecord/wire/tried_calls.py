@@ -19,7 +19,6 @@ from trackrecord.learning.advice.moments.calls import (
     without_home,
 )
 from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning
 
 from .outcome import Outcome, ToolCall
 from .run_digest import MAX_STEPS, error_lines, launcher_of, repository_of
@@ -215,6 +214,8 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
     tool = _name((call.tool or "").strip()[:_LONGEST_TOOL])
+    from trackrecord.learning.text.redaction.redact import redacted_beginning
+
     command = redacted_beginning(arguments.line, _LONGEST_LINE)
     file = "" if command else _file(arguments.file)
     if not tool or not (command or file):
@@ -248,4 +249,6 @@ def _file(path: str) -> str:
     """Return a path as it may be told; "" for none, and for a very long one."""
     if not path or len(path) > _LONGEST_LINE:
         return ""
+    from trackrecord.learning.text.redaction.redact import redacted
+
     return one_line(without_home(redacted(path)), _LONGEST_LINE)

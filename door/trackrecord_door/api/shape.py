@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Union
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from trackrecord.prompt.answers.json_documents import INSTANTS
 from trackrecord.prompt.answers.rankings_answer import Rankings
 from trackrecord.prompt.answers.why import Why
 from trackrecord.prompt.documents.advice_document import LessonEntry
@@ -67,6 +68,9 @@ def _fields_of(answer: type) -> Iterator[tuple[str, Any, bool]]:
             known = tuple(each for each in options if each is not left_out)
             hint = Union[known]  # noqa: UP007 - of a value
         kind = _json_type(hint)
+        if name in INSTANTS and not issubclass(answer, Answer):
+            kind = Iso | None if types.NoneType in options else Iso
+            said[name] = said[name].replace(", seconds since the epoch", "")
         yield (
             name,
             Annotated[kind, Meta(description=said[name])] if name in said else kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Final, Never, Self, TypeVar, Unpack
 
 import msgspec
 
@@ -18,6 +18,7 @@ from ..bodies.outcome_fields import AttemptFields
 from ..bodies.remarks import remark
 from ..bodies.safe_text import describe, describe_error
 from ..bodies.scalars import as_text
+from ..bodies.tool_calls import renamed_arguments
 from ..delivery.diversion import current_diversion
 from ..delivery.ids import new_id
 from ..delivery.retry_count import RetryCounts, Task
@@ -31,6 +32,7 @@ from .errors_in_flight import error_context, report_end, report_error
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAX_LABEL = 256
+_OF_TOOL: Final = ("ok", "args", "error", "duration_ms")
 
 _failed_before = RetryCounts()
 CANCELLED = "cancelled"
@@ -167,6 +169,7 @@ class Attempt:
         args: object = None,
         error: object = None,
         duration_ms: float | None = None,
+        **others: Never,
     ) -> None:
         """Record a call of a tool; calls stay in the order in which they are recorded.
 
@@ -177,7 +180,13 @@ class Attempt:
             args: the arguments as they are now; left out when they take more than 16 KiB.
             error: what went wrong: an exception or a text.
             duration_ms: how long it took.
+            others: none; `arguments`, `success` and the like are taken for the parameter that is
+                meant, and any other one is logged: nothing of a report is raised into the agent.
         """
+        if others:
+            meant = renamed_arguments(others, _OF_TOOL, remark)
+            ok = meant.get("ok") if ok is None else ok
+            args = meant.get("args") if args is None else args
         if ok is None:
             ok = error is None
         tool = describe(name, _MAX_LABEL)

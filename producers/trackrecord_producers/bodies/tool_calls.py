@@ -1,6 +1,6 @@
 """Convert tool calls from the shapes of agents and frameworks to the wire's."""
 
-from collections.abc import Callable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Collection, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, Final
 
 from trackrecord.wire.outcome import ToolCall
@@ -9,6 +9,8 @@ from .unknown_names import say_unknown
 
 Say = Callable[[str, str], None]
 
+_IN_GRAPH: Final = "a call in tool_graph"
+_OF_ATTEMPT: Final = "attempt.tool()"
 _KNOWN: Final = frozenset(ToolCall.__struct_fields__)
 # Other names of a field, as OpenAI, Anthropic, LangChain and others have them.
 _OTHER_NAMES: Final = {
@@ -49,6 +51,20 @@ def tool_calls(given: object, say: Say) -> object:
     return given
 
 
+def renamed_arguments(given: dict[str, Any], known: Collection[str], say: Say) -> dict[str, Any]:
+    """Return arguments of `attempt.tool` by the names that it knows; others are reported and lost.
+
+    Args:
+        given: the arguments that it has no parameter for.
+        known: the names of its parameters.
+        say: takes the kind of a remark and its text.
+    """
+    arguments = dict(given)
+    _rename(arguments, say, _OF_ATTEMPT)
+    say_unknown(_OF_ATTEMPT, arguments.keys() - known, known, say)
+    return arguments
+
+
 def _call(given: object, say: Say) -> object:
     if isinstance(given, str):
         return {"tool": given}
@@ -56,7 +72,7 @@ def _call(given: object, say: Say) -> object:
         return given
     call = _flat(dict(given))
     _rename(call, say)
-    say_unknown("a call in tool_graph", call.keys() - _KNOWN, _KNOWN, say)
+    say_unknown(_IN_GRAPH, call.keys() - _KNOWN, _KNOWN, say)
     return call
 
 
@@ -73,7 +89,7 @@ def _flat(call: dict[Any, Any]) -> dict[Any, Any]:
     return call
 
 
-def _rename(call: dict[Any, Any], say: Say) -> None:
+def _rename(call: dict[Any, Any], say: Say, where: str = _IN_GRAPH) -> None:
     """Rename fields to their own names, if only one of another name is present."""
     for field in dict.fromkeys(_OTHER_NAMES.values()):
         others = [name for name, meant in _OTHER_NAMES.items() if meant == field and name in call]
@@ -81,5 +97,5 @@ def _rename(call: dict[Any, Any], say: Say) -> None:
             call[field] = call.pop(others[0])
             say(
                 f"renamed {others[0]}",
-                f"a call in tool_graph has no field {others[0]!r}: it was taken as {field!r}",
+                f"{where} has no field {others[0]!r}: it was taken as {field!r}",
             )

@@ -154,6 +154,22 @@ def test_rankings_are_those_of_the_command(http, printed):
     assert http.get("/rankings", params={"at": at}).json()["as_of"] is not None
 
 
+def test_moments_are_told_as_in_the_lists(http):
+    """ISO 8601, also in the description; the objects of Python keep seconds."""
+    ranked = http.get("/rankings").json()
+    listed = {each["id"]: each for each in http.get("/patterns").json()["items"]}
+    moments = {each["id"]: each["last_validated"] for each in ranked["patterns"]}
+    assert moments == {name: listed[name]["last_validated"] for name in moments}
+    assert any(moments.values())
+    schemas = http.get("/openapi.json").json()["components"]["schemas"]
+    for schema, field in (
+        ("RankedLesson", "last_seen"),
+        ("PastTask", "ended_at"),
+        ("RankedCriterion", "last_validated"),
+    ):
+        assert "date-time" in json.dumps(schemas[schema]["properties"][field])
+
+
 def test_the_settings_project_is_meant_where_none_is_named(http):
     """And any other one is asked for by its name."""
     assert {each["project"] for each in http.get("/runs").json()["items"]} == {OURS}

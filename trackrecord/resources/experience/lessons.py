@@ -342,7 +342,7 @@ LESSONS = Resource(
     about="lesson",
     secondary=("tasks", "kind", "state"),
     cells={"state": lambda lesson: lesson.state_in_words, "lesson": _with_example},
-    nothing="no such lessons in project {project!r}",
+    nothing="no lessons to show in project {project!r}",
     option_help={"everything": "Show faded and dismissed lessons, too."},
 )  # fmt: skip
 def list_lessons(

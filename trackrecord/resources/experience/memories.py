@@ -282,7 +282,7 @@ MEMORIES = Resource(
     about="text",
     secondary=(*_SECONDARY, "trend", "confidence", "created_at"),
     cells={"type": _type_in_words},
-    nothing="no such memories in project {project!r}",
+    nothing="no memories to show in project {project!r}",
 )  # fmt: skip
 def list_memories(
     *,

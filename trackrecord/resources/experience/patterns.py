@@ -466,7 +466,7 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
         "harmful": lambda pattern: pattern.shown.harmful_count,
         "estimate": _estimate_in_words,
     },
-    nothing="no such patterns in project {project!r}",
+    nothing="no patterns to show in project {project!r}",
     option_names={"only_anti": "anti"},
     option_help={
         "lang": "Answer in this language: names, ids and what agents wrote stay as they are.",

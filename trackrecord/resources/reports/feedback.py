@@ -159,7 +159,7 @@ FEEDBACK = Resource(
     ),
     about="name",
     secondary=("feedback_id", "is_waiting", "task_id", "source", "given_at"),
-    nothing="no such verdicts in project {project!r}",
+    nothing="no verdicts to show in project {project!r}",
     option_names={"task_id": "task"},
 )  # fmt: skip
 def list_feedback(

@@ -704,7 +704,7 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
         "failed": lambda run: run.failed_calls,
         "instruction": lambda run: run.instruction or "",
     },
-    nothing="no such runs in project {project!r}",
+    nothing="no runs to show in project {project!r}",
     option_names={"task_id": "task"},
     option_help={
         "failed": "Show only runs in which a call failed: of the tool, if --tool names one.",

@@ -88,7 +88,7 @@ def _print(found: Diagnosis) -> None:
 
 
 def _print_redis(server: RedisCheckup) -> None:
-    answer = "does not let us in"
+    answer = "cannot be used"
     if server.answers:
         entrance = "needs a password" if server.needs_password else "needs no password"
         answer = f"answers user {server.user or 'unknown'}, {entrance}"
