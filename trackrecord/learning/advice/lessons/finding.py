@@ -40,6 +40,7 @@ class Finding:
         is_over: whether it has stopped occurring.
         remedy: what to add to the line of the tool's failures, by language; None for nothing.
         also: the lines of findings that it stands for.
+        says_what_to_do: whether the fact itself does; otherwise only a remedy can.
     """
 
     kind: LessonKind
@@ -58,6 +59,12 @@ class Finding:
     remedy: dict[str, str] | None = None
     wordless_lines: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    says_what_to_do: bool = True
+
+    @property
+    def has_way_out(self) -> bool:
+        """Return whether it says what to do instead, or is told with what mends it."""
+        return self.says_what_to_do or self.remedy is not None
 
     @cached_property
     def mask(self) -> int:
