@@ -91,7 +91,7 @@ def _task(number: int, text: str, n: int) -> _Body:
 
 
 def _way_out(number: int) -> list[_Body]:
-    """Return what takes the place of a failing call: without it only tasks that name it are told."""
+    """Return what takes the place of a failing call, so that any task is told."""
     return [{"tool": "instead", "ok": True, "args": {"of": number}}, {"tool": "done", "ok": True}]
 
 
