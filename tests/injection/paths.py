@@ -90,14 +90,31 @@ def _task(number: int, text: str, n: int) -> _Body:
     return {**body, "failure_mode": text[:256], "failure_details": text, "description": text}
 
 
+def _way_out(number: int) -> list[_Body]:
+    """Return what takes the place of a failing call, so that any task is told."""
+    return [{"tool": "instead", "ok": True, "args": {"of": number}}, {"tool": "done", "ok": True}]
+
+
 BODIES: dict[str, Callable[[int, str, int], _Body]] = {
     "error": lambda number, text, n: {
         "success": False,
-        "tool_graph": [{"tool": f"tool_{number}", "ok": False, "error": text}],
+        "tool_graph": [
+            {"tool": f"tool_{number}", "ok": False, "error": text, "args": {"of": number}},
+            *_way_out(number),
+        ],
     },
     "tool": lambda number, text, n: {
         "success": False,
-        "tool_graph": [{"tool": text, "ok": False, "actor": text, "error": "not found"}],
+        "tool_graph": [
+            {"tool": text, "ok": False, "error": "not found", "args": {"of": number}},
+            *_way_out(number),
+        ],
+    },
+    "actor": lambda number, text, n: {
+        "success": False,
+        "tool_graph": [
+            {"tool": f"tool_{number}", "ok": False, "actor": text, "error": "not found"}
+        ],
     },
     "trigger": lambda number, text, n: {
         "success": True,
@@ -124,7 +141,9 @@ BODIES: dict[str, Callable[[int, str, int], _Body]] = {
     },
 }
 # Where somebody who is no agent of the project chooses the words.
-OUTSIDERS = ("error", "tool", "trigger", "task", "other", "flight", "transcript", "traces", "hand")
+OUTSIDERS = (
+    "error", "tool", "actor", "trigger", "task", "other", "flight", "transcript", "traces", "hand",
+)  # fmt: skip
 OWN = ("strategy", "warning", "memory")
 PATHS = (*OUTSIDERS, *OWN)
 # What a similar task is told of, because it is known what made the difference.

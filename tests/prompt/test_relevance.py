@@ -63,13 +63,13 @@ def test_without_a_task_the_strongest():
     assert answer.prompt.startswith(
         "## Lessons From Tool Calls\n\n- `issue_refund` failed in 9 of 9"
     )
-    # What mostly works, and nothing else is known to mend, no session needs to be told.
-    at_times = advice(TASKS, lessons=(lesson("d", "get_order", usual=0.9, is_occasional=True),))
+    # What nothing is known to mend, no session needs to be told.
+    at_times = advice(TASKS, lessons=(lesson("d", "get_order", usual=0.9, needs_naming=True),))
     for task in (None, "refund an order"):
         silent = asked(at_times, task)
         assert silent.prompt == ""
         assert [why.reason for why in silent.why] == [
-            "its tool mostly works; it is told to tasks that name it"
+            "nothing is known that helps, or it is rare; it is told to tasks that name it"
         ]
 
 

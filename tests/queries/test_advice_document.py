@@ -211,7 +211,9 @@ def test_lessons_by_the_words_of_the_task(store):
         assert "`shell:npm install`" in answer.lessons[0].lines["en"]
         assert "`shell:pnpm install`, which took its place in 10 runs" in answer.prompt
         assert "vitest" not in answer.lessons[0].lines["en"]
-    assert "vitest" in told(store, "Fix the menu of the shop").prompt
+    assert "vitest" in told(store, "Why is npx vitest not found?").prompt
+    # Nothing is known that mends it.
+    assert told(store, "Fix the menu of the shop").lessons == ()
     assert told(store, "Add the map library").prompt.count("vitest") == 0
 
 
@@ -252,7 +254,7 @@ def test_a_lesson_whose_tool_a_task_hardly_uses_is_not_told(store):
             for number in range(8, 40)
         ],
     )  # fmt: skip
-    assert [each.tools for each in told(store, "Deploy the blog").lessons] == [("deploy",)]
+    assert [each.tools for each in told(store, "Deploy to this cluster").lessons] == [("deploy",)]
     assert told(store, "Write a hello world program").lessons == ()
     assert told(store, "Answer the customer").lessons == ()
 

@@ -316,6 +316,7 @@ def test_how_a_check_was_called_is_learnt_from_its_command_line(store):
     with reading(store) as connection:
         (entry,) = build_advice(connection, "default", SETTINGS.rules, now=NOW + 9).lessons
     assert not entry.is_occasional
+    assert not entry.needs_naming
     assert entry.usual == 1.0
 
 

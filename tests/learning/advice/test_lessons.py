@@ -437,6 +437,19 @@ def test_a_call_that_ends_the_run_is_not_a_remedy():
     assert "tried again" not in said
 
 
+def test_what_a_call_needs_first_is_told_with_its_failure():
+    """Where the same runs show both, as they do when the retry ends each run."""
+    runs = [run(n, "refund!order is not loaded", "get_order", "refund") for n in range(12)]
+    (found,) = lessons(runs)
+    assert found.has_way_out
+    assert found.lines["en"] == (
+        "`refund` failed in 12 of 24 calls, in 12 tasks: order is not loaded; it succeeded in 12 "
+        "of 12 calls with `get_order` earlier in the run, in 0 of 12 calls without"
+    )
+    (alone,) = lessons([run(n, "refund!order is not loaded", "look") for n in range(12)])
+    assert not alone.has_way_out
+
+
 def test_trying_again():
     """How often it then worked, what came before, and who gave up."""
     runs = [run(n, "edit", "commit") for n in range(20)]

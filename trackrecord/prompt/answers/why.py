@@ -28,7 +28,7 @@ from .why_texts import (
     BEYOND_LIMIT,
     EXCLUDED,
     MAY_BE_CHANCE,
-    MOSTLY_WORKS,
+    NEEDS_NAMING,
     NO_TOOL,
     OF_ANOTHER,
     OVER_BUDGET,
@@ -215,8 +215,8 @@ def _other(
         reason = OF_ANOTHER[known.language]
     elif entry.id in offered.refuted:
         reason = (MAY_BE_CHANCE if feed.field == _WARNING else REFUTED)[known.language]
-    elif isinstance(entry, LessonEntry) and entry.is_occasional and not is_related:
-        reason = MOSTLY_WORKS[known.language]
+    elif isinstance(entry, LessonEntry) and entry.needs_naming and not is_related:
+        reason = NEEDS_NAMING[known.language]
     elif known.task and not is_related:
         reason = UNRELATED[known.language]
     else:

@@ -68,9 +68,9 @@ OF_ANOTHER: Final[dict[Language, str]] = {
     "zh": "它涉及另一编程代理自己的工具,且只有该代理遇到过",
 }
 # Of lessons about tools that fail at times.
-MOSTLY_WORKS: Final[dict[Language, str]] = {
-    "en": "its tool mostly works; it is told to tasks that name it",
-    "zh": "其工具大多能用;只告知提到它的任务",
+NEEDS_NAMING: Final[dict[Language, str]] = {
+    "en": "nothing is known that helps, or it is rare; it is told to tasks that name it",
+    "zh": "尚无已知的解决办法,或很少发生;只告知提到它的任务",
 }
 BEYOND_LIMIT: Final[dict[Language, str]] = {
     "en": "beyond the limit of its section",

@@ -74,7 +74,7 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
             likely += [
                 Offer(lesson, relevance, relevance * lesson.score, "tools")
                 for lesson in lessons
-                if not (lesson.is_occasional or lesson.id in named)
+                if not (lesson.needs_naming or lesson.id in named)
                 and relevance * lesson.score >= _LEAST_WORTH
             ]
     by_id = known.once("lessons by id", _by_id)
@@ -91,7 +91,7 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:
-    standing = [each for each in _by_id(advice).values() if not each.is_occasional]
+    standing = [each for each in _by_id(advice).values() if not each.needs_naming]
     return {"all": best_first(offers_of(standing))}
 
 

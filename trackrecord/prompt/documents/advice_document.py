@@ -122,6 +122,8 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
         usual: the share of the project's runs that use its tools.
         words: the words of the error that it is about.
         names: the names in what it is about, of tools, errors, files and packages, case folded.
+        needs_naming: whether only tasks that name it are told: nothing is known that helps, or it
+            is rare.
         is_occasional: whether its tool mostly works and nothing is known that mends the failure.
         only_source: the agent whose runs alone it was found in; "" if there are several.
         argument: the argument that it is about; None for other kinds.
@@ -141,6 +143,7 @@ class LessonEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, gc
     usual: float = 0.0
     words: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    needs_naming: bool = False
     is_occasional: bool = False
     only_source: str = ""
     argument: KnownArgument | None = None

@@ -59,6 +59,10 @@ from trackrecord.store.outcomes.projects import project_id_of, revision_of
 # Few projects have more; those that are used least are left out.
 MOST_PROCEDURES: Final = 2000
 _SHELL: Final = "shell:"
+# A tool mostly works if fewer of its calls fail.
+_MOSTLY: Final = 0.5
+# Where fewer than one call in twenty fails, as with tasks that lessons hit, it is not worth a line.
+_RARE: Final = 0.05
 
 
 def build_advice(
@@ -240,7 +244,8 @@ def _lessons(
             usual=_share(used, subject_tools(lesson.kind, lesson.tools)),
             words=tuple(sorted(telling_words(error_template(lesson.example)))),
             names=tuple(sorted(telling_names(error_template(lesson.example), lesson.tools))),
-            is_occasional=_is_occasional(lesson),
+            needs_naming=not lesson.has_way_out or _fails_in(lesson, below=_RARE),
+            is_occasional=not lesson.has_way_out and _fails_in(lesson, below=_MOSTLY),
             only_source=lesson.only_source,
             argument=lesson.argument,
         )
@@ -248,13 +253,12 @@ def _lessons(
         if lesson.state is not LessonState.FADED
         and not lesson.is_of_one
         and lesson.id not in dismissed
+        and (lesson.has_way_out or not _fails_in(lesson, below=_RARE))
     )
 
 
-def _is_occasional(lesson: Lesson) -> bool:
-    # What mends a failure is told with it, by the name of the tool that does.
-    is_alone = lesson.kind is LessonKind.FAILS and len(lesson.tools) == 1
-    return is_alone and 2 * lesson.failing_calls < lesson.calls
+def _fails_in(lesson: Lesson, *, below: float) -> bool:
+    return lesson.kind is LessonKind.FAILS and lesson.failing_calls < below * lesson.calls
 
 
 def _share(used: Sequence[frozenset[str]], wanted: tuple[str, ...]) -> float:

@@ -149,6 +149,7 @@ def _lesson(
         sources=len({run.source for run in newest}),
         only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
         also=finding.also,
+        has_way_out=finding.has_way_out,
         is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
         argument=finding.argument and structs.replace(finding.argument, lesson=id_),
     )

@@ -42,6 +42,7 @@ class Finding:
         remedy: what to add to the line of the tool's failures, by language; None for nothing.
         also: the lines of findings that it stands for.
         argument: the argument that it is about; None for other kinds.
+        says_what_to_do: whether the fact itself does; otherwise only a remedy can.
     """
 
     kind: LessonKind
@@ -61,6 +62,12 @@ class Finding:
     wordless_lines: dict[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     argument: KnownArgument | None = None
+    says_what_to_do: bool = True
+
+    @property
+    def has_way_out(self) -> bool:
+        """Return whether it says what to do instead, or is told with what mends it."""
+        return self.says_what_to_do or self.remedy is not None
 
     @cached_property
     def mask(self) -> int:

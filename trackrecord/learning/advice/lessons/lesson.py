@@ -77,6 +77,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         sources: the distinct agents that reported the runs behind it.
         only_source: the agent that reported all of them; "" if there are several.
         also: the lines, in English, of the facts that the same runs tell.
+        has_way_out: whether it says what to do instead, and not only what goes wrong.
         is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
             it then.
         argument: the argument that it is about; None for other kinds.
@@ -104,6 +105,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
     sources: int = 1
     only_source: str = ""
     also: tuple[str, ...] = ()
+    has_way_out: bool = False
     is_of_one: bool = False
     argument: KnownArgument | None = None
 

@@ -1,6 +1,7 @@
 """Merge findings about the same fact.
 
-What then works is told with the failure that it mends; findings whose runs overlap by half are one.
+What then works, or must come first, is told with the failure that it mends; findings whose runs
+overlap by half are one.
 """
 
 from collections.abc import Sequence
@@ -65,9 +66,22 @@ def merged(findings: Sequence[Finding]) -> list[Finding]:
         if place is None:
             kept.append(finding)
             also.append(finding.also)
+        elif _mends(finding, kept[place]):
+            kept[place] = _told_with(kept[place], finding)
+            also[place] += finding.also
         else:
             also[place] += (finding.lines["en"], *finding.also)
     return [replace(each, also=lines) for each, lines in zip(kept, also, strict=True)]
+
+
+def _mends(finding: Finding, failure: Finding) -> bool:
+    """Return whether a finding says what must come before the call that fails."""
+    return (
+        finding.kind is LessonKind.NEEDS_FIRST
+        and failure.kind is LessonKind.FAILS
+        and failure.remedy is None
+        and (finding.tools[0], finding.actor) == (failure.tools[0], failure.actor)
+    )
 
 
 def _overlap(one: Finding, other: Finding) -> bool:

@@ -116,6 +116,7 @@ def _finding(
         lines=lines,
         wordless_lines=said if in_english else {},
         remedy=remedy,
+        says_what_to_do=False,
     )
 
 

@@ -172,6 +172,12 @@ def _finding(history: History, pair: _Pair) -> Finding:
         interval=(low, high),
         effect=pair.difference,
         sure=max(0.0, low),
+        remedy={
+            "en": f"it succeeded in {hits} of {n} calls with {earlier[0]} earlier in the run, in "
+            f"{other_hits} of {m} calls without",
+            "zh": f"运行中先有 {earlier[1]} 时 {n} 次调用成功 {hits} 次,没有时 {m} 次调用成功 "
+            f"{other_hits} 次",
+        },
         lines={
             "en": f"{tool[0]} succeeded in {hits} of {n} calls with {earlier[0]} earlier in the "
             f"run, in {other_hits} of {m} calls without",

@@ -125,6 +125,8 @@ def _finding(history: History, subject: _Subject, positions: list[int]) -> Findi
         positions=positions,
         interval=interval,
         sure=hit if kind == "unfinished" else 1 - interval[1],
+        # How to finish is known; elsewhere only what does not help.
+        says_what_to_do=kind == "unfinished",
         lines={
             "en": f"{english}: 0 of {counted(runs, 'runs')} succeeded, in "
             f"{counted(tasks, 'tasks')}",
