@@ -341,9 +341,7 @@ def _was_alone(run: AgentRun, call: RunCall) -> bool:
     if start is None or not math.isfinite(end):
         return False
     others = (each for each in run.calls if each is not call)
-    return not any(
-        (each.started_at or 0.0) < end and _ended_at(each) > start for each in others
-    )
+    return not any((each.started_at or 0.0) < end and _ended_at(each) > start for each in others)
 
 
 def _ended_at(call: RunCall) -> float:
