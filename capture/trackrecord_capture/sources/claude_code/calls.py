@@ -77,7 +77,7 @@ class OpenCall:
         return self.exit_code in _KILLED
 
     def lose(self) -> None:
-        """Note that the agent's process ended with it, so that nobody knows how it went."""
+        """Note that the agent's process ended during the call, so that its result is unknown."""
         self.is_open, self.ok, self.exit_code, self.error = False, None, None, ""
 
     def end(self, block: Block, outcome: msgspec.Raw, at: float | None) -> None:
