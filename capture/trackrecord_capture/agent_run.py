@@ -31,7 +31,7 @@ class SubAgent(msgspec.Struct, frozen=True, kw_only=True):
         ended_at: when it ended, seconds since the epoch, if it works in the background; infinite if
             that is not known. None if it ended with the call.
         id: its own id, as far as the call names it; "" if unknown.
-        calls: what it did, if its own recording was read and it ended with the call; else None.
+        calls: what it did, if its own recording was read and the run waited for its end; else None.
     """
 
     starts: bool = False

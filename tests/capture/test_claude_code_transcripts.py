@@ -230,6 +230,30 @@ def test_a_second_terminal_takes_nothing_back(told: Told):
     assert _undone(told) == {"p1": False, "p2": False, "p3": False}
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        # Closing the terminal ends the command first.
+        "Exit code 137",
+        # Written when the session is resumed.
+        "[Tool call interrupted: the session ended before this call's result was recorded]",
+    ],
+)
+def test_ended_in_a_call_and_resumed_with_another_task(told: Told, last: str):
+    """It is not the model's API that was away: nothing was asked of it any more."""
+    told.prompt("Fix the tests", "p1")
+    told.call("Edit", {"file_path": "/src/p/a.py"}, "done")
+    told.call("Bash", {"command": "sleep 9"}, last, is_error=True)
+    synthetic = {"model": "<synthetic>", "content": [{"type": "text", "text": "Nothing."}]}
+    told.record("assistant", message={**synthetic, "stop_reason": "stop_sequence"})
+    told.prompt("List the files", "p2")
+    told.answer(SAID)
+    run, _ = told.read()
+    assert [call.ok for call in run.calls] == [True, None]
+    kinds = [sign.kind for sign in run.signs]
+    assert kinds == [SignalKind.CUT_OFF, SignalKind.FOLLOWED_BY]
+
+
 def test_killed_in_the_middle_of_a_call(told: Told):
     """By a signal, or by closing the terminal: that is the reason, until the agent goes on."""
     told.prompt("Fix the tests", "p1")
@@ -450,6 +474,51 @@ def test_where_transcripts_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 _NOTE = "<task-notification>\n<task-id>a1</task-id>\n<tool-use-id>{}</tool-use-id>\n…"
+
+
+@pytest.mark.parametrize(
+    ("kept", "meanwhile", "tools", "verdict"),
+    [
+        ({"status": "completed"}, False, ["Edit"], True),
+        ({"isAsync": True, "status": "async_launched"}, False, ["Edit"], True),
+        # Nobody knows which of the two edits the check has seen.
+        ({"isAsync": True, "status": "async_launched"}, True, ["Edit"], None),
+        # That one may edit for longer than the check.
+        ({"status": "completed"}, False, ["Edit", "Agent"], None),
+    ],
+    ids=["waited for", "in the background", "both work", "a sub-agent of its own"],
+)
+def test_what_a_sub_agent_checks(
+    told: Told, kept: dict[str, Any], meanwhile: bool, tools: list[str], verdict: bool | None
+):
+    """It counts for the run that waited for it."""
+    own = Told(told.path.parent)
+    own.path = told.path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    own.path.parent.mkdir(parents=True, exist_ok=True)
+    told.prompt("Fix the tests", "p1")
+    use = {"type": "tool_use", "id": "t1", "name": "Agent", "input": {"prompt": "Mend it"}}
+    told.answer(use)
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    ended = {"message": {"role": "user", "content": [result]}, "promptId": "p1"}
+    ended["toolUseResult"] = {**kept, "agentId": "a1"}
+    if "isAsync" in kept:
+        told.record("user", **ended)
+    own.count = told.count
+    own.prompt("Mend it", "p1")
+    for tool in tools:
+        own.call(tool, {"file_path": "/src/p/a.py", "prompt": "Mend it"}, "done")
+    own.call("Bash", {"command": "pytest"}, "1 passed", {"stdout": "1 passed"})
+    if meanwhile:
+        told.call("Edit", {"file_path": "/src/p/b.py"}, "done")
+    told.count = own.count + told.count
+    if "isAsync" in kept:
+        note = _NOTE.format("t1")
+        told.record("user", promptId="p2", message={"role": "user", "content": note})
+    else:
+        told.record("user", **ended)
+    told.answer(SAID)
+    (run,) = told.read()
+    assert outcome_of(run)["success"] is verdict
 
 
 @pytest.mark.parametrize("is_queued", [False, True])

@@ -212,6 +212,16 @@ def test_a_process_that_was_stopped(store):
     assert [run.prompt for run in runs(store.path)] == ["msg_1", "msg_5"]
 
 
+def test_a_prompt_without_its_words_yet(store):
+    """It is no sign of life of the run before: that would outdate what is known once it is told."""
+    store.session()
+    store.prompt("msg_1")
+    store.message("msg_2", tool("bash", {"command": "sleep 60"}, "running"))
+    (alone,) = runs(store.path)
+    store.message("msg_3", role="user")
+    assert runs(store.path) == [alone]
+
+
 def test_an_answer_that_never_came(store):
     """Nobody is to blame for that."""
     store.session()

@@ -30,15 +30,6 @@ pytestmark = [
     ),
 ]
 STORIES = sorted(stories(Path()))
-# Open: what is on record there is not what the story wants, or was never seen.
-_OPEN = {
-    ("claude-code", "hung-up"): "what is on record differs",
-    ("claude-code", "killed"): "what is on record differs",
-    ("claude-code", "sub-agent-that-checks"): "no verdict: the check does not count for its parent",
-    ("opencode", "hung-up"): "it was not seen to end",
-    ("opencode", "killed"): "not tried",
-    ("opencode", "sub-agent-that-checks"): "not tried",
-}
 # With the agent's own traces and logs on at the same time.
 TRACED = ("mended", "sub-agent", "told-that-it-is-wrong")
 
@@ -84,8 +75,6 @@ def test_a_story(agent_name, name, traced, live, later, port, workplace):
     """What was reported live is the same as what is imported later, and both together are one."""
     if traced and name not in TRACED:
         pytest.skip("told without traces")
-    if (agent_name, name) in _OPEN:
-        pytest.xfail(_OPEN[agent_name, name])
     agent = AGENTS[agent_name]
     project = f"{agent_name}-{name}{'-traced' if traced else ''}"
     place = workplace(project)

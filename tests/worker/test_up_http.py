@@ -113,6 +113,29 @@ def test_up_serves_http_and_revives_it(run: type[Running]) -> None:
     assert not answers(url)
 
 
+_WAITS = """
+import os, sys, time
+if "trackrecord_door" in sys.orig_argv:
+    open(os.environ["STARTED"], "w").close()
+    while not os.path.exists(os.environ["MAY_START"]):
+        time.sleep(0.02)
+"""
+
+
+def test_up_is_up_once_the_server_answers(run: type[Running], tmp_path: Path) -> None:
+    """An exporter gives up after two seconds: the first run of a program must not be lost."""
+    (tmp_path / "sitecustomize.py").write_text(_WAITS)
+    started, may_start = tmp_path / "started", tmp_path / "may_start"
+    up = run("up", PYTHONPATH=str(tmp_path), STARTED=str(started), MAY_START=str(may_start))
+    until(lambda: started.exists() or up.process.poll() is not None, PATIENCE_S)
+    assert started.exists(), up.said
+    assert "trackrecord is up" not in up.said
+    may_start.touch()
+    up.until_said("trackrecord is up")
+    assert answers(up.url())
+    assert up.stop() == 0
+
+
 def test_a_taken_port_is_said_in_one_line(run: type[Running]) -> None:
     """Everything else goes on."""
     with socket.create_server(("127.0.0.1", 0)) as other:

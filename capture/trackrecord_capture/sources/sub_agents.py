@@ -40,9 +40,10 @@ def started_sub_agent(given: Mapping[str, Any]) -> SubAgent:
 
 
 def with_calls_of_sub_agent(call: RunCall, calls: Iterable[RunCall]) -> RunCall:
-    """Return a call that started a sub-agent with what that one did until the call ended.
+    """Return a call that started a sub-agent with what that one did until it ended.
 
-    If that cannot be told, nothing is known of it.
+    If that cannot be told, nothing is known of it. Nor is it if the sub-agent started others, which
+    may have edited after it.
 
     Args:
         call: the call.
@@ -50,9 +51,10 @@ def with_calls_of_sub_agent(call: RunCall, calls: Iterable[RunCall]) -> RunCall:
     """
     if call.sub_agent is None or call.started_at is None or call.duration_ms is None:
         return call
-    start, end = call.started_at, call.started_at + call.duration_ms / 1000
+    start, end = call.started_at, call.sub_agent.ended_at
+    end = _end(call) if end is None else end
     own = tuple(each for each in calls if start <= (each.started_at or start) <= end)
-    if not own:
+    if not own or any(each.sub_agent is not None for each in own):
         return call
     sub_agent = msgspec.structs.replace(call.sub_agent, calls=own)
     return msgspec.structs.replace(call, sub_agent=sub_agent)

@@ -133,6 +133,29 @@ def _bound(path: Path) -> socket.socket:
     return listener
 
 
+def ask_in_home(home: Path) -> socket.socket:
+    """Ask the server of a home whether it is well; `has_answered` tells when it answers.
+
+    It need not run yet: who listens for it keeps the question.
+    """
+    asking = socket.socket(socket.AF_UNIX)
+    asking.connect(str(socket_path(home)))
+    asking.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    asking.setblocking(False)
+    return asking
+
+
+def has_answered(asking: socket.socket) -> bool:
+    """Return whether a server has answered, or has ended with the question."""
+    try:
+        asking.recv(1)
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+    return True
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a name or an address is reached from this machine alone."""
     name = host.removeprefix("[").removesuffix("]").rstrip(".").lower()

@@ -163,16 +163,21 @@ class Transcript:
         kind = "Explore" if step.only_looks else "general-purpose"
         self._use("Agent", {"prompt": step.errand, "subagent_type": kind})
         folder = self.path.with_suffix("") / "subagents"
+        launched = {"isAsync": True, "status": "async_launched", "agentId": agent}
+        self._result("Async agent launched successfully.", launched)
+        self._answer({"type": "text", "text": "I wait for it."}, stop="end_turn")
         own = Transcript(folder / f"agent-{agent}.jsonl", agent, self._prompt)
         (folder / f"agent-{agent}.meta.json").write_text('{"agentType": "Explore"}')
-        # The parent's call lasts as long as it works.
+        # Its records have no number of another one's.
         own._numbers = self._numbers
         own.user(step.errand)
         for part in step.steps:
             own.step(part)
         own.step(Say("I have looked."))
-        result = [{"type": "text", "text": "I have looked."}]
-        self._result(result, {"status": "completed", "agentId": agent})  # type: ignore[arg-type]
+        note = f"<task-notification>\n<task-id>{agent}</task-id>\n"
+        note += f"<tool-use-id>{self._call}</tool-use-id>\n<status>completed</status>"
+        self._prompt += "-noticed"
+        self.user(f"{note}</task-notification>")
 
     def _api_fails(self, text: str) -> None:
         self.write(type="system", subtype="api_error", error={"message": text}, retryAttempt=1)

@@ -23,6 +23,8 @@ _EXIT: Final = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})\b[^\n]*\n?")
 _TOOL_ERROR: Final = re.compile(r"\A\s*<tool_use_error>(.*?)(?:</tool_use_error>\s*)?\Z", re.DOTALL)
 _TIMED_OUT: Final = re.compile(r"\b(?:Command )?timed out after\b")
 _TIMED_OUT_CODE: Final = 124
+# 128 and the signal: a hangup, an interrupt, a kill, a request to end.
+_KILLED: Final = frozenset({129, 130, 137, 143})
 _AGENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _LONGEST_NAME: Final = 256
 _INTERRUPTED: Final = "[Request interrupted by user"
@@ -68,6 +70,15 @@ class OpenCall:
         """Note that the call did not run, or was stopped, by a person's decision."""
         self.is_open = False
         self.ok, self.edits, self.ended_at = None, (), at
+
+    @property
+    def was_killed(self) -> bool:
+        """Return whether its command was ended by a signal, as when the terminal is closed."""
+        return self.exit_code in _KILLED
+
+    def lose(self) -> None:
+        """Note that the agent's process ended during the call, so that its result is unknown."""
+        self.is_open, self.ok, self.exit_code, self.error = False, None, None, ""
 
     def end(self, block: Block, outcome: msgspec.Raw, at: float | None) -> None:
         """Take the result.

@@ -187,19 +187,19 @@ class OpenRun:
 
     def _note_cut_off(self) -> None:
         """Note that the agent's process ended while a call ran, if it did."""
-        sign = self._cut_off()
-        if sign is not None:
-            self._signs.append(sign)
-            for call in self.calls.values():
-                call.is_open = False
-
-    def _cut_off(self) -> Signal | None:
         if any(sign.kind is SignalKind.INTERRUPTED for sign in self._signs):
-            return None
-        places = [place for place, call in enumerate(self.calls.values()) if call.is_open]
-        return (
-            Signal(kind=SignalKind.CUT_OFF, at=self._ended_at, call=places[0]) if places else None
-        )
+            return
+        calls = list(self.calls.values())
+        places = [place for place, call in enumerate(calls) if call.is_open]
+        if not places and self._awaits_answer and calls and calls[-1].was_killed:
+            # Closing the terminal ends the command first, and then the agent.
+            places = [len(calls) - 1]
+        if not places:
+            return
+        for place in places:
+            calls[place].lose()
+        self._awaits_answer = False
+        self._signs.append(Signal(kind=SignalKind.CUT_OFF, at=self._ended_at, call=places[0]))
 
     def give_up(self, reason: str, record: TranscriptRecord) -> None:
         """Note that the agent ended the run, because it may not do any more."""
@@ -219,10 +219,9 @@ class OpenRun:
     def finished(self, session: str, name: str = "") -> AgentRun:
         """Return the run as far as it is known."""
         started = self._started_at or 0.0
+        self._note_cut_off()
         signs = list(self._signs)
-        if (cut_off := self._cut_off()) is not None:
-            signs.append(cut_off)
-        elif self._awaits_answer and self._api_failure is None and not self._has_ended:
+        if self._awaits_answer and self._api_failure is None and not self._has_ended:
             signs.insert(0, Signal(kind=SignalKind.API_FAILED, says=_UNANSWERED, at=self._ended_at))
         if self._api_failure is not None:
             signs.insert(0, self._api_failure)

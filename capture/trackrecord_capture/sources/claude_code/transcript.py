@@ -117,14 +117,15 @@ class _Reader:
         self._taken_back = []
 
     def _with_sub_agents(self, run: AgentRun) -> AgentRun:
-        """Return a run with what its sub-agents did, as far as they ended with their calls."""
+        """Return a run with what its sub-agents did while it waited for them."""
         if self._agent or not any(call.sub_agent and call.sub_agent.id for call in run.calls):
             return run
-        return msgspec.structs.replace(run, calls=tuple(map(self._with_sub_agent, run.calls)))
+        calls = tuple(self._with_sub_agent(run, call) for call in run.calls)
+        return msgspec.structs.replace(run, calls=calls)
 
-    def _with_sub_agent(self, call: RunCall) -> RunCall:
+    def _with_sub_agent(self, run: AgentRun, call: RunCall) -> RunCall:
         agent = call.sub_agent
-        if agent is None or not agent.id or not agent.starts or agent.ended_at is not None:
+        if agent is None or not agent.id or not agent.starts or not _was_alone(run, call):
             return call
         path = self._log.path.with_suffix("") / "subagents" / f"agent-{agent.id}.jsonl"
         try:
@@ -329,6 +330,27 @@ class _Reader:
         self._known.append(uuid)
         if len(self._known) > _MOST_KNOWN:
             self._run_of.pop(self._known.popleft(), None)
+
+
+def _was_alone(run: AgentRun, call: RunCall) -> bool:
+    """Return whether a sub-agent ended with its call, or while its run did nothing else."""
+    end = call.sub_agent.ended_at if call.sub_agent is not None else None
+    start = call.started_at
+    if end is None:
+        return True
+    if start is None or not math.isfinite(end):
+        return False
+    others = (each for each in run.calls if each is not call)
+    return not any((each.started_at or 0.0) < end and _ended_at(each) > start for each in others)
+
+
+def _ended_at(call: RunCall) -> float:
+    """Return when a call and the sub-agent that it started had ended; infinite if unknown."""
+    if call.sub_agent is not None and call.sub_agent.ended_at is not None:
+        return call.sub_agent.ended_at
+    if call.started_at is None or call.duration_ms is None:
+        return math.inf
+    return call.started_at + call.duration_ms / 1000
 
 
 def _decoded(line: LogLine) -> TranscriptRecord | None:

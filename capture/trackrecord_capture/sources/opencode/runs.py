@@ -94,6 +94,8 @@ def exchanges(
         changes = [stored.touched for stored in its_own]
         changes += [messages[stop].touched] if following else []
         changes += [reverted_at] if is_undone else []
+        if following is None and not _is_told(its_own[-1], parts_of):
+            its_own = its_own[:-1] or its_own
         yield Exchange(
             session=session,
             messages=its_own,
@@ -104,6 +106,11 @@ def exchanges(
             was_stopped=following is not None and _was_stopped(its_own, messages[stop + 1 :]),
             touched=max(changes),
         )
+
+
+def _is_told(stored: StoredMessage, parts_of: PartsOf) -> bool:
+    """Return whether a message is whole: opencode stores a prompt first, and then its words."""
+    return stored.message.role != "user" or bool(_words(parts_of(stored.id)))
 
 
 def _words(parts: Iterable[Part]) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from types import FrameType
@@ -15,12 +16,22 @@ from trackrecord.process.logs import configure_logs
 from trackrecord.redis.client import DEFAULT_USER, password_file
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_door.access.stored_tokens import has_tokens
-from trackrecord_door.protocol.listening import check_access, describe, listen, listen_in_home
+from trackrecord_door.protocol.listening import (
+    ask_in_home,
+    check_access,
+    describe,
+    has_answered,
+    listen,
+    listen_in_home,
+)
 from trackrecord_worker.up.daemon import Daemon
 from trackrecord_worker.up.log_relay import LogFile
 
 HTTP_MODULE = "trackrecord_door"
 _WATCH_S = 0.5
+# An exporter waits two seconds for its first answer: `up` is not up before it can have it.
+_LOOK_S = 0.05
+_LONGEST_START_S = 30.0
 _LOG = "up.log"
 
 
@@ -57,14 +68,15 @@ def command(port: int, no_http: bool) -> None:
         _log_of(settings) as log,
         Daemon(settings, port=port, log=log, stopping=stopping) as daemon,
     ):
-        if not stopping.is_set():
-            _say_where(settings, port)
-            if log is not None:
-                click.echo(f"log: {settings.home / _LOG}", err=True)
-            # Closed before the processes are stopped: what comes later is refused at once.
-            with contextlib.nullcontext() if no_http else _http(daemon, settings):
-                while not stopping.is_set():
-                    daemon.watch(_WATCH_S)
+        # Closed before the processes are stopped: what comes later is refused at once.
+        with contextlib.nullcontext() if no_http else _http(daemon, settings, stopping) as http:
+            if not stopping.is_set():
+                _say_where(settings, port)
+                for line in (f"log: {settings.home / _LOG}" if log is not None else None, http):
+                    if line is not None:
+                        click.echo(line, err=True)
+            while not stopping.is_set():
+                daemon.watch(_WATCH_S)
         click.echo("stopping", err=True)
 
 
@@ -89,16 +101,23 @@ def _say_where(settings: Settings, port: int) -> None:
     click.echo(f"Redis: {address}", err=True)
 
 
-def _http(daemon: Daemon, settings: Settings) -> contextlib.AbstractContextManager[object]:
-    """Start the HTTP server; return its sockets, which stay open while it is started again."""
+@contextlib.contextmanager
+def _http(daemon: Daemon, settings: Settings, stopping: threading.Event) -> Iterator[str]:
+    """Start the HTTP server; yield where it is once it answers, or why there is none.
+
+    Its sockets stay open while it is started again.
+    """
     with contextlib.ExitStack() as opened:
         try:
             listener = opened.enter_context(listen(settings.http, partial(has_tokens, settings)))
             in_home = opened.enter_context(listen_in_home(settings.home))
         except AddressUnusable as error:
-            click.echo(f"trackrecord: {error}; going on without HTTP", err=True)
-            return contextlib.nullcontext()
+            yield f"trackrecord: {error}; going on without HTTP"
+            return
         descriptors = [listener.fileno(), in_home.fileno()]
         daemon.accompany("http", [HTTP_MODULE, *map(str, descriptors)], descriptors)
-        click.echo(describe(listener, settings.http), err=True)
-        return opened.pop_all()
+        answer = opened.enter_context(ask_in_home(settings.home))
+        deadline = time.monotonic() + _LONGEST_START_S
+        while not (stopping.is_set() or time.monotonic() > deadline or has_answered(answer)):
+            daemon.watch(_LOOK_S)
+        yield describe(listener, settings.http)

@@ -1,0 +1,74 @@
+"""Real agents in a terminal, where a person types one prompt after the other."""
+
+import os
+
+import pytest
+
+from tests.cli.terminal import Terminal
+from tests.clients.model_stub import playing
+from tests.clients.on_record import until
+from tests.clients.real_agents import AGENTS, Workplace, missing, variables_of
+from tests.clients.steps import Run, Say
+
+if missing():
+    pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
+
+pytestmark = pytest.mark.timeout(600)
+_ANSWERS = {
+    "What is the capital of France?": "Paris",
+    "And of Spain?": "Madrid",
+    "And which one is that of Italy?": "Rome",
+}
+# What a program asks its terminal when it starts: where the cursor is, and which terminal it is.
+_QUESTIONS = {"\x1b[6n": "\x1b[1;1R", "\x1b[c": "\x1b[?62;c", "\x1b[?u": "\x1b[?0u"}
+
+
+class _AnsweringTerminal(Terminal):
+    """A terminal that answers the questions of full-screen programs."""
+
+    def _read(self) -> bool:
+        before = len(self.shown)
+        is_read = super()._read()
+        for question, answer in _QUESTIONS.items():
+            if question in self.shown[before:]:
+                self.type(answer)
+        return is_read
+
+
+def _codex(place: Workplace, model: str) -> tuple[str, ...]:
+    """Return the command line that starts Codex on its own screen, in a folder that it trusts."""
+    agent = AGENTS["codex"]
+    command = agent.command(place._replace(model=model), "", again=False)
+    options = [each for each in command if each not in ("exec", "--skip-git-repo-check", "")]
+    trusted = f'projects={{ "{place.folder}" = {{ trust_level = "trusted" }} }}'
+    program = str(agent.program())
+    return ("env", "-C", str(place.folder), program, *options, "-c", trusted)
+
+
+def test_each_turn_of_codex_is_one_run(live, workplace):
+    """Also one that begins right after the last; the thread that makes a title is none."""
+    place = workplace("codex-terminal")
+    others = len(live.runs("default"))
+    story = {prompt: (Run("ls"), Say(answer)) for prompt, answer in _ANSWERS.items()}
+    apart = dict.fromkeys(os.environ, "") | variables_of(place.home) | {"TERM": "xterm-256color"}
+    with (
+        playing(story) as model,
+        _AnsweringTerminal(program=_codex(place, model.url), **apart) as terminal,
+    ):
+        terminal.wait_for("for shortcuts")
+        for prompt, answer in _ANSWERS.items():
+            terminal.type(prompt)
+            terminal.wait_for(prompt.split()[-1])
+            # What follows its keys at once, it takes for text that was pasted.
+            terminal.type_until("\r", answer)
+        runs = []
+
+        def has_all() -> bool:
+            runs[:] = live.runs("codex-terminal")
+            return len(runs) >= len(_ANSWERS) and all(run["calls"] for run in runs)
+
+        assert until(has_all)
+    told = {run["instruction"]: [call["tool"] for call in run["calls"]] for run in runs}
+    assert told == {key: ["shell:ls"] for key in _ANSWERS}
+    assert {run["success"] for run in runs} == {None}
+    assert len(live.runs("default")) == others
