@@ -279,6 +279,41 @@ def test_a_patch_that_was_not_applied(write, says, ok):
     assert run.calls[0].ok is ok
 
 
+UNFIT = "apply_patch verification failed: Failed to find expected lines in /src/a.py:\nimport os"
+
+
+def test_a_patch_in_a_command_that_does_not_fit(write):
+    """Without a tool of its own the model hands the patch to a shell, which does not apply it."""
+    call = called(f"apply_patch <<'EOF'\n{PATCH}\nEOF")
+    answer = item("function_call_output", call_id="call_1", output=UNFIT)
+    (run,) = runs(write(*START, call, answer, END))
+    assert [(each.ok, each.error) for each in run.calls] == [(False, UNFIT)]
+
+
+def test_a_patch_in_a_script_that_does_not_fit(write):
+    """It is a failed call of the script's, behind those that came to their end."""
+    command = {"type": "CommandExecution", "command": ["/bin/bash", "-lc", "pytest -q"]}
+    ended = [
+        {"type": "input_text", "text": "Script failed\nWall time 0.0 seconds\nOutput:\n"},
+        {"type": "input_text", "text": f"Script error:\n{UNFIT}"},
+    ]
+    path = write(
+        *START,
+        script("call_1"),
+        completed(id="exec-1", exit_code=0, status="completed", **command),
+        item("custom_tool_call_output", call_id="call_1", output=ended),
+        script("call_2"),
+        item("custom_tool_call_output", call_id="call_2", output=f"Script completed\n{UNFIT}"),
+        END,
+    )
+    (run,) = runs(path)
+    assert [(call.tool, call.ok, call.error) for call in run.calls] == [
+        ("exec_command", True, ""),
+        ("apply_patch", False, UNFIT),
+        ("exec", None, ""),
+    ]
+
+
 def test_a_file_change_that_was_refused(write):
     """A change that the person declined is a rejected call without a verdict of its own."""
     change = {"type": "FileChange", "id": "call_1", "changes": {"/src/a.py": {}}}

@@ -24,6 +24,14 @@ _PATCH: Final = "apply_patch"
 _NO_PATCH: Final = re.compile(
     r"\s*(?:apply_patch verification failed|(?:Failed|Invalid|Unable) |error\b)", re.IGNORECASE
 )
+_UNFIT: Final = re.compile(r"\s*apply_patch verification failed")
+# How the tool refuses a patch that does not fit, or a shell that was handed one.
+_REFUSALS: Final = {_PATCH: _NO_PATCH, **dict.fromkeys(SHELLS, _UNFIT)}
+# How a script ends whose patch does not fit.
+_UNFIT_IN_SCRIPT: Final = re.compile(
+    r"\AScript failed\b.*^Script error:\n(apply_patch verification failed.*)",
+    re.MULTILINE | re.DOTALL,
+)
 _MILLIS_A_SECOND: Final = 1e3
 _NANOS_A_MILLI: Final = 1e6
 # In code mode the model writes scripts that call the tools, and asks what became of slow ones.
@@ -198,9 +206,13 @@ class Turn:
             return
         output = read_output(value_of(payload.output))
         call.answer(output, at)
-        if call.tool == _PATCH and call.failed is None and call.exit_code is None:
-            # A patch that does not fit is not applied, so that no event tells of its end.
-            call.failed = True if _NO_PATCH.match(output.text) else None
+        # A patch that does not fit is not applied, so that no event tells of its end.
+        if call.failed is None and call.exit_code is None:
+            refusal = _REFUSALS.get(call.tool)
+            call.failed = True if refusal and refusal.match(output.text) else None
+        if call is self._script and (unfit := _UNFIT_IN_SCRIPT.match(output.text)):
+            inner = self._inner("", _PATCH, call.started_at)
+            inner.failed, inner.error, inner.is_open = True, excerpt(unfit[1]), False
         if output.is_refused:
             self.sign(SignalKind.REJECTED, excerpt(output.text, 1024), at)
         if call.tool == "write_stdin" and isinstance(call.arguments, dict):
