@@ -1,6 +1,8 @@
 """Real agents in a terminal, where a person types one prompt after the other."""
 
+import json
 import os
+from typing import Any
 
 import pytest
 
@@ -8,7 +10,7 @@ from tests.cli.terminal import Terminal
 from tests.clients.model_stub import playing
 from tests.clients.on_record import until
 from tests.clients.real_agents import AGENTS, Workplace, missing, variables_of
-from tests.clients.steps import Run, Say
+from tests.clients.steps import Run, Say, Write
 
 if missing():
     pytest.skip(f"{', '.join(missing())}: `make clients` fetches them", allow_module_level=True)
@@ -72,3 +74,78 @@ def test_each_turn_of_codex_is_one_run(live, workplace):
     assert told == {key: ["shell:ls"] for key in _ANSWERS}
     assert {run["success"] for run in runs} == {None}
     assert len(live.runs("default")) == others
+
+
+_KEPT = "Write the cart of the shop"
+_REWOUND = "Give the cart a discount"
+_NEXT = "List the files"
+_UP, _DELETE_LINE = "\x1b[A", "\x15"
+
+
+def _claude_code(place: Workplace) -> tuple[str, ...]:
+    """Return the command line that starts Claude Code on its own screen, set up and trusting."""
+    path = place.home / ".claude.json"
+    configuration = json.loads(path.read_text()) if path.exists() else {}
+    configuration |= {"hasCompletedOnboarding": True, "theme": "dark"}
+    configuration |= {"customApiKeyResponses": {"approved": ["stub"], "rejected": []}}
+    trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    configuration.setdefault("projects", {})[str(place.folder)] = trusted
+    path.write_text(json.dumps(configuration))
+    agent = AGENTS["claude-code"]
+    _, _, *options = agent.command(place, "", again=False)
+    return ("env", "-C", str(place.folder), str(agent.program()), *options)
+
+
+def _verdicts(runs: list[dict[str, Any]]) -> dict[str, tuple[bool | None, str | None, int]]:
+    """Return how each run ended and how many calls it made, by what was asked."""
+    return {
+        run["instruction"]: (run["success"], run["failure_mode"], len(run["calls"])) for run in runs
+    }
+
+
+def test_what_was_rewound_in_claude_code_has_failed(live, later, workplace):
+    """The person took it back with `/rewind`: green tests do not help it, live and imported."""
+    project = "claude-code-rewound"
+    place = workplace(project)
+    good = Write(place.folder / "cart.py", "def total(prices):\n    return sum(prices)\n")
+    story = {
+        _KEPT: (good, Run("pytest -q"), Say("Written.")),
+        _REWOUND: (
+            Write(place.folder / "discount.py", "DISCOUNT = 3\n"),
+            Run("pytest -q"),
+            Say("Discounted."),
+        ),
+        _NEXT: (Run("ls"), Say("Listed.")),
+    }
+    agent = AGENTS["claude-code"]
+    with playing(story) as model:
+        place = place._replace(model=model.url)
+        apart = dict.fromkeys(os.environ, "") | variables_of(place.home) | agent.variables(place)
+        screen = apart | {"TERM": "xterm-256color"}
+        with _AnsweringTerminal(program=_claude_code(place), **screen) as terminal:
+            terminal.wait_for("shift+tab")
+            for prompt, answer in ((_KEPT, "Written."), (_REWOUND, "Discounted.")):
+                terminal.type(prompt)
+                terminal.wait_for(prompt.split()[-1])
+                terminal.type_until("\r", answer)
+            until(lambda: len(_verdicts(live.runs(project))) == 2)
+            terminal.type("/rewind")
+            terminal.wait_for("earlier")
+            for key, shown in (("\r", "cancel"), (_UP, "❯"), ("\r", "Never"), ("\r", "accept")):
+                terminal.type(key)
+                terminal.wait_for(shown)
+            # What was rewound is offered for another try.
+            terminal.type_until(_DELETE_LINE, "\x1b[")
+            terminal.type(_NEXT)
+            terminal.wait_for(_NEXT.split()[-1])
+            terminal.type_until("\r", "Listed.")
+            assert not (place.folder / "discount.py").exists()
+            expected = {
+                _KEPT: (True, None, 2),
+                _REWOUND: (False, "undone", 2),
+                _NEXT: (None, None, 1),
+            }
+            until(lambda: _verdicts(live.runs(project)) == expected)
+            assert _verdicts(live.runs(project)) == expected
+    later("import", agent.name)
+    assert _verdicts(later.runs(project)) == expected
