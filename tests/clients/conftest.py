@@ -1,5 +1,6 @@
 """A trackrecord that is up for the real agents, and a workplace for each story."""
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ import pytest
 from tests.clients.more_agents import MORE_AGENTS
 from tests.clients.on_record import Trackrecord, up
 from tests.clients.real_agents import AGENTS, Workplace, free_port, variables_of
-from tests.clients.stories import TEST_FILE
+from tests.clients.stories import LAUNCHER, OWN_CHECK, TEST_FILE
 
 REPOSITORY = "https://git.example.com/acme/{}.git"
 
@@ -26,6 +27,7 @@ def settings(port: int) -> dict[str, str]:
     """The settings of the person: another port, and nothing is waited for as long as usual."""
     return {
         "TRACKRECORD_HTTP__PORT": str(port),
+        "TRACKRECORD_CAPTURE__CHECKS": json.dumps([OWN_CHECK]),
         "TRACKRECORD_HOOKS__CATCH_UP_S": "5",
         "TRACKRECORD_TRACES__SETTLE_S": "1",
         "TRACKRECORD_TRACES__IDLE_S": "3",
@@ -38,6 +40,7 @@ def person() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder:
         for agent in (*AGENTS.values(), *MORE_AGENTS.values()):
             agent.configure(Path(folder))
+        _write_program(Path(folder) / ".local" / "bin" / LAUNCHER, "pytest -q")
         yield Path(folder)
 
 
@@ -64,6 +67,7 @@ def workplace(tmp_path: Path, person: Path) -> Callable[[str], Workplace]:
         folder = tmp_path / project
         folder.mkdir()
         (folder / "test_cart.py").write_text(TEST_FILE)
+        _write_program(folder / "dev", "pytest -q")
         (folder / ".gitignore").write_text("__pycache__/\n.pytest_cache/\nrunning\n")
         for command in (
             ["init", "--quiet", "--initial-branch", "main"],
@@ -75,3 +79,10 @@ def workplace(tmp_path: Path, person: Path) -> Callable[[str], Workplace]:
         return Workplace(person, folder)
 
     return make
+
+
+def _write_program(path: Path, command: str) -> None:
+    """Write a program that runs a command, whatever its arguments are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\nexec {command}\n")
+    path.chmod(0o755)

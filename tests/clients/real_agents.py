@@ -48,7 +48,9 @@ def variables_of(home: Path) -> dict[str, str]:
     name = {"NAME": "Ada", "EMAIL": "ada@example.com"}
     return {
         "HOME": str(home),
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), *_PATH]),
+        "PATH": os.pathsep.join(
+            [str(home / ".local" / "bin"), str(Path(sys.executable).parent), *_PATH]
+        ),
         "LANG": "C.UTF-8",
         "TERM": "dumb",
         **{f"GIT_AUTHOR_{key}": value for key, value in name.items()},

@@ -17,6 +17,12 @@ class Write(NamedTuple):
     text: str
 
 
+class Misfit(NamedTuple):
+    """Edit a file where it does not say what the edit replaces: the client's own tool refuses."""
+
+    path: Path
+
+
 class Use(NamedTuple):
     """Use a tool of trackrecord's MCP server, by the name that the server gives it."""
 
@@ -44,4 +50,4 @@ class Refuse(NamedTuple):
     says: str = "Overloaded"
 
 
-Step: TypeAlias = Run | Write | Use | Delegate | Say | Refuse
+Step: TypeAlias = Run | Write | Misfit | Use | Delegate | Say | Refuse

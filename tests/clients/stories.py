@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.clients.steps import Delegate, Refuse, Run, Say, Step, Write
+from tests.clients.steps import Delegate, Misfit, Refuse, Run, Say, Step, Write
 
 # The file that a command makes which then runs until it is interrupted.
 RUNNING: Final = "running"
@@ -21,6 +21,10 @@ _PROMPT: Final = "Fix the failing tests"
 ERRAND: Final = "Look up what the cart has to do"
 MENDING: Final = "Mend the cart and run its tests"
 _TESTS: Final = Run("pytest -q")
+# A launcher that every person of these stories has, and a command that is a check because their
+# settings name it.
+LAUNCHER: Final = "just"
+OWN_CHECK: Final = "./dev verify"
 SECRETS: Final = (
     "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789",
     "hunter2pass",
@@ -200,6 +204,34 @@ def stories(folder: Path) -> dict[str, Story]:
             (
                 Expected(_PROMPT, True, "tests", ((DELEGATION, True),)),
                 Expected(MENDING, True, "tests", (red, edit, green)),
+            ),
+        ),
+        **{
+            name: Story(
+                (_PROMPT,),
+                {_PROMPT: (Run(check), good, Run(check), Say("The cart is done."))},
+                (Expected(_PROMPT, True, "tests", ((tool, True), edit, (tool, True))),),
+            )
+            for name, check, tool in (
+                ("checked-by-a-launcher", f"{LAUNCHER} test", f"shell:{LAUNCHER} test"),
+                ("checked-by-its-own", OWN_CHECK, "shell:dev"),
+            )
+        },
+        "edit-that-does-not-fit": Story(
+            (_PROMPT,),
+            {
+                _PROMPT: (
+                    Run("cat test_cart.py"),
+                    Misfit(folder / "test_cart.py"),
+                    good,
+                    _TESTS,
+                    Say("All tests pass now."),
+                )
+            },
+            (
+                Expected(
+                    _PROMPT, True, "tests", (("shell:cat", True), ("edit", False), edit, green)
+                ),
             ),
         ),
         "secrets": Story(

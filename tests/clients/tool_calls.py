@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tests.clients.steps import Delegate, Run, Step, Use, Write
+from tests.clients.steps import Delegate, Misfit, Run, Step, Use, Write
 
 SHELLS: Final = (
     *("Bash", "bash", "exec_command", "shell_command", "shell"),
     *("run_shell_command", "run_commands"),
 )
 _WRITERS: Final = ("Write", "write", "write_file", "create", "editor")
+_EDITORS: Final = ("Edit", "edit")
+_NOT_THERE: Final = "A line that no file has"
 CODE_MODE: Final = "exec"
 WAITING: Final = "wait_agent"
 SPAWNING: Final = "spawn_agent"
@@ -54,6 +56,8 @@ def call_of(step: Step, offers: Mapping[str, Offer]) -> ToolCall:
             return _run(offers, command)
         case Write(path, text):
             return _write(offers, path, text)
+        case Misfit(path):
+            return _misfit(offers, path)
         case Delegate(prompt):
             return _delegate(offers, prompt)
         case Use(tool, arguments):
@@ -82,7 +86,20 @@ def _write(offers: Mapping[str, Offer], path: Path, text: str) -> ToolCall:
         what = dict.fromkeys(("content", "file_text", "new_text"), text)
         return ToolCall(tool, offers[tool].filled(**where, **what))
     added = "\n".join(f"+{line}" for line in text.splitlines())
-    patch = f"*** Begin Patch\n*** Add File: {path.name}\n{added}\n*** End Patch"
+    return _patch(offers, f"*** Add File: {path.name}\n{added}")
+
+
+def _misfit(offers: Mapping[str, Offer], path: Path) -> ToolCall:
+    for tool in (name for name in _EDITORS if name in offers):
+        where = dict.fromkeys(("file_path", "filePath"), str(path))
+        replaced = dict.fromkeys(("old_string", "oldString"), _NOT_THERE)
+        new = dict.fromkeys(("new_string", "newString"), "")
+        return ToolCall(tool, offers[tool].filled(**where, **replaced, **new))
+    return _patch(offers, f"*** Update File: {path.name}\n@@\n-{_NOT_THERE}\n+")
+
+
+def _patch(offers: Mapping[str, Offer], hunks: str) -> ToolCall:
+    patch = f"*** Begin Patch\n{hunks}\n*** End Patch"
     if CODE_MODE in offers:
         return ToolCall(CODE_MODE, f"text(await tools.apply_patch({json.dumps(patch)}));")
     if "apply_patch" in offers:
