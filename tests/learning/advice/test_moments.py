@@ -260,6 +260,14 @@ def test_what_has_to_run_first_is_told():
         "calls without."
     )
     assert [hint.kind for hint in hints(needed, up, refused)] != [HintKind.NEED]
+    # Nine sessions met it: the next is told when it starts, as long as it never ran without.
+    assert standing_lines(counted(needed), NOW) == {"": hint.text}
+    (dismissed,) = (each.id for each in commands_of(needed, now=NOW) if "after" in each.text)
+    assert standing_lines(facts_without(counted(needed), "", {dismissed}), NOW) == {}
+    assert standing_lines(counted(needed[:8]), NOW) == {}
+    ran = [*needed, *sessions([check("pytest")], start=len(needed))]
+    assert hints(ran, refused)
+    assert standing_lines(counted(ran), NOW) == {}
     lot = sessions(*[[up, refused], [refused, up, check("pytest")], [check("pytest")]] * 9)
     assert HintKind.NEED not in [hint.kind for hint in hints(lot, refused)]
 

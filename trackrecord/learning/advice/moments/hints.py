@@ -16,7 +16,7 @@ from ..lessons.lesson import KnownArgument
 from ..runs.arguments import MISSING, shapes_of
 from ..runs.failures import error_template, names_its_remedy
 from .calls import TriedCall, exact_key, is_exact, keys_of, programs_of, tool_key, without_home
-from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, MomentFacts
+from .facts import FEWEST_SESSIONS, Known, KnownFailure, KnownLine, KnownNeed, MomentFacts
 from .wording import LONGEST_HINT, failed_text, file_text, line_text, need_text, repeat_text
 
 MOST_IN_SESSION: Final = 3
@@ -108,16 +108,33 @@ class SessionCalls(msgspec.Struct):
 def standing_lines(facts: MomentFacts, now: float) -> dict[str, str]:
     """Return, by machine, the one line that the start of a session says of a repository's checks.
 
-    It names the line that runs, where another one has failed to start in five sessions or more.
+    It names the line that runs, where another one has failed to start in five sessions or more;
+    else what a check needs first that failed in five sessions or more and never ran without it.
 
     Args:
         facts: those of the repository.
         now: seconds since the epoch.
     """
-    return {
+    need = _standing_need(facts)
+    lines = {
         machine: line_text(line, failure, now)
         for machine, (failure, line) in standing_checks(facts).items()
     }
+    return lines if need is None else {"": need_text(need), **lines}
+
+
+def _standing_need(facts: MomentFacts) -> KnownNeed | None:
+    """Return what the check needs first that failed without it in the most sessions."""
+    needs = (
+        need
+        for key, need in facts.needs.items()
+        if is_exact(key)
+        and need.kinds
+        and need.sessions >= _STANDING
+        and not need.ran_without
+        and len(need_text(need)) <= LONGEST_HINT
+    )
+    return max(needs, key=lambda need: (need.sessions, need.says), default=None)
 
 
 def standing_checks(facts: MomentFacts) -> dict[str, tuple[KnownFailure, KnownLine]]:
