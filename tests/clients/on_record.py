@@ -38,12 +38,12 @@ class Trackrecord(NamedTuple):
         own = {"TRACKRECORD_HOME": str(self.home), "HOME": str(self.person)}
         return {**kept, **own, **self.variables}
 
-    def __call__(self, *arguments: str) -> str:
-        """Run a command to its end; return what it printed."""
+    def __call__(self, *arguments: str, folder: Path | None = None) -> str:
+        """Run a command to its end, in a folder or at home; return what it printed."""
         done = subprocess.run(
             [sys.executable, "-m", "trackrecord_cli", *arguments],
             env=self.environment(),
-            cwd=self.person,
+            cwd=folder or self.person,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
