@@ -20,7 +20,8 @@ _CALM_TEXT = "plain-words"
 # As many entries of each kind as a project's rankings hold.
 CHUNK = 90
 AGENTS = ("codex", "claude-code", "opencode")
-# Of so many runs four succeed: no fewer show what made the difference (Fisher's test: 1 in 126).
+# Of so many runs four succeed: no fewer show what made the difference (Fisher's test: 1 in 126);
+# and no fewer show that what took the place of a failing call works.
 _RUNS_OF_TASK = 9
 _SUCCESSES = 4
 
@@ -148,6 +149,8 @@ OWN = ("strategy", "warning", "memory")
 PATHS = (*OUTSIDERS, *OWN)
 # What a similar task is told of, because it is known what made the difference.
 TASKS = ("task", "other", "traces")
+# What anybody is told of, because something took its place.
+_WAY_OUT = ("error", "tool")
 
 
 def project_of(path: str, number: int) -> str:
@@ -162,7 +165,7 @@ def projects_of(path: str) -> list[str]:
 
 def runs_of(path: str) -> range:
     """Return the runs that bring a string in by a path."""
-    return range(_RUNS_OF_TASK if path in TASKS else len(AGENTS))
+    return range(_RUNS_OF_TASK if path in {*TASKS, *_WAY_OUT} else len(AGENTS))
 
 
 def outcomes_of(path: str, number: int, text: str) -> Iterator[_Body]:

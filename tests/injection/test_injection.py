@@ -189,7 +189,7 @@ def as_session_start(settings: Settings) -> Callable[[str], str]:
 PUSHED = {"rankings()": as_prompt, "SessionStart": as_session_start}
 # Where a string's line is known again in a project's rankings.
 ROW = {
-    "error": r"- `tool_([0-9]+)` failed in all 3 calls",
+    "error": r"- `tool_([0-9]+)` failed in all 9 calls",
     "trigger": r"read → edit_([0-9]+) \[",
     "hand": r"edit_([0-9]+) → ",
     "strategy": r"- an agent's strategy \"([0-9]+)[ \"]",
@@ -365,11 +365,11 @@ def test_the_errors_of_a_task_in_flight_give_no_orders(learnt, monkeypatch):
 def test_a_session_starts_without_the_words_that_one_agent_reported(learnt):
     """An error's words stand there once two agents met it; how often the tool failed, always."""
     (lone, both) = (
-        f"- `book` failed in all 4 calls, in 4 tasks{end}; `wait`, which took its place in 4 runs, "
-        "worked in all 4 calls"
+        f"- `book` failed in all 9 calls, in 9 tasks{end}; `wait`, which took its place in 9 runs, "
+        "worked in all 9 calls"
         for end in ("", ": no seats left")
     )
-    for project, agents in (("one-agent", ["codex"] * 4), ("two-agents", [*AGENTS, "codex"])):
+    for project, agents in (("one-agent", ["codex"] * 9), ("two-agents", [*AGENTS] * 3)):
         teach(
             learnt,
             project,

@@ -140,11 +140,11 @@ def http(learnt) -> Iterator[httpx.Client]:
 
 
 def of_templates() -> set[tuple[str, str]]:
-    """Return the elements that our templates write, with their attributes."""
-    folder = Path(page_package.__file__).parent / "templates"
+    """Return the elements that our templates and drawings write, with their attributes."""
+    folder = Path(page_package.__file__).parent
     written = [
         found
-        for each in folder.rglob("*.html")
+        for each in (*folder.rglob("*.html"), *folder.glob("drawings/*.py"))
         for found in re.findall(
             r"<([a-z0-9]+)((?:[^<>{}]|\{\{.*?\}\}|\{%.*?%\})*)>", each.read_text()
         )
