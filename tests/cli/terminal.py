@@ -1,5 +1,6 @@
 """A real pseudo-terminal, and a command that runs on it."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -36,6 +37,8 @@ class Terminal:
         **environment: str,
     ) -> None:
         self.shown = ""
+        # A letter may be cut in two by the reading.
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._main, other = pty.openpty()
         self.resize(rows, columns)
         os.set_blocking(self._main, False)
@@ -111,7 +114,7 @@ class Terminal:
             piece = os.read(self._main, 65536) if ready else b""
         except OSError:  # how Linux ends the reading side
             return False
-        self.shown += piece.decode(errors="replace")
+        self.shown += self._decoder.decode(piece)
         return bool(piece)
 
 
