@@ -81,18 +81,7 @@ async def aafter_failure(
     source: str = "",
 ) -> str:
     """Call `trackrecord.after_failure` without blocking the event loop."""
-    text: str = await _in_thread(
-        "after_failure",
-        tool,
-        command=command,
-        path=path,
-        arguments=arguments,
-        error=error,
-        session=session,
-        agent=agent,
-        project=project,
-        source=source,
-    )
+    text: str = await _in_thread("after_failure", **locals())
     return text
 
 

@@ -276,15 +276,6 @@ def limit_of(value: object, *, most: int = MOST) -> int:
     return typing.cast("int", value)
 
 
-def optional_limit_of(value: object) -> int | None:
-    """Return how many are wanted at most, or None for all.
-
-    Raises:
-        InvalidRequest: it is not a whole number from 1 on.
-    """
-    return None if value is None else limit_of(value)
-
-
 def choice_of(name: str, value: object, choices: Sequence[str]) -> str:
     """Return one of several names.
 
@@ -302,16 +293,6 @@ def optional_choice_of(name: str, value: object, choices: Sequence[str]) -> str 
         InvalidRequest: it is neither.
     """
     return None if value is None else choice_of(name, value, choices)
-
-
-def optional_member_of(name: str, value: object, kind: type[_E]) -> _E | None:
-    """Return the member of an enum that a value stands for, or None.
-
-    Raises:
-        InvalidRequest: it is neither; the message names the member that was probably meant.
-    """
-    chosen = optional_choice_of(name, value, [str(each.value) for each in kind])
-    return None if chosen is None else kind(chosen)
 
 
 def moment_of(value: Moment | None) -> float | None:
