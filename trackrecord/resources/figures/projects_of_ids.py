@@ -11,9 +11,14 @@ from sqlalchemy import Connection, select
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.resources.access.completions import STORED_IDS
 from trackrecord.resources.access.project_store import Transaction
-from trackrecord.resources.access.short_ids import FEWEST_CHARS, beginnings, matching
+from trackrecord.resources.access.short_ids import (
+    FEWEST_CHARS,
+    beginnings,
+    matching,
+    run_ids_by_parts,
+)
 from trackrecord.store.outcomes.projects import project_id_of, project_names
-from trackrecord.store.outcomes.tables import projects
+from trackrecord.store.outcomes.tables import outcomes, projects
 
 CRITERION_PREFIX: Final = "criterion:"
 # By kind: what stands in the column for an id that may be written in another way, too.
@@ -40,7 +45,10 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
     for kind in kinds:
         computed = _COMPUTED.get(kind)
         if computed is None:
-            found.update(_with_stored_id(it.connection, kind, given))
+            owners = {*_with_stored_id(it.connection, kind, given)}
+            if kind == "outcome" and ":" in given and not owners:
+                owners = {*_with_computed_id(it, _has_run_by_parts, given)}
+            found.update(owners)
         elif it.project not in found:
             found.update(_with_computed_id(it, computed, given))
     return sorted(found)
@@ -84,6 +92,12 @@ def _with_computed_id(
     for name in project_names(it.connection):
         if name != it.project and has(replace(it, project=name), given):
             yield name
+
+
+def _has_run_by_parts(it: Transaction, given: str) -> bool:
+    """Return whether a run is shown by such an id in tables: without its agent, both parts cut."""
+    where = outcomes.c.project_id == it.project_id
+    return bool(run_ids_by_parts(it.connection, outcomes.c.outcome_id, where, given))
 
 
 def _has_lesson(it: Transaction, given: str) -> bool:
