@@ -10,13 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from trackrecord.learning.advice.assignment import assign
-from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
+from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints, probability_in
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.settings.projects.repositories import repository_of
 from trackrecord.wire.hint import HintBody
 
@@ -133,10 +131,10 @@ class FailureAnswers:
         return decided.text
 
     def _probability(self, points: int) -> float:
-        """Return the probability of a hint: left to chance only where the user agreed."""
+        """Return the probability of a hint; none is given where they are only recorded."""
         if self._settings.hooks.moment == "record":
             return 0.0
-        return probability_of(points) if effect_consent(self._settings.home) else 1.0
+        return probability_in(self._settings.home, points)
 
     def _is_held_out(self, project: str, agent: str, session: str) -> bool:
         """Return whether the session belongs to the holdout of runs, and gets nothing."""

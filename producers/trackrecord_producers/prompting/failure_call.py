@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.process.machines import this_machine
 from trackrecord.prompt.reading.client import process_reader
-from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints
-from trackrecord.settings.effect_consent import effect_consent
+from trackrecord.prompt.reading.failure_hints import FailedCall, FailureHints, probability_in
 from trackrecord.wire.tried_calls import failed_call, failed_tool
 
 from .rankings_call import publish_hint
-
-if TYPE_CHECKING:
-    from trackrecord.settings.agent_settings import AgentSettings
 
 _LONGEST_NAME: Final = 200
 _SHELL: Final = "shell"
@@ -77,7 +72,9 @@ def after_failure(
             machine=this_machine(),
             arguments=said,
         )
-        decided = _hints.decide(name, document, failed, partial(_probability, reader.settings))
+        decided = _hints.decide(
+            name, document, failed, partial(probability_in, reader.settings.home)
+        )
         if decided is not None and failed.session:
             publish_hint(decided.report(name, failed, source))
     except Exception:  # noqa: BLE001 - nothing may reach the agent
@@ -89,11 +86,6 @@ def _as_json(arguments: object) -> bytes:
     if not arguments:
         return b""
     return arguments.encode() if isinstance(arguments, str) else msgspec.json.encode(arguments)
-
-
-def _probability(settings: AgentSettings, points: int) -> float:
-    """Return the probability of a hint: left to chance only where the user agreed."""
-    return probability_of(points) if effect_consent(settings.home) else 1.0
 
 
 def known_of_failure(command: str, error: str, *, project: str) -> str:

@@ -8,11 +8,13 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from trackrecord.learning.advice.assignment import is_told
+from trackrecord.learning.advice.hint_effect import probability_of
 from trackrecord.learning.advice.moments.calls import TriedCall, keys_of
 from trackrecord.learning.advice.moments.facts import CachedMoments, MomentDocument
 from trackrecord.learning.advice.moments.hints import (
@@ -22,6 +24,7 @@ from trackrecord.learning.advice.moments.hints import (
     hint_after,
 )
 from trackrecord.learning.text.hints import HINT_MARK, without_hints
+from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.wire.hint import HintBody
 
 _MOST_SESSIONS: Final = 2000
@@ -100,6 +103,16 @@ class DecidedHint:
             tool=failed.call.tool[:_LONGEST_NAME],
             text=self.hint.text,
         )
+
+
+def probability_in(home: Path, points: int) -> float:
+    """Return the probability of a hint: it is left to chance only where the user agreed.
+
+    Args:
+        home: TRACKRECORD_HOME.
+        points: how many hints the trial has decided on so far.
+    """
+    return probability_of(points) if effect_consent(home) else 1.0
 
 
 class FailureHints:
