@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where the real agents and frameworks of `make clients` are kept, outside of git.
 export TESTS_CLIENTS ?= $(CURDIR)/build/clients
 
-.PHONY: demo test quick check packages docs clients fuzz bench bench-learning clean
+.PHONY: demo test quick check packages docs clients fuzz soak bench bench-learning clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -63,6 +63,10 @@ fuzz: $(STAMP)  ## the HTTP API, with many requests that its OpenAPI document de
 clients: $(STAMP)  ## real agents and frameworks, fetched by name, live and imported
 	@$(BIN)/python tests/clients/fetch.py $(TESTS_CLIENTS)
 	@$(BIN)/python -m pytest tests/clients
+
+soak: export TMPDIR ?= $(or $(IN_MEMORY),/tmp)
+soak: $(STAMP)  ## an hour of faults: processes killed, disks full, hostile bodies; or MINUTES
+	@$(BIN)/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## every figure beside its baseline, from the same run
 	@$(BIN)/python -m benchmarks

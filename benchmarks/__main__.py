@@ -22,6 +22,8 @@ from .harness.scale import FULL, QUICK, Scale
 # In the order in which they run, with the room of each: a module with a function `measure`.
 BENCHMARKS = {
     "end_to_end": "worker",
+    "postgresql_workers": "worker",
+    "scaling": "worker",
     "publish": "agent",
     "rankings": "agent",
     "context": "agent",

@@ -1,6 +1,7 @@
 """Fixtures that several stages need: real servers, and settings that touch nothing outside."""
 
 import gc
+import logging
 import os
 import tempfile
 from collections.abc import Generator, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import redis
+import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
@@ -52,7 +54,20 @@ def _no_settings_from_outside(
     for name in list(os.environ):
         if name.startswith(ENV_PREFIX) and name not in _FREE_PORT:
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-config"))
+    nobody = tmp_path_factory.getbasetemp()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(nobody / "no-config"))
+    # What a test publishes without a home of its own goes to nobody's, not to the developer's.
+    monkeypatch.setenv("XDG_DATA_HOME", str(nobody / "no-data"))
+
+
+@pytest.fixture(autouse=True)
+def _no_logs_to_a_closed_stream() -> Iterator[None]:
+    """A command that a test runs in this process sends logs to the standard error of that test."""
+    yield
+    root = logging.getLogger()
+    for handler in root.handlers[:]:
+        if isinstance(handler.formatter, structlog.stdlib.ProcessorFormatter):
+            root.removeHandler(handler)
 
 
 @pytest.fixture
@@ -66,6 +81,9 @@ def home() -> Iterator[Path]:
 def redis_server(home: Path) -> Iterator[EmbeddedRedis]:
     """A real Redis server of this test's own, at the home's default socket."""
     with EmbeddedRedis(home / "redis", home / "redis.sock") as server:
+        # Redis ends a read that waits in vain at its next look at the time: tests read a lot.
+        with server.client() as client:
+            client.config_set("hz", 100)
         yield server
         _check_rights(server)
 

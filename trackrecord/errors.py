@@ -77,6 +77,10 @@ class UnknownId(TrackrecordError):
         what_to_do = hint if nearest is None else f"did you mean {nearest!r}?"
         super().__init__(f"{message}; {what_to_do}" if what_to_do else message)
 
+    def add(self, note: str) -> None:
+        """Let the message end with a note."""
+        self.args = (f"{self}; {note}",)
+
 
 class UnknownProject(UnknownId):
     """Raised when nothing is on record for the project that was named.
@@ -129,6 +133,10 @@ class WrongDimension(TrackrecordError):
 
 class AlreadyRunning(TrackrecordError):
     """Raised when a process that may run only once at a time is running already."""
+
+
+class RetentionFailed(TrackrecordError):
+    """Raised when what is old could not be removed of some projects."""
 
 
 class ServerUnavailable(TrackrecordError):

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from math import ceil
+from statistics import median
 
 import redis
 
@@ -24,8 +25,9 @@ from trackrecord_capture.live.opening import live_of
 
 PROJECT = "failing"
 _KEYS = 25_000
-_DOOR_FLOOR_MS = 2.0
+_DOOR_FLOOR_MS = 1.0
 _HOOK_FLOOR_MS = 100.0
+_CPU_FLOOR_MS = 25.0
 _BARE = "python -I -S -c pass"
 _HOOK = "an agent waits at a failure"
 _ERROR = "error: unrecognized subcommand 'go'"
@@ -56,12 +58,13 @@ def measure(scale: Scale) -> Measured:
             found = timed_runs(settings, programs, runs)
     hook = percentile([each.wall_ms for each in found[_HOOK]], 0.99)
     bare = percentile([each.wall_ms for each in found[_BARE]], 0.99)
+    cpu, bare_cpu = (median(each.cpu_ms for each in found[name]) for name in (_HOOK, _BARE))
     return Measured(
         f"{calls} failures of a project of {_KEYS} keys, one in {_ONE_TOLD_IN} told; {runs} hooks",
         (
             Figure(
                 "the front door answers a failure, p99", percentile(door, 0.99), "ms",
-                at_most(_DOOR_FLOOR_MS), (Baseline("one question to Redis", asking),),
+                at_most(2 * _DOOR_FLOOR_MS), (Baseline("one question to Redis", asking),),
             ),
             Figure(
                 "processor time of that, p99", percentile(worked, 0.99), "ms",
@@ -70,6 +73,10 @@ def measure(scale: Scale) -> Measured:
             Figure(
                 f"{_HOOK}, p99", hook, "ms", at_most(_HOOK_FLOOR_MS),
                 (Baseline(f"{_BARE}, p99", bare),),
+            ),
+            Figure(
+                f"{_HOOK}, processor time of its program, median", cpu, "ms",
+                at_most(_CPU_FLOOR_MS), (Baseline(_BARE, bare_cpu),),
             ),
         ),
     )  # fmt: skip

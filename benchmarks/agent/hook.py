@@ -12,7 +12,7 @@ from trackrecord_capture.agents.door_address import DoorAddress, write_door
 from trackrecord_capture.agents.runtime import hook_command, write_runtime
 from trackrecord_door.protocol.listening import listen_in_home
 
-_CPU_FLOOR_MS = 60.0
+_CPU_FLOOR_MS = 25.0
 _RSS_FLOOR_MB = 15.0
 # The hook takes no more notes when very many wait.
 _MOST_RUNS = 500

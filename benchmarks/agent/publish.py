@@ -14,8 +14,8 @@ from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import broker_of
 
 UNIT = "µs"
-_P50 = 5.0
-_P99 = 50.0
+_P50 = 3.0
+_P99 = 15.0
 # A child process writes each outcome to the spool first.
 _CHILD_P50 = 20.0
 _CHILD_P99 = 100.0

@@ -14,7 +14,7 @@ from trackrecord.settings.settings import Settings
 
 UNIT = "ms"
 _HELP_FLOOR_MS = 150.0
-_READING_FLOOR_MS = 400.0
+_READING_FLOOR_MS = 300.0
 _TIMEOUT_S = 60.0
 
 # Makes the tables, and a project that can be asked about.

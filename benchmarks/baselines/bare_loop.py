@@ -1,16 +1,21 @@
 """The ceiling: read a batch, decode it, insert a row for each, acknowledge; learn nothing."""
 
+import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 import msgspec
 import psycopg
 import redis
 
+from benchmarks.harness.producing import WaitingProcess, talking
+from trackrecord.redis.client import worker_client
 from trackrecord.redis.keys import CONSUMER_GROUP
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.settings import Settings, load_settings
 
 # A project, an outcome_id and a body.
 Row = tuple[str, str, bytes]
@@ -24,17 +29,62 @@ class _Identity(msgspec.Struct):
     project: str
 
 
-def drain_barely(settings: Settings, client: redis.Redis) -> float:
-    """Empty the stream the bare way, into a database of the same kind; return the seconds."""
-    with _inserting(settings) as insert:
-        return _loop(client, settings.keys.outcomes, insert)
+@dataclass(frozen=True)
+class BareDrain:
+    """The time of a bare drain, in seconds.
+
+    Attributes:
+        seconds: by the clock.
+        cpu_seconds: of this process's processor time: nothing where others do the work.
+    """
+
+    seconds: float
+    cpu_seconds: float
 
 
-def _loop(client: redis.Redis, stream: str, insert: Insert) -> float:
+def drain_barely(settings: Settings, client: redis.Redis, *, loops: int = 1) -> BareDrain:
+    """Empty the stream the bare way, into a database of the same kind.
+
+    Several loops are processes of their own.
+    """
+    stream = settings.keys.outcomes
     client.xgroup_create(stream, CONSUMER_GROUP, id="0", mkstream=True)
+    if loops == 1:
+        with _inserting(settings) as insert:
+            started, cpu_started = time.perf_counter(), time.process_time()
+            _loop(client, stream, insert)
+            return BareDrain(time.perf_counter() - started, time.process_time() - cpu_started)
+    with _inserting(settings), ExitStack() as processes:
+        command = (sys.executable, "-m", __name__)
+        every = [
+            WaitingProcess(process)
+            for process in [
+                processes.enter_context(talking(command, settings)) for _ in range(loops)
+            ]
+        ]
+        started = time.perf_counter()
+        for each in every:
+            each.go()
+        for each in every:
+            each.next_line()
+        return BareDrain(time.perf_counter() - started, 0.0)
+
+
+def main() -> None:
+    """Be one of several loops: wait for a line, empty the stream, say so."""
+    settings = load_settings()
+    with _inserting(settings) as insert, worker_client(settings) as client:
+        client.ping()
+        print("ready", flush=True)
+        sys.stdin.readline()
+        _loop(client, settings.keys.outcomes, insert)
+        print("done", flush=True)
+
+
+def _loop(client: redis.Redis, stream: str, insert: Insert) -> None:
     decoder = msgspec.json.Decoder(_Identity)
-    started = time.perf_counter()
-    while answer := client.xreadgroup(CONSUMER_GROUP, "bare", {stream: ">"}, _BATCH):
+    consumer = f"bare-{os.getpid()}"
+    while answer := client.xreadgroup(CONSUMER_GROUP, consumer, {stream: ">"}, _BATCH):
         entries = answer[0][1]
         decoded = [(decoder.decode(fields[b"body"]), fields[b"body"]) for _, fields in entries]
         insert([(identity.project, identity.outcome_id, body) for identity, body in decoded])
@@ -43,7 +93,6 @@ def _loop(client: redis.Redis, stream: str, insert: Insert) -> float:
             pipe.xack(stream, CONSUMER_GROUP, *ids)
             pipe.xdel(stream, *ids)
             pipe.execute()
-    return time.perf_counter() - started
 
 
 @contextmanager
@@ -54,7 +103,7 @@ def _inserting(settings: Settings) -> Iterator[Insert]:
 
 
 _TABLE = (
-    "CREATE TABLE bare_outcomes (project TEXT NOT NULL, outcome_id TEXT NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS bare_outcomes (project TEXT NOT NULL, outcome_id TEXT NOT NULL, "
     "body {blob} NOT NULL, UNIQUE (project, outcome_id))"
 )
 
@@ -93,3 +142,7 @@ def _on_postgresql(url: str) -> Iterator[Insert]:
             )
 
         yield insert
+
+
+if __name__ == "__main__":
+    main()

@@ -27,8 +27,7 @@ def main() -> None:
     reader.read(project=project, task=tasks[-1])
     kinds = {
         "similar tasks alone": lambda number: index.similar(tasks[number], most=50),
-        "advised, for a task": lambda number: reader.read(project=project, task=tasks[number]),
-        "advised, without a task": lambda _: reader.read(project=project),
+        "for a task": lambda number: reader.read(project=project, task=tasks[number]),
     }
     clock = time.process_time_ns
     answers = {name: time_calls(read, count, clock=clock) for name, read in kinds.items()}

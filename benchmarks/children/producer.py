@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import redis
 
-from benchmarks.workloads.workload import Planted, bodies, small_bodies
+from benchmarks.workloads.workload import Planted, bodies, project_names, small_bodies
 from trackrecord.redis.client import worker_client
 from trackrecord.redis.keys import Keys
 from trackrecord.settings.settings import load_settings
@@ -27,18 +27,25 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("seed", type=int)
     parser.add_argument("--small", action="store_true", help="small outcomes, made on the way")
+    parser.add_argument("--large", action="store_true", help="of thousands of patterns")
     parser.add_argument(
         "--per-second", type=int, default=0, help="how fast, and made on the way; 0: at once"
     )
+    parser.add_argument("--projects", type=int, default=3, help="how many, unless they are small")
     arguments = parser.parse_args()
+    projects = project_names(arguments.projects)
     planted = Planted()
-    made: Iterable[bytes]
+    made: Iterable[bytes] = bodies(
+        arguments.count,
+        seed=arguments.seed,
+        planted=planted,
+        projects=projects,
+        is_large=arguments.large,
+    )
     if arguments.small:
         made = small_bodies(arguments.count, seed=arguments.seed)
-    elif arguments.per_second:
-        made = bodies(arguments.count, seed=arguments.seed, planted=planted)
-    else:
-        made = list(bodies(arguments.count, seed=arguments.seed, planted=planted))
+    elif not arguments.per_second:
+        made = list(made)
     settings = load_settings()
     client = worker_client(settings)
     client.ping()

@@ -1,10 +1,13 @@
 """Reads of the rankings, timed one by one in a fresh process as an agent's is; prints JSON.
 
+By processor time, but for what the public call costs beside reading.
+
 The first argument says how many, the second of which project, the third for which task.
 """
 
 import json
 import sys
+import time
 
 from benchmarks.harness.timing import time_by_turns, time_calls
 from benchmarks.workloads.vector_server import serving_vectors
@@ -38,7 +41,8 @@ def main() -> None:
         ),
         "no limit": lambda _: reader.read(project=project, budget=None),
     }
-    took = {name: time_calls(read, count) for name, read in kinds.items()}
+    clock = time.process_time_ns
+    took = {name: time_calls(read, count, clock=clock) for name, read in kinds.items()}
     with serving_vectors() as url:
         embeddings = EmbeddingEndpoint(url=url, prompt_timeout_s=_PATIENT_S)
         settings = load_settings(embeddings=embeddings)
@@ -49,7 +53,7 @@ def main() -> None:
             message = f"the task was compared by {answer.compared_by}"
             raise RuntimeError(message)
         took["for a task, by its meaning"] = time_calls(
-            lambda _: by_meaning.read(project=project, task=task), count
+            lambda _: by_meaning.read(project=project, task=task), count, clock=clock
         )
     # What a process says first takes a thread and a connection, once.
     rankings_call.rankings(project=project, task=task)

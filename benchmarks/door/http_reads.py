@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -10,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from itertools import islice
+from statistics import mean
 from typing import Any, Self
 from urllib.parse import urlencode
 
 import redis
 
 import trackrecord
-from benchmarks.agent.rankings import PROJECT, learn_all
+from benchmarks.agent.rankings import PROJECT, RUNS, learn_all
 from benchmarks.harness.figures import Baseline, Figure, Measured, at_most
 from benchmarks.harness.scale import Scale
 from benchmarks.harness.served import CREDENTIAL, DOOR, Server, serving
@@ -44,23 +46,37 @@ _SHARE_OF_READS = 10
 _TASK = "The login page rejects valid sessions after midnight; find out why and fix it"
 _TIMEOUT_S = 600.0
 _API = "/api/v1"
+_PATTERNS = 5_000
+_PATTERN = "keep-module-7-small-and-cover-it-with-tests"
+_CHANGES = 20
+_MOST_KB = 100.0
+# What is shown after a change: the path, and at most how many milliseconds it may take.
+_SHOWN = {
+    "20 of 5,000 patterns": (f"{_API}/patterns?project={PROJECT}&limit=20", 20.0),
+    "the page of patterns": (f"/patterns?project={PROJECT}", 20.0),
+    "the page of a pattern": (f"/patterns/{_PATTERN}?project={PROJECT}", 100.0),
+    "lessons": (f"{_API}/lessons?project={PROJECT}", 100.0),
+    "the page of lessons": (f"/lessons?project={PROJECT}", 100.0),
+    "the overview": (f"/?project={PROJECT}", 100.0),
+}
 _READ = f"{_API}/rankings?project={PROJECT}"
 
 
 def measure(scale: Scale) -> Measured:
     """Ask the same questions of both by turns; then read and learn, each alone and together."""
     with bench_settings() as settings, running_redis(settings) as client:
-        learn_all(settings, client)
+        learn_all(settings, client, patterns=_PATTERNS)
         with serving(DOOR, settings) as door:
+            shown = list(_after_changes(settings, door))
             took = _asked(settings, door, scale.reads // _SHARE_OF_READS)
             with running_worker(settings), waking(settings):
                 loaded = list(_loaded(settings, client, door, scale.outcomes // 5))
     return Measured(
-        f"a project with 1,000 patterns, 200 competence records, 3,000 runs and 100 memories; one "
+        f"a project with {RUNS:,} runs, {_PATTERNS:,} patterns and 100 memories; one "
         f"connection that is kept; {_READERS:,} readers, each asking for the rankings once in "
         f"{_PAUSE_S:g} s, the server on a core of its own, the worker, Redis and the readers on "
         "the others",
-        (*_figures(took), *loaded),
+        (*shown, *_figures(took), *loaded),
     )
 
 
@@ -85,7 +101,9 @@ def _questions(settings: Settings) -> dict[str, tuple[str, Mapping[str, Any], Ca
             partial(trackrecord.recall, "sessions expire", reset=False, **at),
         ),
         "lessons": ("/lessons", at, partial(trackrecord.list_lessons, **at)),
-        "100 of 1,000 patterns": ("/patterns", at, partial(trackrecord.list_patterns, **at)),
+        "one pattern": (
+            f"/patterns/{_PATTERN}", at, partial(trackrecord.show_pattern, _PATTERN, **at)
+        ),
         "criteria": ("/criteria", at, partial(trackrecord.list_criteria, **at)),
     }  # fmt: skip
 
@@ -105,6 +123,34 @@ def _asked(settings: Settings, door: Server, count: int) -> dict[str, tuple[floa
             found[name] = over_http, _cost_ms(call, time.process_time, count)
     engine.dispose()
     return found
+
+
+def _after_changes(settings: Settings, door: Server) -> Iterator[Figure]:
+    """Yield the processor time of a list and of a page, each after a change, and their sizes."""
+    connection = http.client.HTTPConnection(*door.address, timeout=_TIMEOUT_S)
+    for name, (path, most_ms) in _SHOWN.items():
+        get = partial(_get, connection, path)
+        get()  # what is imported and opened once
+        took, size = [], 0
+        for _ in range(_CHANGES):
+            _change(settings)
+            before = door.cpu_s()
+            size = len(get())
+            took.append((door.cpu_s() - before) * 1000)
+        asked = f"{name}, after each change"
+        bare = _cost_ms(partial(_get, connection, "/health"), door.cpu_s, _CHANGES)
+        yield Figure(
+            f"{asked}, processor time of the server", mean(took), "ms", at_most(most_ms),
+            (Baseline("/health", bare),),
+        )  # fmt: skip
+        yield Figure(f"{asked}, size", size / 1024, "KB", at_most(_MOST_KB))
+    connection.close()
+
+
+def _change(settings: Settings) -> None:
+    """Change the project as an outcome does: whatever was kept of it is not shown again."""
+    with closing(sqlite3.connect(settings.home / "trackrecord.db")) as store, store:
+        store.execute("UPDATE projects SET revision = revision + 1")
 
 
 def _cost_ms(ask: Callable[[], object], clock: Callable[[], float], count: int) -> float:

@@ -70,10 +70,12 @@ class Measured:
     Attributes:
         workload: the measured work, in one line.
         figures: the numbers.
+        table: further lines that follow from them.
     """
 
     workload: str
     figures: tuple[Figure, ...]
+    table: tuple[str, ...] = ()
 
 
 def at_least(value: float) -> Floor:

@@ -19,7 +19,7 @@ def lines_of(name: str, measured: Measured) -> list[str]:
     for figure in measured.figures:
         lines.append(_figure_line(figure))
         lines += [f"      beside: {_baseline(each, figure.unit)}" for each in figure.baselines]
-    return lines
+    return lines + [f"  {line}" for line in measured.table]
 
 
 def _figure_line(figure: Figure) -> str:
@@ -56,6 +56,7 @@ def _measured(measured: Measured) -> dict[str, Any]:
     return {
         "workload": measured.workload,
         "figures": [_figure(figure) for figure in measured.figures],
+        "table": list(measured.table),
     }
 
 

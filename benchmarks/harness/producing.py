@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -28,22 +28,35 @@ class Sent:
     planted: Planted
 
 
-class Producer:
-    """A producer that has its outcomes ready."""
+class WaitingProcess:
+    """A process that is ready for its work, and waits for a line to begin it."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
-        self._read_line()
+        self.next_line()
 
     def go(self) -> None:
-        """Let it send."""
+        """Let it begin."""
         assert self._process.stdin is not None  # noqa: S101 - it was opened with a pipe
         self._process.stdin.write("go\n")
         self._process.stdin.flush()
 
+    def next_line(self) -> str:
+        """Wait for what it says next, and return that."""
+        assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
+        line = self._process.stdout.readline()
+        if not line:
+            message = f"{self._process.args} ended before it was done"
+            raise RuntimeError(message)
+        return line
+
+
+class Producer(WaitingProcess):
+    """A producer that has its outcomes ready."""
+
     def result(self) -> Sent:
         """Wait until it is done and return its result."""
-        answer = json.loads(self._read_line())
+        answer = json.loads(self.next_line())
         planted = answer["planted"]
         touches = Counter(planted.pop("touches"))
         return Sent(answer["seconds"], Planted(**planted, touches=touches))
@@ -53,18 +66,34 @@ class Producer:
         """Return whether everything was sent."""
         return self._process.poll() is not None
 
-    def _read_line(self) -> str:
-        assert self._process.stdout is not None  # noqa: S101 - it was opened with a pipe
-        line = self._process.stdout.readline()
-        if not line:
-            message = "the producer ended before it was done"
-            raise RuntimeError(message)
-        return line
+
+@contextmanager
+def talking(command: Sequence[str], settings: Settings) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that is told and says lines, and yield it; it is stopped at the end."""
+    with subprocess.Popen(
+        command,
+        cwd=REPOSITORY,
+        env={**os.environ, **settings.as_environment()},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            stop(process)  # type: ignore[arg-type] # it reads text
 
 
 @contextmanager
 def producer(
-    settings: Settings, count: int, *, seed: int, small: bool = False, per_second: int = 0
+    settings: Settings,
+    count: int,
+    *,
+    seed: int,
+    small: bool = False,
+    per_second: int = 0,
+    projects: int = 3,
+    is_large: bool = False,
 ) -> Iterator[Producer]:
     """Start a producer with its outcomes ready, and yield it.
 
@@ -74,18 +103,10 @@ def producer(
         seed: the seed of their content.
         small: small outcomes, made on the way.
         per_second: how fast they are sent; 0 for as fast as it goes.
+        projects: how many projects they are of; small ones are of three.
+        is_large: whether the projects have thousands of patterns and procedures.
     """
     command = [sys.executable, "-m", "benchmarks.children.producer", str(count), str(seed)]
-    command += ["--per-second", str(per_second)]
-    with subprocess.Popen(
-        command + ["--small"] * small,
-        cwd=REPOSITORY,
-        env={**os.environ, **settings.as_environment()},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield Producer(process)
-        finally:
-            stop(process)
+    command += ["--per-second", str(per_second), "--projects", str(projects)]
+    with talking(command + ["--small"] * small + ["--large"] * is_large, settings) as process:
+        yield Producer(process)

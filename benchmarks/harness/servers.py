@@ -64,11 +64,11 @@ def new_postgres_database(server_url: str) -> str:
 
 
 @contextmanager
-def bench_settings(database_url: str | None = None) -> Iterator[Settings]:
-    """Yield settings of a fresh home, with one worker process, and nothing from outside."""
+def bench_settings(database_url: str | None = None, *, workers: int = 1) -> Iterator[Settings]:
+    """Yield settings of a fresh home, with so many worker processes, and nothing from outside."""
     with temporary_home() as home:
         yield load_settings(
-            home=home, database_url=database_url, worker_concurrency=1, log_level="info"
+            home=home, database_url=database_url, worker_concurrency=workers, log_level="info"
         )
 
 

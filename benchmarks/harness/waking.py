@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.schedule import DRAIN_TASK
+from trackrecord_worker.wake_ups import DRAIN
 
 _EVERY_S = 1.0
 
@@ -19,7 +19,7 @@ def waking(settings: Settings) -> Iterator[None]:
     with app.connection_for_write() as connection:
 
         def wake() -> None:
-            app.send_task(DRAIN_TASK, expires=_EVERY_S, connection=connection)
+            app.send_task(DRAIN, expires=_EVERY_S, connection=connection)
 
         def keep_waking() -> None:
             while not over.wait(_EVERY_S):

@@ -21,8 +21,8 @@ from trackrecord_consolidation.report import RunReport
 from trackrecord_consolidation.run import consolidate_all
 
 UNIT = "s"
-_NEW_S = 5.0
-_MILLION_S = 25.0
+_NEW_S = 2.0
+_MILLION_S = 10.0
 _NOTHING_NEW_S = 0.2
 _BATCH = 5_000
 

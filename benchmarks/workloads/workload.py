@@ -3,7 +3,7 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,9 @@ from trackrecord.wire.outcome import encode_body
 from trackrecord_producers.delivery.ids import new_id
 
 PROJECTS = ("shop", "search", "billing")
+_PATTERNS_OF_LARGE = 5_000
+_PROCEDURES_OF_LARGE = 2_000
+
 
 _OPENINGS = (
     "The order service loses the discount when a voucher is redeemed twice; ticket {n} has it.",
@@ -65,24 +68,37 @@ class Planted:
         self.touches.update(other.touches)
 
 
-def bodies(count: int, *, seed: int, planted: Planted) -> Iterator[bytes]:
+def project_names(count: int) -> tuple[str, ...]:
+    """Return the names of so many projects."""
+    return (*PROJECTS, *(f"project-{number}" for number in range(len(PROJECTS), count)))[:count]
+
+
+def bodies(
+    count: int,
+    *,
+    seed: int,
+    planted: Planted,
+    projects: Sequence[str] = PROJECTS,
+    is_large: bool = False,
+) -> Iterator[bytes]:
     """Yield outcomes of about 650 bytes; add their sums to `planted` on the way.
 
     Half of them mention one or two strategies in their description, a fifth names a strategy
-    outright, half have four or five tool calls with arguments.
+    outright, half have four or five tool calls with arguments. The projects take turns. Where they
+    are large, each outcome names one of 5,000 patterns, and its calls are one of 2,000 procedures.
     """
     chance = random.Random(seed)
     for number in range(count):
-        yield encode_body(_fields(chance, number, planted))
+        project = projects[number % len(projects)]
+        yield encode_body(_fields(chance, number, planted, is_large) | {"project": project})
 
 
-def _fields(chance: random.Random, number: int, planted: Planted) -> dict[str, Any]:
+def _fields(chance: random.Random, number: int, planted: Planted, is_large: bool) -> dict[str, Any]:
     success = chance.random() < 0.8
     touched: set[str] = set()
     fields: dict[str, Any] = {
         "outcome_id": new_id(),
         "timestamp": time.time(),
-        "project": PROJECTS[number % len(PROJECTS)],
         "task_id": f"task-{number}",
         "source": chance.choice(_SOURCES),
         "success": success,
@@ -98,6 +114,12 @@ def _fields(chance: random.Random, number: int, planted: Planted) -> dict[str, A
     if chance.random() < 0.5:
         fields["tool_graph"] = _tool_graph(chance, number)
         planted.episodes += 1
+    if is_large:
+        name = f"habit {chance.randrange(_PATTERNS_OF_LARGE)}"
+        fields["patterns"] = [name]
+        touched.add(slug_of_words(name) or "")
+        for call in fields.get("tool_graph", ())[1:2]:
+            call["tool"] += f"_{chance.randrange(_PROCEDURES_OF_LARGE // len(_PROCEDURES))}"
     planted.outcomes += 1
     planted.successes += success
     planted.touches.update(touched)

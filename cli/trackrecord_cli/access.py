@@ -6,9 +6,9 @@ Nothing is imported before a command needs it: most of a command's time was spen
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import redis
     from sqlalchemy import Connection, Engine
 
+    from trackrecord.resources.declaration.resource import RestsOn
     from trackrecord.settings.daemon_settings import DaemonSettings
 
 # The projects that a message names, and the length of an id in it.
@@ -141,6 +142,54 @@ def read_store(project: str | None) -> Iterator[tuple[Connection, DaemonSettings
     settings, name = settings_for(project)
     with open_store(settings) as engine, reading(engine) as connection:
         yield connection, settings, name
+
+
+def say_removed(
+    connection: Connection,
+    project: str | None,
+    rests_on: tuple[RestsOn, ...],
+    asked: Mapping[str, Any],
+    *,
+    is_whole: bool = True,
+) -> dict[str, str]:
+    """Say on standard error what an answer lacks because retention has removed it.
+
+    Args:
+        connection: a reading transaction.
+        project: whose answer; None for all projects.
+        rests_on: what it rests on, see `Operation.rests_on`.
+        asked: the arguments of the call.
+        is_whole: whether what it lists goes back to the oldest.
+
+    Returns:
+        What the answer's JSON object has of it.
+    """
+    from trackrecord.resources.access.project_rows import removed_from_answer
+    from trackrecord.resources.declaration.resource import may_lack
+
+    needed = may_lack(rests_on, asked, is_whole=is_whole)
+    removed = removed_from_answer(connection, project, needed, asked) if needed else ""
+    if not removed:
+        return {}
+    click.echo(removed, err=True)
+    return {"removed": removed}
+
+
+def say_removed_of(
+    project: str | None,
+    rests_on: tuple[RestsOn, ...],
+    asked: Mapping[str, Any],
+    *,
+    is_whole: bool = True,
+) -> dict[str, str]:
+    """Do what `say_removed` does, in a transaction of its own, where something may be removed."""
+    from trackrecord.resources.access.project_store import read_project
+    from trackrecord.resources.declaration.resource import may_lack
+
+    if not may_lack(rests_on, asked, is_whole=is_whole):
+        return {}
+    with read_project(project) as it:
+        return say_removed(it.connection, project, rests_on, asked, is_whole=is_whole)
 
 
 def check_project(settings: DaemonSettings, project: str) -> None:

@@ -80,9 +80,12 @@ _SECTIONS = {
         "dead": "Show, replay or discard outcomes that could not be learnt.",
         "consolidate": "Turn new episodes into competence records now.",
         "rebuild": "Compute every statistic of a project anew.",
+        "prune": "Remove what is older than the retention settings say, now.",
         "forget": "Erase a source, a task or a whole project everywhere.",
         "export": "Export a project with everything that is known of it.",
         "move": "Move the whole store to another database.",
+        "backup": "Write the whole store to one file, while it is in use.",
+        "restore": "Replace the whole store by a backup.",
         "completion": "Print the script that lets a shell complete commands, ids and projects.",
     }),
 }  # fmt: skip

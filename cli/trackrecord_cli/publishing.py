@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import redis
 
     from trackrecord.redis.keys import Keys
+    from trackrecord.settings.agent_settings import AgentSettings
     from trackrecord.settings.daemon_settings import DaemonSettings
 
 _POLL_S = 0.05
@@ -25,6 +26,7 @@ _ASK_FOR_WORKER_AFTER_S = 5.0
 # The rankings follow what is learnt by less than this.
 _REFRESH_GRACE_S = 0.5
 _REFUSED = 2
+_ASKED_AT_ONCE = 500
 
 # An outcome is known by its project and its id.
 Name = tuple[str, str]
@@ -42,6 +44,8 @@ class Published:
         refused: what the worker set aside after all, by outcome_id, with the reason.
         known: how many of the outcomes were on record already, or were handed in twice; None when
             nobody looked.
+        not_learnt: how many were not learnt: a person has forgotten them, or the retention has
+            removed what is as old.
     """
 
     outcome_ids: list[str] = field(default_factory=list)
@@ -49,6 +53,7 @@ class Published:
     bad: list[BadLine] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     known: int | None = None
+    not_learnt: int = 0
 
 
 class Publication:
@@ -56,14 +61,16 @@ class Publication:
 
     Args:
         client: a Redis client.
-        keys: the names of the keys.
+        settings: the names of the keys, and what Redis must promise.
         find_known: returns which of some outcomes are on record; None when the store cannot be
             asked.
     """
 
-    def __init__(self, client: redis.Redis, keys: Keys, find_known: FindKnown | None) -> None:
+    def __init__(
+        self, client: redis.Redis, settings: AgentSettings, find_known: FindKnown | None
+    ) -> None:
         self._client = client
-        self._keys = keys
+        self._settings = settings
         self._find_known = find_known
         self._seen: set[Name] = set()
         self.published = Published(known=None if find_known is None else 0)
@@ -97,13 +104,26 @@ class Publication:
         self._send(batch)
         return self.published
 
+    def find_not_learnt(self) -> None:
+        """Count what is not on record though workers are done with it: forgotten, or too old."""
+        if self._find_known is None:
+            return
+        wanted = sorted(self._seen)
+        found = sum(
+            len(set(self._find_known(wanted[start : start + _ASKED_AT_ONCE])))
+            for start in range(0, len(wanted), _ASKED_AT_ONCE)
+        )
+        self.published.not_learnt = max(0, len(wanted) - found - len(self.published.refused))
+
     def _send(self, batch: list[CheckedOutcome]) -> None:
         from trackrecord_producers.delivery.stream_writer import send
 
         if self._find_known is not None and self.published.known is not None:
             self.published.known += self._count_known(batch, self._find_known)
         bodies = [outcome.body for outcome in batch]
-        self.published.entry_ids += send(self._client, self._keys, bodies)
+        self.published.entry_ids += send(
+            self._client, self._settings.keys, bodies, replicas=self._settings.redis_replicas
+        )
         self.published.outcome_ids += [outcome.outcome_id for outcome in batch]
 
     def _count_known(self, batch: list[CheckedOutcome], find_known: FindKnown) -> int:
@@ -148,13 +168,14 @@ def so_far(publication: Publication | None) -> str:
 def report(published: Published, *, waited: bool, as_json: bool) -> int:
     """Print the results of publishing; return the exit status."""
     known = published.known
-    new = len(published.outcome_ids) - len(published.refused) - (known or 0)
+    new = len(published.outcome_ids) - len(published.refused) - (known or 0) - published.not_learnt
     if as_json:
         print_json(
             {
                 "published": len(published.outcome_ids),
                 "learnt": new if waited else None,
                 "known": known,
+                "not_learnt": published.not_learnt,
                 "refused": published.refused,
                 "bad": [{"place": line.place, "reason": line.reason} for line in published.bad],
                 "outcome_ids": published.outcome_ids,
@@ -173,7 +194,12 @@ def _summary(published: Published, new: int, *, waited: bool) -> str:
     verb = "learnt" if waited else "published"
     if published.known is None:
         return f"{counted(len(published.outcome_ids), 'outcome')} {verb}"
-    return f"{counted(new, 'new outcome')} {verb}, {published.known} known already"
+    told = f"{counted(new, 'new outcome')} {verb}, {published.known} known already"
+    return told + (
+        f", {published.not_learnt} forgotten or older than what is kept"
+        if published.not_learnt
+        else ""
+    )
 
 
 def wait_until_learnt(
@@ -192,14 +218,13 @@ def wait_until_learnt(
     """
     if not published.entry_ids:
         return
-    first, last = published.entry_ids[0], published.entry_ids[-1]
-    places = {entry_id: place for place, entry_id in enumerate(published.entry_ids)}
+    by_shard = _by_shard(keys, published.entry_ids)
     asked = time.monotonic()
     oldest: Any = None
-    while left := client.xrange(keys.outcomes, min=first, max=last, count=1):
+    while any(left := [_oldest(client, shard, ids) for shard, ids in by_shard.items()]):
         if left != oldest:
             oldest, asked = left, time.monotonic()
-            report(places.get(_text(left), 0), len(places))
+            report(_count_learnt(by_shard, left), len(published.entry_ids))
         elif time.monotonic() - asked > _ASK_FOR_WORKER_AFTER_S:
             click.echo("still waiting; is a worker running? `trackrecord status` tells", err=True)
             asked = float("inf")
@@ -208,17 +233,39 @@ def wait_until_learnt(
     time.sleep(_REFRESH_GRACE_S)
 
 
-def _text(entries: Any) -> str:  # noqa: ANN401 - what Redis answered
-    """Return the id of the first entry."""
-    entry_id: bytes = entries[0][0]
-    return entry_id.decode()
+def _by_shard(keys: Keys, entry_ids: Sequence[str]) -> dict[Keys, dict[str, int]]:
+    """Return the places of the entries in each shard, by their ids there, the oldest first."""
+    from trackrecord.redis.keys import split_mark
+
+    shards = {shard.number: shard for shard in keys.shards}
+    by_shard: dict[Keys, dict[str, int]] = {}
+    for entry_id in entry_ids:
+        own_id, number = split_mark(entry_id)
+        places = by_shard.setdefault(shards[number], {})
+        places[own_id] = len(places)
+    return by_shard
+
+
+def _oldest(client: redis.Redis, shard: Keys, ids: dict[str, int]) -> str | None:
+    """Return the id of the oldest entry between these that is still in the stream."""
+    first, last = next(iter(ids)), next(reversed(ids))
+    answer: Any = client.xrange(shard.outcomes, min=first, max=last, count=1)
+    return answer[0][0].decode() if answer else None
+
+
+def _count_learnt(by_shard: Mapping[Keys, dict[str, int]], oldest: Sequence[str | None]) -> int:
+    """Return how many entries come before the oldest one left in their shard."""
+    return sum(
+        len(places) if first is None else places.get(first, 0)
+        for places, first in zip(by_shard.values(), oldest, strict=True)
+    )
 
 
 def _find_refused(client: redis.Redis, keys: Keys, published: Published) -> None:
     by_entry = dict(zip(published.entry_ids, published.outcome_ids, strict=True))
-    since = published.entry_ids[0].split("-")[0]
-    letters: Any = client.xrange(keys.dead, min=since)
-    for _, fields in letters:
-        outcome_id = by_entry.get(fields.get(b"entry_id", b"").decode())
-        if outcome_id is not None:
-            published.refused[outcome_id] = fields.get(b"reason", b"").decode()
+    for shard, ids in _by_shard(keys, published.entry_ids).items():
+        letters: Any = client.xrange(shard.dead, min=next(iter(ids)).split("-")[0])
+        for _, fields in letters:
+            outcome_id = by_entry.get(fields.get(b"entry_id", b"").decode())
+            if outcome_id is not None:
+                published.refused[outcome_id] = fields.get(b"reason", b"").decode()

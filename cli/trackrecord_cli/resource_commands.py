@@ -18,7 +18,7 @@ from trackrecord.resources.declaration.docstrings import read_docstring
 from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource
 
-from .access import TypedId, own_store
+from .access import TypedId, own_store, say_removed_of
 from .arguments.completing import complete
 from .arguments.options import (
     OneOf,
@@ -257,8 +257,9 @@ def _run(
             if "project" in signature(operation.call).parameters:
                 given["project"] = about
             answer = operation.call(**given)
+            removed = say_removed_of(about, operation.rests_on, given)
             if as_json:
-                print_json(operation.document_of(answer))
+                print_json(operation.document_of(answer) | removed)
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
@@ -269,6 +270,8 @@ def _run(
         assert operation.sorting is not None  # noqa: S101 - it is a list
         list_them = _listed_of_all if of_all else partial(_listed, project=about)
         found = list_them(operation, operation.sorting, order=order, given=given)
+        is_whole = order is not None or found.beyond == 0
+        say_removed_of(None if of_all else about, operation.rests_on, given, is_whole=is_whole)
         if as_json:
             projects = [{"project": each.project} if of_all else {} for each in found.shown]
             documents = [operation.document_of(each.answer) for each in found.shown]

@@ -68,6 +68,7 @@ def _find(connection: Connection, project_id: int | None, subject: Subject) -> I
         "memories": len(found.memories) + len(found.seconded),
         "exposures": len(found.exposures),
         "hints": len(found.hints),
+        "observations": found.observations,
     }
     return InStore(found, counts, is_begun)
 

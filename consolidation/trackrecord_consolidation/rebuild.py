@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.competences.update import follow_rebuilt
 from trackrecord.store.competences.episodes import read_before, reassign
+from trackrecord.store.competences.removed import removed_tallies
 from trackrecord.store.competences.retractions import retract_replaced
 from trackrecord.store.competences.signatures import add_tallies, clear_sums, drop_unused
 
@@ -49,6 +50,7 @@ def rebuild_competences(
     progress = Progress()
     retract_replaced(connection, project_id, now)
     clear_sums(connection, project_id)
+    add_tallies(connection, project_id, removed_tallies(connection, project_id))
     done = 0
     while True:
         folded = fold(rules, read_before(connection, project_id, after=done, limit=EPISODES))

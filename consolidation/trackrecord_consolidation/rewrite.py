@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, func, or_, select, update
 
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 from trackrecord.learning.competences.record import Competence, competence_id
@@ -24,6 +24,7 @@ from trackrecord.learning.competences.update import (
     follow,
 )
 from trackrecord.store.competences.episodes import EpisodeRow, bodies, stream
+from trackrecord.store.competences.removed import removed_tally
 from trackrecord.store.competences.selection.selection_index import drop_numbers
 from trackrecord.store.competences.signature_counts import several_succeed
 from trackrecord.store.competences.signatures import add_tallies, clear_sums_of, drop_unused
@@ -35,7 +36,7 @@ from trackrecord.store.competences.tables import (
     signatures,
 )
 from trackrecord.store.competences.write import SignedChange, write_changes
-from trackrecord.store.outcomes.tables import outcomes
+from trackrecord.store.outcomes.tables import outcomes, projects
 
 from .folding import fold
 
@@ -108,13 +109,21 @@ class Rewriter:
     def _rewrite(self, signature: Row[Any], actors: Mapping[float, str]) -> None:
         record_id = competence_id(self.project, signature.name)
         by_hand = list(self._by_hand(record_id, actors))
+        since = self._since(record_id)
         self._erase(record_id)
+        removed = removed_tally(self.connection, signature.id)
         tally = EpisodeTally()
         record: Competence | None = None
         moments = self._moments(signature.id)
+        if removed is not None:
+            # What removed outcomes added was there from the first version of the record on.
+            moments.add(min([since or self._removed_until(), *moments]))
         for at in sorted({*moments, *(each.at for each in by_hand)}):
             if at in moments:
                 tally = self._tally_at(signature, tally, at)
+                if removed is not None:
+                    tally.merge(removed)
+                    removed = None
                 record = self._follow(signature, tally, record, at, actors.get(at, _NIGHTLY))
             for change in by_hand:
                 if change.at == at and record is not None:
@@ -144,6 +153,18 @@ class Rewriter:
                 yield _ByHand(row.at, row.actor, row.action, row.rationale, before, after)
             before = after
 
+    def _since(self, record_id: str) -> float | None:
+        """Return when the first version of a record was made."""
+        table = competence_history.c
+        query = select(func.min(table.at)).where(
+            table.project_id == self.project_id, table.competence_id == record_id
+        )
+        return self.connection.execute(query).scalar()
+
+    def _removed_until(self) -> float:
+        query = select(projects.c.outcomes_until).where(projects.c.id == self.project_id)
+        return self.connection.execute(query).scalar() or 0.0
+
     def _erase(self, record_id: str) -> None:
         own = competences.c.id == record_id
         known = self.connection.execute(select(competences.c.record).where(own)).scalar()
@@ -169,13 +190,18 @@ class Rewriter:
     def _tally_at(self, signature: Row[Any], before: EpisodeTally, at: float) -> EpisodeTally:
         """Return the sums after the run of a moment."""
         own = episodes.c.signature_id == signature.id
+        # One may be taken back before it was read: the clock was set back.
+        stands = or_(episodes.c.retracted_at.is_(None), episodes.c.retracted_at > at)
         taken = fold(self.rules, self._rows(and_(own, episodes.c.retracted_at == at)))
         if taken.read:
             # Sums that fall to nothing are not there at all: added up anew, they are not.
-            stands = or_(episodes.c.retracted_at.is_(None), episodes.c.retracted_at > at)
             rows = self._rows(and_(own, episodes.c.read_at <= at, stands))
-            return fold(self.rules, rows).tallies.get(signature.name, EpisodeTally())
-        added = fold(self.rules, self._rows(and_(own, episodes.c.read_at == at)))
+            tally = fold(self.rules, rows).tallies.get(signature.name, EpisodeTally())
+            # Merged already, unless this is the first moment of all.
+            if before.episodes:
+                tally.merge(removed_tally(self.connection, signature.id) or EpisodeTally())
+            return tally
+        added = fold(self.rules, self._rows(and_(own, episodes.c.read_at == at, stands)))
         before.merge(added.tallies.get(signature.name, EpisodeTally()))
         return before
 

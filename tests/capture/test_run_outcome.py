@@ -15,7 +15,7 @@ from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_outcome, encode_body
 from trackrecord_capture.agent_run import AgentRun, RunCall, Signal, SignalKind
 from trackrecord_capture.call_fields import LONGEST_ERROR, kept_error
 from trackrecord_capture.outcome import outcome_of, task_id_of
-from trackrecord_capture.shell.actions import read_shell_action
+from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.purposes import own_checks
 
 EDIT = RunCall(tool="Edit", ok=True, edits=("/src/p/a.py",), arguments={"file_path": "/src/p/a.py"})
@@ -150,9 +150,8 @@ def test_a_project_names_its_own_checks():
     fields = outcome_of(_run(EDIT, call), told)
     assert (fields["success"], fields["outcome_source"]) == (False, "tests")
     own = own_checks(told.checks)
-    assert read_shell_action(line, own=own).purpose == "check"
-    assert read_shell_action("uv run ./dev tidy", own=own).purpose == "lint"
-    assert not read_shell_action("./dev deploy", own=own).is_check
+    found = [checks_of(each, own=own) for each in (line, "uv run ./dev tidy", "./dev deploy")]
+    assert [[check.purpose for check in each] for each in found] == [["check"], ["lint"], []]
     with pytest.raises(SettingsError, match="50 lines"):
         read_values(CaptureRules, {"checks": [""]})
 

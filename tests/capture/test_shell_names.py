@@ -4,8 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackrecord_capture.shell.actions import read_shell_action, tool_name
+from trackrecord_capture.shell.actions import main_step, tool_name
+from trackrecord_capture.shell.checks import checks_of
 from trackrecord_capture.shell.command_line import commands_of
+from trackrecord_capture.shell.names import step_name
+from trackrecord_capture.shell.purposes import purpose_of
 
 NAMES = [
     ("cd x && FOO=1 uv run pytest -q tests/a.py", "shell:pytest"),
@@ -64,48 +67,49 @@ def test_a_line_is_named_by_the_command_it_is_about(line: str, name: str):
 
 
 ACTIONS = [
-    ("cd x && FOO=1 timeout 30 uv run pytest -q tests/a.py", "uv run", "pytest", "test", "x"),
-    ("rtk bun run test", "rtk", "bun test", "test", ""),
-    ("mise run test", "", "mise test", "test", ""),
-    ("npx jest src/a.test.ts", "npx", "jest", "test", ""),
-    ("pnpm exec tsc --noEmit", "pnpm exec", "tsc", "type check", ""),
-    ("poetry run python -m mypy .", "poetry run, python -m", "mypy", "type check", ""),
+    ("cd x && FOO=1 timeout 30 uv run pytest -q tests/a.py", "uv run", "pytest", "test"),
+    ("rtk bun run test", "rtk", "bun test", "test"),
+    ("mise run test", "", "mise test", "test"),
+    ("npx jest src/a.test.ts", "npx", "jest", "test"),
+    ("pnpm exec tsc --noEmit", "pnpm exec", "tsc", "type check"),
+    ("poetry run python -m mypy .", "poetry run, python -m", "mypy", "type check"),
     ("docker compose exec -T web python -m pytest", "docker compose exec, python -m", "pytest",
-     "test", ""),
-    (". ~/.nvm/nvm.sh && npm test", "", "npm test", "test", ""),
-    ("/home/u/shop/.venv/bin/pytest", ".venv/bin", "pytest", "test", ""),
-    ("./gradlew :app:test", ".", "gradle app:test", "test", ""),
-    ("ssh host 'cd a && bin/rspec'", "ssh, bin", "rspec", "test", "a"),
-    ("out=$(cargo test 2>&1); echo \"$out\" | tail -3", "", "cargo test", "test", ""),
-    ("go run honnef.co/go/tools/cmd/staticcheck@latest ./...", "go run", "staticcheck", "lint", ""),
-    ("npm ci && npm run build", "", "npm build", "build", ""),
-    ("npm ci", "", "npm ci", "install", ""),
-    ("ruff format .", "", "ruff format", "format", ""),
-    ("python app.py", "", "python", "run", ""),
-    ("rg foo src | head", "", "rg", "search", ""),
-    ("sed -n 1,9p a.py", "", "sed", "read", ""),
-    ("git commit -m 'run tests'", "", "git commit", "other", ""),
-    ("", "", "", "other", ""),
+     "test"),
+    (". ~/.nvm/nvm.sh && npm test", "", "npm test", "test"),
+    ("/home/u/shop/.venv/bin/pytest", ".venv/bin", "pytest", "test"),
+    ("./gradlew :app:test", ".", "gradle app:test", "test"),
+    ("ssh host 'cd a && bin/rspec'", "ssh, bin", "rspec", "test"),
+    ("out=$(cargo test 2>&1); echo \"$out\" | tail -3", "", "cargo test", "test"),
+    ("go run honnef.co/go/tools/cmd/staticcheck@latest ./...", "go run", "staticcheck", "lint"),
+    ("npm ci && npm run build", "", "npm build", "build"),
+    ("npm ci", "", "npm ci", "install"),
+    ("ruff format .", "", "ruff format", "format"),
+    ("python app.py", "", "python", "run"),
+    ("rg foo src | head", "", "rg", "search"),
+    ("sed -n 1,9p a.py", "", "sed", "read"),
+    ("git commit -m 'run tests'", "", "git commit", "other"),
+    ("", "", "", "other"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "launchers", "name", "purpose", "folder"), ACTIONS)
-def test_what_a_line_does(line: str, launchers: str, name: str, purpose: str, folder: str):
+@pytest.mark.parametrize(("line", "launchers", "name", "purpose"), ACTIONS)
+def test_what_a_line_does(line: str, launchers: str, name: str, purpose: str):
     """What starts a program is told from the program, and what only times it is left out."""
-    action = read_shell_action(line)
-    assert (", ".join(action.launchers), action.name) == (launchers, name)
-    assert (action.purpose, action.folder) == (purpose, folder)
-    assert (action.scope is not None) is (action.is_check or purpose == "format")
+    step = main_step(line)
+    assert (step is not None) is bool(name)
+    if step is not None:
+        assert (", ".join(step.launchers), step_name(step)) == (launchers, name)
+        assert purpose_of(step) == purpose
 
 
 def test_what_a_check_runs_on():
     """Its scope is what the line names, seen from the folder that it changes to."""
-    scope = read_shell_action("cd web && npx vitest run src/a.test.ts").scope
-    assert scope is not None
-    assert (scope.targets, scope.is_whole) == ({"web/src/a.test.ts"}, False)
-    scope = read_shell_action("rtk pytest -q").scope
-    assert scope is not None
-    assert scope.is_whole
+    (check,) = checks_of("cd web && npx vitest run src/a.test.ts")
+    assert (check.scope.targets, check.scope.is_whole) == ({"web/src/a.test.ts"}, False)
+    (check,) = checks_of("ssh host 'cd a && bin/rspec spec/b.rb'")
+    assert check.scope.targets == {"a/spec/b.rb"}
+    (check,) = checks_of("rtk pytest -q")
+    assert check.scope.is_whole
 
 
 @given(st.text(alphabet="ab &|;()<>'\"\\`$#{}\n=-1Eé", max_size=80))

@@ -8,8 +8,10 @@ import pytest
 
 from tests.capture.verdict_corpus import CheckOutput, forms_of, lines_in, outputs_in
 from trackrecord_capture.agent_run import AgentRun, RunCall
-from trackrecord_capture.shell.actions import read_shell_action
+from trackrecord_capture.shell.actions import main_step
 from trackrecord_capture.shell.checks import checks_of
+from trackrecord_capture.shell.programs import CHECKING, Purpose
+from trackrecord_capture.shell.purposes import purpose_of
 from trackrecord_capture.verdict.verdict import verdict_of
 
 FILES: Final = ("outputs.txt", "held_out.txt")
@@ -103,8 +105,9 @@ def _measured_purposes(file: str) -> list[tuple[str, str, str]]:
 
 
 def _purpose(line: str) -> str:
-    action = read_shell_action(line)
-    return action.purpose if action.is_check else "-"
+    step = main_step(line)
+    purpose = Purpose.OTHER if step is None else purpose_of(step)
+    return purpose if purpose in CHECKING else "-"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_dead_letters_as_of_a_moment_and_no_more_than_asked_for(client, trackrec
     then = trackrecord("dead", "list", "--json", "--at", "2").json
     assert [each["id"] for each in then] == ["1000-7", "2000-7"]
     assert trackrecord("dead", "list", "--json", "--at", "0.5").json == []
-    assert "1 more dead letters" in trackrecord("dead", "list", "--limit", "2").err
+    assert "1 more; --limit" in trackrecord("dead", "list", "--limit", "2").err
     assert "there are more" not in trackrecord("dead", "list", "--limit", "3").out
 
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from io import StringIO
 from typing import Any
 
@@ -78,12 +78,13 @@ def agents_of(demo: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """Return the agents of a demo, once they are at work."""
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
-        found = [
-            each
-            for each in psutil.Process(demo.pid).children()
-            if "trackrecord_cli.demo.agent" in each.cmdline()
-        ]
-        if len(found) == 2 and all(each.num_threads() > 1 for each in found):
+        found = []
+        for each in psutil.Process(demo.pid).children():
+            # What checks the servers is soon over.
+            with suppress(psutil.NoSuchProcess):
+                if "trackrecord_cli.demo.agent" in each.cmdline() and each.num_threads() > 1:
+                    found.append(each)
+        if len(found) == 2:
             return found
         time.sleep(0.05)
     raise AssertionError

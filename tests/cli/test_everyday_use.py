@@ -114,7 +114,7 @@ def test_a_limit_bounds_what_is_listed(learnt, trackrecord, project):
     learnt(*({"task_id": f"t{n}", "success": True, "patterns": ["one", "two"]} for n in range(3)))
     mine = ("--project", project, "--limit", "1")
     assert len(trackrecord("patterns", "list", *mine, "--json").json) == 1
-    assert "1 more patterns" in trackrecord("patterns", "list", *mine).err
+    assert "1 more; --limit" in trackrecord("patterns", "list", *mine).err
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_a_verdict_on_a_pattern_counts_at_once(feedback, trackrecord, project):
     assert feedback("list", "--task", "t", "--json").json[0]["source"] == "ada"
     assert feedback("list", "--pattern", "Split by component", "--at", before, "--json").json == []
     assert feedback("list", "--waiting", "--json").json == []
-    assert "1 more verdicts" in feedback("list", "--limit", 1).err
+    assert "1 more; --limit" in feedback("list", "--limit", 1).err
 
 
 def test_a_verdict_on_a_memory_confirms_it(feedback, trackrecord, project):

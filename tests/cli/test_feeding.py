@@ -4,8 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
+from sqlalchemy import update
+
+from trackrecord.settings.settings import load_settings
+from trackrecord.store.database.engine import writing
+from trackrecord.store.database.migrate import store_at
+from trackrecord.store.outcomes.tables import projects
 
 
 def good(task_id="t", **fields):
@@ -65,6 +72,23 @@ def test_the_same_file_twice_changes_nothing(up, trackrecord, project, outcomes_
     for _ in range(2):
         assert trackrecord("publish", path, "--project", project, "--wait").status == 0
     assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
+
+
+def test_what_is_older_than_what_is_kept_is_said(up, trackrecord, project, outcomes_file):
+    """A worker does not learn it: it may be on record no more, and would count twice."""
+    first = outcomes_file(good("first"))
+    assert trackrecord("publish", first, "--project", project, "--wait").status == 0
+    kept_since = time.time() - 86_400
+    with (
+        store_at(load_settings().effective_database_url) as engine,
+        writing(engine) as connection,
+    ):
+        those = projects.c.name == project
+        connection.execute(update(projects).where(those).values(outcomes_until=kept_since))
+    path = outcomes_file(good("old", outcome_id="old", timestamp=kept_since - 60), good("new"))
+    ran = trackrecord("publish", path, "--project", project, "--wait")
+    said = "1 new outcome learnt, 0 known already, 1 forgotten or older than what is kept\n"
+    assert (ran.status, ran.out) == (0, said)
 
 
 def test_importing_lines_twice_changes_nothing(up, trackrecord, project, outcomes_file):

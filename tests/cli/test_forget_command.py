@@ -15,7 +15,8 @@ import pytest
 
 import trackrecord as tr
 from trackrecord.errors import InvalidRequest, UnknownId
-from trackrecord.redis.client import ADMIN_USER, worker_client
+from trackrecord.redis.client import worker_client
+from trackrecord.redis.passwords import ADMIN_USER
 from trackrecord.settings.daemon_settings import load_daemon_settings
 
 

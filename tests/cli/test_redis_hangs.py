@@ -49,6 +49,8 @@ CALLS = {
 }
 # In the same modules as some of the above, and asks nothing of Redis.
 ASKS_NOTHING = {("notify", "test")}
+# Say what Redis adds where it answers, and go on without it.
+GO_ON = {("backup",): ("BACKUP",), ("restore",): ("BACKUP", "--yes")}
 
 
 def uses_redis(path: tuple[str, ...], command: click.Command) -> bool:
@@ -64,7 +66,7 @@ def hanging(redis_server, nothing_up, monkeypatch, trackrecord, tmp_path):
     """A Redis that hangs, in which an outcome has been learnt; the files of commands, by name."""
     monkeypatch.setenv("TRACKRECORD_REDIS_URL", f"unix://{redis_server.socket}")
     monkeypatch.setenv("TRACKRECORD_NOTIFY__COMMAND", '["true"]')
-    files = {name: tmp_path / name for name in ("OUTCOMES", "QUESTION")}
+    files = {name: tmp_path / name for name in ("OUTCOMES", "QUESTION", "BACKUP")}
     outcome = {"task_id": "t1", "outcome_id": "o1", "success": True, "patterns": ["p"]}
     files["OUTCOMES"].write_text(json.dumps(outcome) + "\n")
     files["QUESTION"].write_text('{"candidates": []}')
@@ -88,11 +90,16 @@ def test_every_command_says_so_as_soon_as_an_agent_gives_up(hanging, trackrecord
         assert (path, ran.status) == (path, 3), ran.err
         assert "Redis cannot be reached (Timeout" in ran.err.splitlines()[-1], path
         assert took_s < A_WORKERS_PATIENCE_S, path
+    for path, arguments in GO_ON.items():
+        begun = time.monotonic()
+        ran = trackrecord(*path, *(hanging.get(each, each) for each in arguments))
+        assert (path, ran.status) == (path, 0), ran.err
+        assert time.monotonic() - begun < A_WORKERS_PATIENCE_S, path
 
 
 def test_every_command_that_uses_redis_is_tried():
     """Else a new one would go untested; and none has a worker's patience."""
     using = {path for path, command in leaves() if uses_redis(path, command)}
-    assert using == ASKING.keys() | ASKS_NOTHING
+    assert using == ASKING.keys() | ASKS_NOTHING | GO_ON.keys()
     for file in Path(trackrecord_cli.__file__).parent.rglob("*.py"):
         assert "worker_client" not in file.read_text(), file

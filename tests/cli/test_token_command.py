@@ -75,7 +75,7 @@ def test_lists_for_people(nothing_up, trackrecord):
     heading, row = ran.out.splitlines()
     assert heading.split("\t")[:4] == ["id", "name", "project", "permission"]
     assert row.split("\t")[1:4] == ["-", "all projects", "read"]
-    assert ran.err == "1 more tokens; --limit shows them\n"
+    assert ran.err == "1 more; --limit shows it\n"
 
 
 def test_what_cannot_be_asked_for(nothing_up, trackrecord):

@@ -10,7 +10,8 @@ from typing import Any
 import redis
 from sqlalchemy import event
 
-from trackrecord.redis.client import ADMIN_USER, EmbeddedCredentials
+from trackrecord.redis.client import EmbeddedCredentials
+from trackrecord.redis.passwords import ADMIN_USER
 from trackrecord.settings.settings import load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.wire.subject import Subject

@@ -18,6 +18,8 @@ OF_ALL_PROJECTS = {
 # Keys of one task each, which are found by way of the project's index.
 OF_A_TASK = {"task_in_flight", "retry"}
 LISTS = {"computed", "indexes"}
+# What keys are made of, and the keys of the other shards, which are looked through as well.
+SHARDS = {"prefix", "number", "shards", "possible_strays", "of", "mark"}
 
 
 def test_every_table_is_forgotten_with_its_project() -> None:
@@ -37,6 +39,6 @@ def test_every_key_of_redis_is_forgotten_with_its_project() -> None:
     """A key that is in none of the lists is one that forget would leave behind."""
     keys = Keys("t")
     public = {name for name in dir(keys) if not name.startswith("_")}
-    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - OF_CHANNELS - LISTS - {"prefix"}
+    of_project = public - OF_ALL_PROJECTS - OF_A_TASK - OF_CHANNELS - LISTS - SHARDS
     covered = {*keys.computed("p"), *keys.indexes("p")}
     assert {getattr(keys, name)("p") for name in of_project} == covered

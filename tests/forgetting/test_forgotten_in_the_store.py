@@ -340,3 +340,27 @@ def test_the_hints_in_a_forgotten_session_go_with_it(engine, subject, calls):
     left = whole(engine, store.project, at=NOW + HOUR)["hints"]
     assert len(left) == 1
     assert "h2" in left[0]
+
+
+def test_a_clock_that_was_set_back_between_two_runs_of_consolidation(engine, others):
+    """What was taken back before it was read is not added up again."""
+    calls = {"tool_graph": [{"tool": tool} for tool in ("grep", "edit", "test")]}
+    stores = [Told(each, RULES, f"p{next(_projects)}") for each in (engine, others[0])]
+    for store, ids in zip(stores, (("o1", "o2", "o3"), ("o2", "o3")), strict=True):
+        bodies = [
+            with_task({"outcome_id": name, "source": "bob" if name == "o1" else "ada", **calls})
+            for name in ids
+        ]
+        store.learn([each | {"success": True} for each in bodies], NOW)
+        store.consolidate(NOW + 24 * HOUR)
+        verdict = {"success": False, "outcome_source": "explicit", "timestamp": NOW + HOUR}
+        store.learn([bodies[-1] | verdict], NOW + HOUR)
+        store.consolidate(NOW + 2 * HOUR)
+    stores[0].forget("source", "bob", NOW + 3 * HOUR)
+    sums = [
+        whole(store.engine, store.project, at=NOW + 4 * HOUR)[name]
+        for store in stores
+        for name in ("signatures", "signature_facts")
+    ]
+    assert sums[:2] == sums[2:]
+    assert sums[0]

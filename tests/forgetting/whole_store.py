@@ -4,6 +4,7 @@ Rows are named by what they are about instead of by their numbers, and decayed s
 one moment, so that landmarks do not matter.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy import Connection, Engine, select
@@ -57,17 +58,31 @@ from trackrecord.store.patterns.tables import (
 Rows = list[tuple[Any, ...]]
 
 
-def whole(store: Engine, project: str, *, at: float) -> dict[str, Rows]:
-    """Return all that is on record of a project, decayed to a moment; nothing if it is unknown."""
+def whole(
+    store: Engine, project: str, *, at: float, leaving_out: Collection[str] = ()
+) -> dict[str, Rows]:
+    """Return all that is on record of a project, decayed to a moment; nothing if it is unknown.
+
+    Args:
+        store: the store.
+        project: its name.
+        at: the moment.
+        leaving_out: tables, and columns of any table, that are left out. Then the times of
+            arrival go, too; with "replaced_at", so do the records in whose place others came.
+    """
     with reading(store) as connection:
         project_id = project_id_of(connection, project)
         if project_id is None:
             return {}
-        return _Whole(connection, project_id, at).tables()
+        tables = _Whole(connection, project_id, at, leaving_out).tables()
+    return {name: rows for name, rows in tables.items() if name not in leaving_out}
 
 
 class _Whole:
-    def __init__(self, connection: Connection, project_id: int, at: float) -> None:
+    def __init__(
+        self, connection: Connection, project_id: int, at: float, leaving_out: Collection[str]
+    ) -> None:
+        self._leaving_out = leaving_out
         self._connection = connection
         self._project_id = project_id
         self._at = at
@@ -76,6 +91,7 @@ class _Whole:
     def tables(self) -> dict[str, Rows]:
         """Return the rows of each table, sorted."""
         outcome = self._names(outcomes, "outcome_id", "replaced_at")
+        self._replaced = {number for number, (_, replaced_at) in outcome.items() if replaced_at}
         pattern = self._names(patterns, "slug")
         criterion = self._names(criteria, "name")
         signature = self._names(signatures, "name")
@@ -118,7 +134,9 @@ class _Whole:
             "competence_credits": self._rows(competence_credits, of_outcome),
             "past_tasks": self._rows(past_tasks, of_outcome),
             "memories": self._rows(memories, {"id": {}, "size_class": {}, "position": {}} | own),
-            "memory_sources": self._of(memory_sources, "memory", memory, {}),
+            "memory_sources": self._of(
+                memory_sources, "memory", memory, {"at": {}} if self._leaving_out else {}
+            ),
             "memory_changes": self._of(memory_changes, "memory", memory, {}),
         }
         # Only of those that someone uses: what is empty is as good as not there.
@@ -141,12 +159,21 @@ class _Whole:
         query = select(table).where(table.c[column].in_(sorted(named)))
         return self._told(self._connection.execute(query), {column: named} | names)
 
+    def _is_replaced(self, row: Any) -> bool:
+        if row.get("replaced_at"):
+            return True
+        return row.get("outcome") in self._replaced
+
     def _told(self, rows: Any, names: dict[str, Any]) -> Rows:
         """Return rows whose numbers are replaced by names; a column without names is left out."""
         found = []
         for row in rows:
             told = []
+            if "replaced_at" in self._leaving_out and self._is_replaced(row._mapping):
+                continue
             for column, value in row._mapping.items():
+                if column in self._leaving_out:
+                    continue
                 if column in names:
                     if names[column]:
                         told.append(None if value is None else names[column][value])

@@ -5,12 +5,15 @@ import time
 import pytest
 
 import trackrecord
+from tests.prompt.advised import NOW, advice, kind, pattern_entry
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, standing_of
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.exposure import TRIED, exposure_plan_of
+from trackrecord.prompt.choosing.inputs import PromptInputs
+from trackrecord.prompt.choosing.pattern_entries import patterns_for
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
 from trackrecord.prompt.documents.presentation import present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
@@ -200,7 +203,7 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
     """Those of the advice go before the rankings' own counts; strange ones never break a draw."""
     document = RankingsDocument(project="p", revision=1, computed_at=0.0, patterns=GIVEN)
     sure = Expected(9000.0, 1000.0, 0.9, 0.89, 0.91)
-    advice = AdviceDocument(
+    counted_anew = AdviceDocument(
         project="p",
         revision=1,
         computed_at=0.0,
@@ -209,7 +212,7 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
             PatternEntry(slug="other", expected=Expected(0.0, 0.0, 0.5, 0.0, 1.0)),
         ),
     )
-    for counted in (advice, None):
+    for counted in (counted_anew, None):
         rates = [
             exposure_plan_of(
                 PromptQuestion("p", task_id=f"t{number}"),
@@ -222,3 +225,43 @@ def test_drawn_rates_come_from_the_estimates_where_there_are_any():
             for number in range(30)
         ]
         assert (max(rates) - min(rates) < 0.03) == (counted is not None)
+
+
+def test_what_a_draw_puts_first_is_the_best_of_all_that_is_held_back():
+    """Whether a rate is drawn or known well, no pattern with more to say for it is passed over."""
+    slugs = [f"p{number:03}" for number in range(150)]
+    # The best are of a kind of their own; of the others some are of both, and so more relevant.
+    estimates = tuple(
+        pattern_entry(
+            slug, ({2: 9}, {0: 9}, {0: 9, 1: 9})[number % 3],
+            successes=40 - number // 4 + 30 * (number % 3 == 0), failures=20 + number % 7,
+            effect=-0.1, effect_low=-0.2, effect_high=0.1, is_worth_recommending=False,
+        )
+        for number, slug in enumerate(slugs)
+    )  # fmt: skip
+    texts = ["refund an order", "refund a paid order", "refund an old bill", "repair the red build"]
+    counted = advice(
+        {text: [(("get", "do"), 1, 0)] for text in texts},
+        task_kinds=dict(zip(texts, (0, 0, 1, 2), strict=True)),
+        patterns=estimates,
+        kinds=(kind("refunds"), kind("bills"), kind("repairs")),
+    )
+    document = RankingsDocument(
+        project="p", revision=1, computed_at=NOW, patterns=tuple(pattern(slug, 5) for slug in slugs)
+    )
+    known = ProjectDocuments(document, counted)
+    seen = set()
+    for number in range(60):
+        task = ("refund an order", "refund a bill", "repair the build")[number % 3]
+        question = PromptQuestion("p", task, task_id=f"t{number}")
+        plan = exposure_plan_of(question, known, holdout=0.0, explore="full")
+        asked, draw = PromptInputs(question, document, counted, exposure_plan=plan), plan.draws
+        values = {
+            each.slug: draw["patterns"].rate(each.slug, 0.0)
+            * sum(asked.expectation.kinds.get(name, 0.0) for name in each.by_kind)
+            for each in estimates
+        }
+        best = max(slugs, key=lambda slug: (values[slug], slug))
+        assert values[patterns_for(asked).offers[0].entry.id] == values[best]
+        seen.add((best in draw["patterns"].rates, asked.kind))
+    assert {is_drawn for is_drawn, _ in seen} == {True, False}

@@ -236,6 +236,8 @@ def test_what_such_tasks_go_better_with_says_by_how_much(records, language, expl
             known |= {"effect": effect[0], "effect_low": low, "effect_high": high}
         entries.append(pattern_entry(slug, successes=won, failures=lost, **known))
     patterns, warnings, others = ranked_patterns(list(standings.values()), NAME_OF)
+    best = ranked_patterns(list(standings.values()), NAME_OF, most=2)
+    assert best == (patterns[:2], warnings[:2], others[:2])
     document = RankingsDocument(
         project="p", revision=1, computed_at=NOW, patterns=tuple(patterns),
         anti_patterns=tuple(warnings), others=tuple(others),

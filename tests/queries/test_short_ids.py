@@ -4,7 +4,7 @@ from random import Random
 from uuid import UUID
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from sqlalchemy import Column, MetaData, String, Table, create_engine, insert, true
 
@@ -58,6 +58,7 @@ _PARTS = st.text("ab1-", min_size=2, max_size=12)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["codex", "pi"]), _PARTS, _PARTS), max_size=20))
+@example([("codex", "11", "11"), ("codex", "111", "11")])
 def test_a_short_id_of_a_captured_run_stands_for_one_run(runs):
     """Of the same session or of others; the agent is left out."""
     ids = sorted({":".join(run) for run in runs})

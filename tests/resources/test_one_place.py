@@ -216,7 +216,9 @@ def test_each_command_of_a_resource_is_a_call_with_a_form_for_event_loops():
             is_offered_once = operation.command is None or operation.route is None
             if is_offered_once and name not in trackrecord.__all__:
                 continue
-            assert getattr(trackrecord, name) is operation.call
+            # One whose answer may lack what retention has removed warns of that.
+            call = getattr(trackrecord, name)
+            assert operation.call in (call, vars(call).get("__wrapped__"))
             awaited = getattr(trackrecord, f"a{name}")
             assert inspect.iscoroutinefunction(awaited)
             assert inspect.signature(awaited) == inspect.signature(operation.call)

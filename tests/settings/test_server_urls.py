@@ -10,7 +10,13 @@ from trackrecord.errors import SettingsError
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.agent_settings import load_agent_settings
-from trackrecord.settings.server_urls import checked_database_url, checked_redis_url
+from trackrecord.settings.server_urls import (
+    checked_database_url,
+    checked_redis_url,
+    is_cluster_url,
+    server_group,
+    without_password,
+)
 from trackrecord_cli.main import WRONG_USE, run
 from trackrecord_producers.publishing.publisher import Publisher
 
@@ -33,6 +39,17 @@ MALFORMED = [
     "redis:sekret",
     "http://:sekret@127.0.0.1:1/0",
     "unix://",
+    "redis+cluster://",
+    "redis+cluster://:sekret@a:1,",
+    "redis+cluster://:sekret@a:1,b:99999",
+    "redis+cluster://:sekret@a:1,b:x",
+    "redis+cluster://:sekret@a:1/0",
+    "redis+cluster://:sekret@a:1?db=0",
+    "redis+cluster://:sekret@a:1?foo=bar",
+    "redis+cluster://:sekret@a:1?sentinel_password=sekret",
+    "redis+sentinel://:sekret@a:1",
+    "redis+sentinel://:sekret@a:1,b:2/my/0",
+    "redis+other://:sekret@a:1",
 ]
 MALFORMED_DATABASE = [
     "postgresql://me:sekret@127.0.0.1:notaport/db",
@@ -150,3 +167,23 @@ def test_whatever_is_accepted_can_be_connected_with(url):
     with agent_client(settings) as client, pytest.raises(redis.ConnectionError):
         client.ping()
     assert RankingsReader(settings).read().problem is not None
+
+
+def test_several_servers_of_a_url():
+    """Each address with its port, and the options of each as redis-py takes them."""
+    group = server_group("rediss+cluster://u:p%40@a:1,[::1]:2,c?ssl_cert_reqs=none")
+    assert group is not None
+    assert group.addresses == (("a", 1), ("::1", 2), ("c", 6379))
+    assert group.url == "rediss://u:p%40@a:1?ssl_cert_reqs=none"
+    assert group.service == ""
+    url = "redis+sentinel://u:p@a,b:5/my%20master?db=2&sentinel_username=s&sentinel_password=q"
+    assert checked_redis_url(url) == url
+    group = server_group(url)
+    assert group is not None
+    assert group.addresses == (("a", 26379), ("b", 5))
+    assert (group.url, group.service) == ("redis://u:p@a?db=2", "my master")
+    assert group.sentinels_user == {"username": "s", "password": "q"}
+    assert without_password(url) == "redis+sentinel://u:***@a,b:5/my%20master"
+    assert server_group("redis://a:1/0") is None
+    assert is_cluster_url("redis+cluster://a")
+    assert not is_cluster_url("redis+sentinel://a/m")

@@ -59,9 +59,32 @@ def differences(store):
         return kind not in ("table", "index") or not dialect.is_extra(name)
 
     with reading(store) as connection:
-        opts = {"compare_type": True, "include_name": is_described}
+        views = inspect(connection).get_view_names()
+
+        def is_a_table(_object, name, kind, _is_reflected, _other):
+            return kind != "table" or name not in views
+
+        opts = {
+            "compare_type": True,
+            "include_name": is_described,
+            "include_object": is_a_table,
+        }
         context = MigrationContext.configure(connection, opts=opts)
-        return compare_metadata(context, metadata)
+        return compare_metadata(context, metadata) + [
+            difference for name in views for difference in differences_of_view(connection, name)
+        ]
+
+
+def differences_of_view(connection, name):
+    """Return the differences between a view and the table that it replaces."""
+    described = metadata.tables[name]
+    found = {each["name"]: each["type"] for each in inspect(connection).get_columns(name)}
+    wanted = {column.name: column.type.compile(connection.dialect) for column in described.columns}
+    if {each: str(kind.compile(connection.dialect)) for each, kind in found.items()} != wanted:
+        yield name, found
+    indexes = {each["name"] for each in inspect(connection).get_indexes(f"{name}_rows")}
+    if not {index.name for index in described.indexes} <= indexes:
+        yield name, indexes
 
 
 def test_migrating_again_does_nothing(store):

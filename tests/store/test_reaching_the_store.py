@@ -1,16 +1,22 @@
 """Reaching the store: many processes that start at once, and stores that cannot be used."""
 
+import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from tests.support.dying import exit_code_of
 from trackrecord.errors import SchemaTooNew, StoreBusy, StoreUnavailable
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
+
+_NOBODY = 65_534
 
 MIGRATE = (
     "import sys; from trackrecord.store.database.engine import connect_store; "
@@ -62,6 +68,73 @@ def test_a_database_of_another_kind(tmp_path: Path) -> None:
         migrate(engine)
     engine.dispose()
     assert path.read_text() == "These are notes. " * 100
+
+
+def _write_where_it_was_read_only(path: Path) -> None:
+    """Write to a store that was read-only when it was first opened; run by a user without rights.
+
+    The superuser could have written.
+    """
+    files = list(path.parent.iterdir())
+    assert len(files) == 3  # also its log, and the memory that the processes share
+    if os.geteuid() == 0:
+        for each in (path.parent, *files):
+            os.chown(each, _NOBODY, _NOBODY)
+        os.setegid(_NOBODY)
+        os.seteuid(_NOBODY)
+    for each in files:
+        each.chmod(0o400)
+    engine = connect_store(f"sqlite:///{path}")
+    with reading(engine) as one, reading(engine) as another:
+        for connection in (one, another):
+            connection.execute(text("SELECT count(*) FROM outcomes"))
+    # The error is held, as by a log or a task that is not collected yet.
+    with pytest.raises(StoreUnavailable, match="readonly") as held, writing(engine) as connection:
+        connection.execute(text("DELETE FROM outcomes"))
+    for each in files:
+        each.chmod(0o600)
+    with writing(engine) as connection:
+        connection.execute(text("DELETE FROM outcomes"))
+    assert held.value
+
+
+def test_a_file_that_was_read_only_for_a_while() -> None:
+    """Is written by the same process afterwards: SQLite would keep a connection as it opened it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trackrecord.db"
+        engine = connect_store(f"sqlite:///{path}")
+        migrate(engine)
+        with reading(engine) as connection:
+            connection.execute(text("SELECT count(*) FROM outcomes"))
+            assert exit_code_of(_write_where_it_was_read_only, path) == 0
+        engine.dispose()
+
+
+def test_postgresql_that_may_only_read_now_blames_no_outcome(postgres_url: str) -> None:
+    """A standby that is about to be promoted, or an administrator's work: outcomes wait for it."""
+    engine = connect_store(postgres_url)
+    migrate(engine)
+    with pytest.raises(StoreUnavailable, match="read-only"), writing(engine) as connection:
+        connection.exec_driver_sql(
+            "SET TRANSACTION READ ONLY; INSERT INTO projects (name, revision) VALUES ('p', 0)"
+        )
+    engine.dispose()
+
+
+def test_a_session_that_postgresql_has_ended_blames_no_outcome(postgres_url: str) -> None:
+    """A worker that was frozen in a transaction goes on: it learns the outcome again."""
+    engine = connect_store(postgres_url, timeout_s=0.02)
+    migrate(engine)
+
+    def write_after(seconds: float) -> None:
+        with writing(engine) as connection:
+            time.sleep(seconds)
+            connection.exec_driver_sql("SELECT 1")
+
+    with pytest.raises(StoreUnavailable, match="idle-in-transaction"):
+        write_after(1.0)
+    write_after(0.0)
+    engine.dispose()
 
 
 def test_a_lock_is_waited_for_so_long(tmp_path: Path) -> None:

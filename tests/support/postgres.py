@@ -9,6 +9,7 @@ import importlib.util
 import os
 import pwd
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -22,7 +23,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
+from psycopg import conninfo, sql
 from sqlalchemy import Engine
 
 from trackrecord.store.database.dialects import ALL
@@ -177,6 +178,53 @@ def _has_system_user() -> bool:
     except KeyError:
         return False
     return True
+
+
+@contextmanager
+def pgbouncer(postgres_url: str, mode: str, *, sessions: int = 2) -> Iterator[str]:
+    """A pooler before a test's database, and the URL that leads through it.
+
+    Args:
+        postgres_url: of the database.
+        mode: "session" or "transaction".
+        sessions: how many sessions of the server it shares out at most.
+    """
+    binary = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:{_SYSTEM_FOLDERS}")
+    if binary is None:
+        pytest.skip("pgbouncer is not installed")
+    server = conninfo.conninfo_to_dict(postgres_url.replace("+psycopg", ""))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    with tempfile.TemporaryDirectory(prefix="tr-pgb-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "users").write_text(f'"{server["user"]}" ""\n')
+        (folder / "pgbouncer.ini").write_text(
+            f"[databases]\n* = host={server['host']} user={server['user']}\n"
+            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+            f"auth_type = any\nauth_file = {folder}/users\npool_mode = {mode}\n"
+            f"default_pool_size = {sessions}\n"
+        )
+        command = [binary, "-q", str(folder / "pgbouncer.ini")]
+        # It refuses to run as root; PostgreSQL's own user may open PostgreSQL's socket.
+        owner = Path(str(server["host"])).stat().st_uid
+        pooler = subprocess.Popen(command, user=owner if os.geteuid() == 0 else None)
+        try:
+            deadline = time.monotonic() + _PATIENCE_S
+            while not _listens(port):
+                assert pooler.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            yield f"postgresql+psycopg://127.0.0.1:{port}/{server['dbname']}"
+        finally:
+            pooler.terminate()
+            pooler.wait(_PATIENCE_S)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as trial:
+        return trial.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="session")

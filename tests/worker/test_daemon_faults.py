@@ -32,9 +32,9 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord_producers.publishing.publisher import Publisher
-from trackrecord_worker.schedule import TASKS
 from trackrecord_worker.up.daemon import Daemon, beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.wake_ups import TASKS
 
 pytestmark = pytest.mark.faults
 
@@ -88,12 +88,15 @@ def gone(processes: list[psutil.Process]) -> bool:
     return False
 
 
-def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
+@pytest.mark.parametrize("processes", [None, 2])
+def test_workers_killed_at_random(quick: Settings, log: IO[bytes], processes: int | None) -> None:
     """While outcomes flow, a process of the pool or all of the worker: each is learnt, once."""
     chance = random.Random(5)
     rounds, each_round = 4, 600
     number = rounds * each_round
-    settings = load_settings(**quick.model_dump(exclude_unset=True) | {"batch_size": 20})
+    settings = load_settings(
+        **quick.model_dump(exclude_unset=True) | {"batch_size": 20, "worker_concurrency": processes}
+    )
     with (
         Daemon(settings, log=log) as daemon,
         store_of(settings) as engine,
@@ -110,7 +113,8 @@ def test_workers_killed_at_random(quick: Settings, log: IO[bytes]) -> None:
             until(watched(lambda: learnt_counts(engine)["rows"] >= before + 100), every=0.0)  # noqa: B023 - called at once
             worker = psutil.Process(daemon.pids()["worker"])
             pool = worker.children()
-            victim = worker if killing % 2 else chance.choice(pool)
+            assert bool(pool) == bool(processes)
+            victim = worker if killing % 2 or not pool else chance.choice(pool)
             victim.kill()
             until(watched(lambda: gone([victim])))  # noqa: B023 - called at once
             if victim is worker:  # its processes notice
@@ -144,7 +148,7 @@ def test_everything_killed_at_once(quick: Settings, log: IO[bytes]) -> None:
         with store_of(quick) as engine:
             until(lambda: learnt_counts(engine)["rows"] > 100)
         family = family_of(daemon)
-        assert len(family) >= 5  # Redis, beat, the worker and its two processes
+        assert len(family) == 2  # Redis and the worker
         daemon.kill()
         until(lambda: gone(family))
     finally:
@@ -214,10 +218,10 @@ def test_redis_away_while_agents_publish(quick: Settings, log: IO[bytes], home: 
         outside.stop()
 
 
-def test_redis_away_when_wake_ups_are_to_be_acknowledged(
+def test_redis_away_while_the_worker_holds_wake_ups(
     quick: Settings, log: IO[bytes], home: Path
 ) -> None:
-    """The worker holds as many wake-ups as it may, can acknowledge none, and reads on after that.
+    """The worker holds as many wake-ups as it may, can do none of them, and reads on after that.
 
     Its children are stopped while it takes the wake-ups, and continue when Redis is away.
     """
@@ -240,7 +244,7 @@ def test_redis_away_when_wake_ups_are_to_be_acknowledged(
             outside.stop()
             for child in children:
                 child.resume()
-            until(lambda: b"Couldn't ack" in Path(log.name).read_bytes())
+            until(lambda: b"redis_unavailable" in Path(log.name).read_bytes())
             outside.start()
             with agent_client(away) as client:
                 publish(client, away, body(2))

@@ -12,10 +12,12 @@ from trackrecord.redis.dead_letter_stream import (
     MOST_LETTERS,
     drop_excess,
 )
-from trackrecord.redis.fleet_counts import LETTERS_DROPPED
+from trackrecord.redis.fleet_counts import LETTERS_DROPPED, refused_count
 from trackrecord.resources.operation.dead_letters import read_letters, replay_letters
 from trackrecord.resources.operation.flow import read_flow
 from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_worker.learning.entries import RefusedEntry
+from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
@@ -60,6 +62,21 @@ def test_the_oldest_of_too_many_go_and_are_counted(worker: Services) -> None:
     worker.drain.take_over()
     assert client.xlen(keys.dead) == MOST_LETTERS
     assert int(client.hget(keys.counters, LETTERS_DROPPED) or 0) == 27
+
+
+def test_an_entry_that_is_refused_twice_is_one_letter(worker: Services) -> None:
+    """By two workers, or again because the answer was lost when the connection broke."""
+    keys, client = worker.settings.keys, worker.redis
+    publish(client, worker.settings, b"nonsense")
+    stream = OutcomeStream(client, keys)
+    stream.ensure_group()
+    ((entry_id, fields),) = stream.read_new(10, None)
+    assert fields is not None
+    for _ in range(2):
+        stream.set_aside([RefusedEntry(entry_id, fields, "it is nonsense")])
+    assert client.xlen(keys.dead) == 1
+    assert int(client.hget(keys.counters, refused_count("invalid")) or 0) == 1
+    assert client.xlen(keys.outcomes) == 0
 
 
 def test_large_ones_go_sooner(worker: Services) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.dying import exit_code_of
 from tests.worker.test_up import Up
 from tests.worker.working import body, publish, recorded_ids, until
+from trackrecord.process.folders import free_share
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
@@ -112,3 +114,21 @@ def test_where_the_spool_stands(home: Path, tmp_path: Path) -> None:
     settings = load_settings(home=home, spool_folder=str(tmp_path / "x"))
     assert settings.spool_dir == tmp_path / "x"
     assert settings.as_environment()["TRACKRECORD_SPOOL_FOLDER"] == str(tmp_path / "x")
+
+
+def _look_for_room(folder: Path) -> None:
+    """Look as a user without rights; the superuser may write everywhere."""
+    if os.geteuid() == 0:
+        os.chown(folder, 65_534, 65_534)
+        os.setuid(65_534)
+    assert free_share(folder)[0] > 0
+    folder.chmod(0o500)
+    assert free_share(folder)[0] == 0
+    folder.chmod(0o700)
+    assert free_share(folder)[0] > 0
+
+
+def test_where_nothing_may_be_written_there_is_no_room() -> None:
+    """So that `up` waits for a home that is read-only for a while, as it waits for a full disk."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        assert exit_code_of(_look_for_room, Path(folder)) == 0

@@ -20,6 +20,8 @@ from trackrecord.store.patterns.transitions import Transition
 from trackrecord.wire.outcome import Outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome
 from trackrecord_worker.jobs import learn_waiting
+from trackrecord_worker.learning.background_stream import BackgroundStream
+from trackrecord_worker.learning.batch_size import BatchSize
 from trackrecord_worker.learning.drain import _log_changes
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.services import Services
@@ -47,6 +49,23 @@ def test_what_is_learnt_is_gone_from_the_stream(
 def test_an_empty_stream_is_no_error(worker: Services, client: redis.Redis) -> None:
     """The drain waits as long as it is told and ends."""
     assert worker.drain.run()["batches"] == 0
+
+
+def test_redis_waits_on_while_the_worker_does_not(
+    store_settings: Settings, client: redis.Redis
+) -> None:
+    """What comes then is neither lost nor read twice."""
+    stream = OutcomeStream(client, store_settings.keys)
+    stream.ensure_group()
+    background = BackgroundStream(stream, BatchSize(10, 1000, 1000))
+    for number in range(3):
+        # It would wait for longer than a test may.
+        assert background.next_batch(3600.0, wait_s=0.01) == []
+        assert background.next_batch(3600.0, wait_s=0.0) == []
+        (entry_id,) = publish(client, store_settings, body(number))
+        assert [each for each, _ in background.next_batch(3600.0)] == [entry_id]
+    assert background.next_batch(0.01) == []
+    assert pending(client, store_settings) == 3
 
 
 def test_the_database_is_asked_only_where_something_was_learnt(
@@ -252,15 +271,15 @@ def test_the_slice_ends(worker_of: WorkerOf, store_settings: Settings, client: r
 def refuse(engine: Engine, condition: str) -> None:
     """Make the database refuse some outcomes, by a trigger."""
     if engine.dialect.name == "sqlite":
-        function = ""
+        function, table = "", "outcomes"
         trigger = f"WHEN {condition} BEGIN SELECT RAISE(ABORT, 'poison'); END"
     else:
         raising = f"BEGIN IF {condition} THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END"
         function = f"CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $${raising}$$;"
-        trigger = "FOR EACH ROW EXECUTE FUNCTION poison()"
+        trigger, table = "FOR EACH ROW EXECUTE FUNCTION poison()", "outcomes_rows"
     with writing(engine) as connection:
         connection.exec_driver_sql(
-            f"{function} CREATE TRIGGER poison BEFORE INSERT ON outcomes {trigger}"
+            f"{function} CREATE TRIGGER poison BEFORE INSERT ON {table} {trigger}"
         )
 
 
@@ -288,6 +307,24 @@ def test_one_outcome_alone_that_the_database_refuses(
     assert worker.drain.run()["refused"] == 1
     publish(client, store_settings, body(8))
     assert worker.drain.run()["recorded"] == 1
+
+
+def test_an_outcome_that_the_database_refuses_once(
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine
+) -> None:
+    """What was wrong is over before it is blamed."""
+    refusals = iter([True])
+
+    def refuse_once(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        if "outcomes" in statement and statement.lstrip().startswith(("INSERT", "WITH")):
+            for _ in refusals:
+                raise worker.engine.dialect.loaded_dbapi.InternalError  # type: ignore[attr-defined]
+
+    event.listen(worker.engine, "after_cursor_execute", refuse_once)
+    publish(client, store_settings, body(7))
+    done = worker.drain.run()
+    assert (done["recorded"], done["refused"], list(refusals)) == (1, 0, [])
+    assert learnt_counts(engine) == all_counted(1)
 
 
 def test_a_database_that_refuses_everything_is_away(

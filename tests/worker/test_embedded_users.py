@@ -13,13 +13,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from trackrecord.redis.client import (
-    ADMIN_USER,
-    DEFAULT_USER,
-    agent_client,
-    password_file,
-    worker_client,
-)
+from trackrecord.redis.client import agent_client, worker_client
+from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import LEARNER, dangerous_samples
 from trackrecord.settings.settings import Settings, load_settings

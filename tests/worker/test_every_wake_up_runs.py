@@ -1,16 +1,21 @@
-"""Each entry of beat's schedule, run by a real worker process that finds work to do."""
+"""Each entry of beat's schedule, run by a real worker process that finds work to do.
 
+And run by the process that learns on one machine, which nobody wakes: all work waits for it.
+"""
+
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 from sqlalchemy import Engine, select, update
 
 from tests.support.endpoint_server import EndpointServer, serving
-from tests.worker.working import body, process, publish, recorded_ids, until
+from tests.worker.working import body, log_lines, process, publish, recorded_ids, until
 from trackrecord.artifacts.store import ArtifactStore
 from trackrecord.prompt.reading.cache import cached_ages, read_document
 from trackrecord.prompt.reading.client import RankingsReader
@@ -22,11 +27,13 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_producers.publishing.publisher import Publisher
+from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.learning.stream import OutcomeStream
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.schedule import beat_schedule
-from trackrecord_worker.up.daemon import worker_command
+from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import learner_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 # Every service that adds a wake-up of its own is set.
@@ -37,7 +44,15 @@ CLAIM_IDLE_S = 0.05
 
 
 class Wakened:
-    """A worker that sleeps until a test sends it a task; there is no beat."""
+    """A worker that sleeps until a test sends it a task; there is no beat.
+
+    Args:
+        settings: of the worker.
+        client: of its Redis.
+        engine: of its store.
+        endpoint: of embeddings.
+        send: send a task to it.
+    """
 
     def __init__(
         self,
@@ -45,16 +60,13 @@ class Wakened:
         client: redis.Redis,
         engine: Engine,
         endpoint: EndpointServer,
+        send: Callable[[str], object],
     ) -> None:
         self.settings = settings
         self.client = client
         self.engine = engine
         self.endpoint = endpoint
-        self._app = create_app(settings)
-
-    def wake(self, task: str) -> None:
-        """Send the task as beat does."""
-        self._app.send_task(task)
+        self.wake = send
 
     def learn(self, *bodies: bytes) -> None:
         """Have outcomes learnt, to prepare what another task then works on."""
@@ -69,9 +81,9 @@ class Wakened:
             return 0 if project_id is None else len(read_competences(connection, project_id))
 
 
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
-    """One worker process, its Redis and its store, shared by the tests of this module."""
+@contextlib.contextmanager
+def servers(**more: Any) -> Iterator[tuple[Settings, redis.Redis, Engine, EndpointServer]]:
+    """All that a worker with each service needs: a Redis, a store, an endpoint of embeddings."""
     with (
         tempfile.TemporaryDirectory(prefix="tr-", ignore_cleanup_errors=True) as folder,
         serving() as endpoint,
@@ -79,17 +91,27 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
         settings = load_settings(
             home=Path(folder),
             claim_idle_s=CLAIM_IDLE_S,
-            worker_concurrency=1,
-            notify=OPTIONAL["notify"],
+            notify={"command": ["touch", f"{folder}/told"]},
             embeddings={"url": endpoint.url},
+            **more,
         )
         engine = connect_store(settings.effective_database_url)
         migrate(engine)
-        log = tmp_path_factory.mktemp("worker") / "worker.log"
         server = EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket)
-        with server, server.client() as client, process(worker_command(settings), settings, log):
-            yield Wakened(settings, client, engine, endpoint)
+        with server, server.client() as client:
+            yield settings, client, engine, endpoint
         engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wakened]:
+    """One worker process, its Redis and its store, shared by the tests of this module."""
+    log = tmp_path_factory.mktemp("worker") / "worker.log"
+    with (
+        servers(worker_concurrency=1) as (settings, *others),
+        process(worker_command(settings), settings, log),
+    ):
+        yield Wakened(settings, *others, create_app(settings).send_task)
 
 
 def an_outcome_is_learnt(worker: Wakened) -> Callable[[], bool]:
@@ -121,7 +143,9 @@ def a_spooled_outcome_reaches_the_stream(worker: Wakened) -> Callable[[], bool]:
 
     def arrived() -> bool:
         entries = worker.client.xrange(worker.settings.keys.outcomes)
-        return any(b'"spooled"' in fields[b"body"] for _, fields in entries)
+        return any(
+            b'"spooled"' in fields[b"body"] for _, fields in entries
+        ) or "spooled" in recorded_ids(worker.engine)
 
     assert not arrived()
     return arrived
@@ -199,7 +223,7 @@ def a_records_text_is_embedded(worker: Wakened) -> Callable[[], bool]:
 
 
 def a_change_is_put_into_the_outbox(worker: Wakened) -> Callable[[], bool]:
-    """A pattern became proven since somebody first looked for news."""
+    """A pattern became proven since somebody first looked for news; the learner tells it, too."""
     keys = worker.settings.keys
     worker.wake("trackrecord.news")
     until(lambda: worker.client.exists(keys.notifications_since))
@@ -211,20 +235,30 @@ def a_change_is_put_into_the_outbox(worker: Wakened) -> Callable[[], bool]:
             for number in range(20)
         )
     )
-    return lambda: outbox.count() > 0
+    return lambda: outbox.count() > 0 or (worker.settings.home / "told").exists()
 
 
-# For each task: prepares something for it to do, and returns how its effect is seen.
+# For each task: prepares something for it to do, and returns how its effect is seen. In an order
+# in which no preparation does what another one has left to do.
 EFFECTS: dict[str, Callable[[Wakened], Callable[[], bool]]] = {
-    "trackrecord.drain": an_outcome_is_learnt,
-    "trackrecord.claim": a_dead_workers_outcome_is_learnt,
-    "trackrecord.forward": a_spooled_outcome_reaches_the_stream,
+    "trackrecord.embed": a_records_text_is_embedded,
     "trackrecord.refresh": lost_rankings_are_cached_again,
     "trackrecord.advise": advice_is_counted,
-    "trackrecord.consolidate": repeated_successes_become_a_record,
-    "trackrecord.embed": a_records_text_is_embedded,
     "trackrecord.news": a_change_is_put_into_the_outbox,
+    "trackrecord.consolidate": repeated_successes_become_a_record,
     "trackrecord.catch_up": a_missed_night_is_caught_up,
+    "trackrecord.claim": a_dead_workers_outcome_is_learnt,
+    "trackrecord.drain": an_outcome_is_learnt,
+    "trackrecord.forward": a_spooled_outcome_reaches_the_stream,
+}
+
+
+# What the preparations wake.
+JOBS: dict[str, Callable[[Services], None]] = {
+    "trackrecord.drain": jobs.learn_waiting,
+    "trackrecord.consolidate": jobs.consolidate_all_projects,
+    "trackrecord.refresh": jobs.refresh_caches,
+    "trackrecord.news": jobs.look_for_news,
 }
 
 
@@ -235,3 +269,20 @@ def test_the_wake_up_has_its_effect(worker: Wakened, entry: str) -> None:
     is_done = EFFECTS[task](worker)
     worker.wake(task)
     until(is_done, 60)
+
+
+def test_one_process_does_it_all_by_itself(tmp_path: Path) -> None:
+    """The process that learns on one machine; it consolidates because a night was missed."""
+    log = tmp_path / "log"
+    with servers() as (settings, *others):
+        stages = Services(settings, None)
+        prepared = Wakened(settings, *others, lambda task: JOBS[task](stages))
+        is_done = {task: prepare(prepared) for task, prepare in EFFECTS.items()}
+        assert not [task for task, done in is_done.items() if done()]
+        stages.engine.dispose()
+        stages.redis.close()
+        with process(learner_command(), settings, log):
+            for done in is_done.values():
+                until(done)
+            until((settings.home / "told").exists)
+    assert log_lines(log, "task_failed") == []

@@ -17,7 +17,7 @@ from trackrecord_worker.services import Services
 @pytest.fixture
 def counts(client: redis.Redis, settings: Settings) -> Callable[[], FleetCounts]:
     """Return the current counts."""
-    return lambda: counts_of(client.hmget(settings.keys.counters, all_fields()))
+    return lambda: counts_of([client.hmget(settings.keys.counters, all_fields())])
 
 
 def test_nothing_is_counted_yet(counts: Callable[[], FleetCounts]) -> None:

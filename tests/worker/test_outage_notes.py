@@ -1,10 +1,17 @@
 """What the log says of a database that is away: once that it is, once that it is over."""
 
+import threading
+from collections.abc import Callable
+
 import redis
 from structlog.testing import capture_logs
 
+from tests.worker.working import until
 from trackrecord.settings.settings import Settings
+from trackrecord_worker import jobs, wake_ups
 from trackrecord_worker.learning.outage import DatabaseOutage
+from trackrecord_worker.services import Services
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 
 def outage(client: redis.Redis, settings: Settings) -> DatabaseOutage:
@@ -67,3 +74,39 @@ def test_pauses_grow_to_a_limit(settings: Settings, client: redis.Redis) -> None
     assert not state.is_pausing
     state.begin("away")
     assert state._pause_s == 0.5
+
+
+def test_a_master_that_was_demoted_is_away(worker: Services, redis_server: EmbeddedRedis) -> None:
+    """In a failover it may be a replica already: that is no fault of ours."""
+    with redis_server.client() as admin:
+        admin.replicaof("127.0.0.1", 1)
+        try:
+            with capture_logs() as lines:
+                assert not jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+        finally:
+            admin.replicaof("NO", "ONE")
+    assert [line["event"] for line in lines] == ["redis_unavailable"]
+    assert jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+
+
+def test_a_master_that_is_demoted_while_a_worker_waits(
+    worker_of: Callable[[Settings], Services], settings: Settings, redis_server: EmbeddedRedis
+) -> None:
+    """It ends the read with an error of its own: that is no fault of ours either."""
+    worker = worker_of(settings.model_copy(update={"drain_block_s": 60.0, "drain_slice_s": 60.0}))
+
+    def demote() -> None:
+        with redis_server.client() as admin:
+            until(lambda: admin.info("clients")["blocked_clients"])
+            admin.replicaof("127.0.0.1", 1)
+
+    demoting = threading.Thread(target=demote)
+    demoting.start()
+    try:
+        with capture_logs() as lines:
+            assert not jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+    finally:
+        demoting.join()
+        with redis_server.client() as admin:
+            admin.replicaof("NO", "ONE")
+    assert [line["event"] for line in lines] == ["redis_unavailable"]

@@ -26,11 +26,13 @@ from trackrecord.resources.operation.status import read_status
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
+from trackrecord_cli.main import run
 from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.app import create_app
-from trackrecord_worker.schedule import DRAIN_TASK
+from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.wake_ups import DRAIN
 
 pytestmark = pytest.mark.faults
 
@@ -130,7 +132,7 @@ def test_a_worker_that_starts_makes_room(
 def test_a_worker_that_runs_goes_on(
     client: redis.Redis, settings: Settings, engine: Engine, tmp_path: Path
 ) -> None:
-    """Redis refuses new wake-ups, too, and to note who has taken those that it holds."""
+    """Redis refuses new wake-ups, and all else that Kombu might want to write."""
     log = tmp_path / "log"
     with process(worker_command(settings), settings, log) as worker:
         with process(beat_command(settings), settings, log):
@@ -141,7 +143,7 @@ def test_a_worker_that_runs_goes_on(
         os.killpg(worker.pid, signal.SIGSTOP)
         with create_app(settings) as app:
             for _ in range(3):
-                app.send_task(DRAIN_TASK, queue=DRAIN_TASK)
+                app.send_task(DRAIN, queue=DRAIN)
         taken = fill(client, settings)
         os.killpg(worker.pid, signal.SIGCONT)
         until(lambda: recorded_ids(engine) >= taken)
@@ -167,3 +169,28 @@ def test_beat_says_so_once(client: redis.Redis, settings: Settings, tmp_path: Pa
             beat.wait(20)
     assert len(log_lines(log, "redis_full")) == 1
     assert b"Traceback" not in log.read_bytes()
+
+
+def test_forget_says_so_in_one_line(
+    client: redis.Redis,
+    settings: Settings,
+    engine: Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The cache cannot be renewed; the same command finishes it when there is room."""
+    for name, value in settings.as_environment().items():
+        monkeypatch.setenv(name, value)
+    publish(client, settings, body(1, source="bob"))
+    Services(settings, create_app(settings)).drain.run()
+    assert recorded_ids(engine) == {"o1"}
+    until_refused(lambda _: client.append("filler", "x" * 10_000))
+    until_refused(lambda _: client.append("filler", "x" * 100))
+    command = ["forget", "--source", "bob", "--project", "default", "--yes"]
+    assert run(command) == 3
+    said = capfd.readouterr().err
+    assert "memory is full" in said
+    assert "Traceback" not in said
+    client.delete("filler")
+    assert run(command) == 0
+    assert recorded_ids(engine) == set()

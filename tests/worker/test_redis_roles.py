@@ -18,10 +18,10 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers
-from trackrecord_worker.schedule import TASKS
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_redis_binary, find_server
+from trackrecord_worker.wake_ups import TASKS
 
 ACL_FILE = Path(__file__).parents[2] / "deploy" / "redis" / "users.acl"
 # Patterns of keys for reading alone; the older server gives agents and readers the keys as a whole.

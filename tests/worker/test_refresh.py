@@ -17,6 +17,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.outcomes.projects import project_revisions
 from trackrecord.store.outcomes.tables import projects
+from trackrecord_worker import jobs
 from trackrecord_worker.services import Services
 
 
@@ -62,6 +63,74 @@ def test_many_batches_are_few_refreshes(
     assert cached(client, settings).patterns[0].helpful_count == 200
 
 
+def test_learning_goes_on_where_many_projects_change(
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
+) -> None:
+    """Rankings take an eighth of the time while outcomes wait, the oldest change first.
+
+    When nothing waits, the rankings of all projects are fresh.
+    """
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 40, "refresh_every_s": 0.001, "drain_slice_s": 60}
+    )
+    stages = worker_of(settings)
+    refreshed: list[str] = []
+    refresh = stages.refresher.refresh
+
+    def slow(project: str) -> None:
+        refreshed.append(project)
+        # Twice what may be saved up: more than a batch of so few outcomes earns.
+        time.sleep(0.2)
+        refresh(project)
+
+    stages.refresher.refresh = slow  # type: ignore[method-assign,assignment]
+    names = [f"p{number}" for number in range(8)]
+    publish(client, settings, *(body(n, project=names[n % 8]) for n in range(400)))
+    while_waiting: list[int] = []
+    learn = stages.drain.learn_entries
+
+    def counting(*arguments: Any) -> bool:
+        learnt = learn(*arguments)
+        while_waiting.append(len(refreshed))
+        return learnt
+
+    stages.drain.learn_entries = counting  # type: ignore[method-assign]
+    assert stages.drain.run()["batches"] == 10
+    # Once what was saved up is used up, a batch must last 1.6 s for another refresh.
+    assert while_waiting[0] == 1
+    assert while_waiting[-1] < 20
+    assert refreshed[: while_waiting[-1]] == names[: while_waiting[-1]]
+    assert {cached(client, settings, name).patterns[0].helpful_count for name in names} == {50}
+
+
+def test_a_slice_that_ends_in_a_backlog_leaves_rankings_to_the_next(
+    worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
+) -> None:
+    """Learning goes first; whoever learns the rest brings the rankings up to date, too."""
+    settings = load_settings(
+        **store_settings.model_dump(exclude_unset=True)
+        | {"batch_size": 10, "refresh_every_s": 3600, "drain_slice_s": 0.1}
+    )
+    stages = worker_of(settings)
+    learn = stages.drain.learn_entries
+
+    def slow(*arguments: Any) -> bool:
+        time.sleep(0.2)
+        return learn(*arguments)
+
+    stages.drain.learn_entries = slow  # type: ignore[method-assign]
+    publish(client, settings, *(body(n) for n in range(60)))
+    while not (batches := stages.drain.run()["batches"]):
+        pass
+    # One batch, and the one that was read ahead.
+    assert batches == 2
+    assert cached(client, settings).patterns[0].helpful_count == 10
+    while client.xlen(settings.keys.outcomes):
+        stages.drain.run()
+    assert cached(client, settings).patterns[0].helpful_count == 60
+
+
 def test_a_missing_cache_is_built_again(
     worker: Services, store_settings: Settings, client: redis.Redis
 ) -> None:
@@ -74,6 +143,30 @@ def test_a_missing_cache_is_built_again(
     client.flushall()
     assert worker.refresher.refresh_stale() == 2
     assert cached(client, store_settings, "other").patterns[0].helpful_count == 1
+
+
+def test_many_lost_caches_are_built_again_in_several_goes(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Neither what is spooled nor the end of the process waits for all of them."""
+    names = [f"p{number}" for number in range(3)]
+    publish(client, store_settings, *(body(n, project=name) for n, name in enumerate(names)))
+    worker.drain.run()
+    jobs.refresh_caches(worker)
+    client.flushall()
+    refreshed: list[str] = []
+    refresh = worker.refresher.refresh
+
+    def slow(project: str, **options: bool) -> None:
+        refreshed.append(project)
+        time.sleep(1.1)  # more than one go has
+        refresh(project, **options)
+
+    worker.refresher.refresh = slow  # type: ignore[method-assign]
+    for number in (1, 2, 3, 3):
+        jobs.refresh_caches(worker)
+        assert refreshed == names[:number]
+    assert cached(client, store_settings, "p2").patterns[0].helpful_count == 1
 
 
 def test_what_changed_behind_the_cache_is_noticed(

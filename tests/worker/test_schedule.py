@@ -11,20 +11,24 @@ import pytest
 from celery.schedules import crontab
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, insert, update
 
+from tests.store.teaching import outcome, teach
 from trackrecord.errors import SettingsError
+from trackrecord.settings.retention_settings import RetentionSettings
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
+from trackrecord_consolidation.retention import remove_all_old
 from trackrecord_worker.app import create_app
 from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
-from trackrecord_worker.schedule import TASKS, beat_schedule, parse_crontab
+from trackrecord_worker.schedule import beat_schedule, parse_crontab
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.wake_ups import TASKS
 
 
 @pytest.mark.parametrize(
@@ -103,6 +107,7 @@ def store(store_url: str) -> Engine:
 
 NIGHT = datetime(2026, 3, 10, 3, 0, tzinfo=UTC).timestamp()
 HOUR = 3600.0
+DAY = 24 * HOUR
 
 
 def project(engine: Engine, name: str, *, waiting: float | None, runs: list[float | None]) -> None:
@@ -143,7 +148,7 @@ def is_due(engine: Engine, settings: Settings, now: float, expression: str = "0 
         nowfun=lambda: datetime.fromtimestamp(now, UTC).astimezone(app.timezone),
     )
     with reading(engine) as connection:
-        return is_consolidation_due(connection, schedule)
+        return is_consolidation_due(connection, schedule, settings.retention)
 
 
 def test_nothing_waits(store: Engine, settings: Settings) -> None:
@@ -173,6 +178,28 @@ def test_what_came_after_the_run_waits_for_the_next(store: Engine, settings: Set
     project(store, "p", waiting=NIGHT + 2 * HOUR, runs=[NIGHT - 24 * HOUR, NIGHT + 60])
     assert not is_due(store, settings, NIGHT + 20 * HOUR)
     assert is_due(store, settings, NIGHT + 24 * HOUR + 60)
+
+
+@pytest.mark.parametrize("what", ["bodies_days", "outcomes_days"])
+def test_a_removal_that_was_missed_is_caught_up(
+    store: Engine, settings: Settings, what: str
+) -> None:
+    """Also where no episode waits: once a night has passed since something became too old."""
+    retention = RetentionSettings(**{what: 7})
+    settings = settings.model_copy(update={"retention": retention})
+    for name in ("p", "q"):
+        teach(store, [outcome(name, received=NIGHT - 8 * DAY, project=name)], now=NIGHT - 8 * DAY)
+    assert not is_due(store, settings, NIGHT - 60)
+    assert is_due(store, settings, NIGHT + 60)
+    assert is_due(store, settings, NIGHT + 5 * HOUR)
+    assert not is_due(store, load_settings(home=settings.home), NIGHT + 60)
+    remove_all_old(store, retention, settings.rules, now=NIGHT + 5 * HOUR)
+    for later in (NIGHT + 6 * HOUR, NIGHT + 2 * DAY):
+        assert not is_due(store, settings, later), "the newest outcome is kept: no reason"
+    with writing(store) as connection:
+        until = what.replace("days", "until")
+        connection.execute(update(projects).values({until: NIGHT - 9 * DAY}))
+    assert is_due(store, settings, NIGHT + 60), "what it would have removed is there"
 
 
 def test_a_run_that_died_halfway_is_caught_up(store: Engine, settings: Settings) -> None:

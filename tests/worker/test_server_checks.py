@@ -2,19 +2,17 @@
 
 import contextlib
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 import redis
-from psycopg import conninfo, sql
+from psycopg import sql
 from sqlalchemy.engine import make_url
 
 from tests.worker.working import process, until
@@ -247,55 +245,3 @@ def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
         "trackrecord: PostgreSQL needs a driver that is not installed (psycopg): "
         "pip install 'trackrecord[worker,postgres]'\n"
     )
-
-
-@contextlib.contextmanager
-def pgbouncer(postgres_url: str, mode: str) -> Iterator[str]:
-    """A pooler before the test's database, and the URL that leads through it."""
-    binary = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-    if binary is None:
-        pytest.skip("pgbouncer is not installed")
-    server = conninfo.conninfo_to_dict(postgres_url.replace("+psycopg", ""))
-    port = _free_port()
-    with tempfile.TemporaryDirectory(prefix="tr-pgb-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        (folder / "users").write_text(f'"{server["user"]}" ""\n')
-        (folder / "pgbouncer.ini").write_text(
-            f"[databases]\n* = host={server['host']} user={server['user']}\n"
-            f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-            f"auth_type = any\nauth_file = {folder}/users\npool_mode = {mode}\n"
-        )
-        command = [binary, "-q", str(folder / "pgbouncer.ini")]
-        # It refuses to run as root; PostgreSQL's own user may open PostgreSQL's socket.
-        owner = Path(server["host"]).stat().st_uid
-        pooler = subprocess.Popen(command, user=owner if os.geteuid() == 0 else None)
-        try:
-            deadline = time.monotonic() + 30
-            while not _listens(port):
-                assert time.monotonic() < deadline
-                assert pooler.poll() is None
-                time.sleep(0.05)
-            yield f"postgresql://127.0.0.1:{port}/{server['dbname']}"
-        finally:
-            pooler.terminate()
-            pooler.wait(30)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as trial:
-        return trial.connect_ex(("127.0.0.1", port)) == 0
-
-
-def test_a_pooler_that_swaps_sessions(postgres_url: str, home: Path) -> None:
-    """Settings of a session, and prepared statements, would get lost between transactions."""
-    with pgbouncer(postgres_url, "transaction") as url:
-        said = refusal(check_database, load_settings(home=home, database_url=url))
-    assert "pgbouncer" in said
-    assert "TRACKRECORD_DATABASE_URL" in said
-
-
-def test_a_pooler_that_keeps_sessions(postgres_url: str, home: Path) -> None:
-    """It is as good as PostgreSQL itself."""
-    with pgbouncer(postgres_url, "session") as url:
-        check_database(load_settings(home=home, database_url=url))

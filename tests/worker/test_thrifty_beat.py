@@ -7,15 +7,15 @@ import time
 import pytest
 
 from tests.worker.working import until
-from trackrecord_worker.schedule import DRAIN_TASK
 from trackrecord_worker.up.daemon import beat_command
+from trackrecord_worker.wake_ups import DRAIN
 
 
 @pytest.mark.parametrize("other", [0, 60])
 def test_beat_sends_no_wake_up_while_one_of_its_kind_is_waiting(client, settings, other):
     """It sends the next one as soon as somebody has taken it; other tasks do not hold it up."""
     queues = f"{settings.redis_prefix}:celery:trackrecord."
-    queue = f"{settings.redis_prefix}:celery:{DRAIN_TASK}"
+    queue = f"{settings.redis_prefix}:celery:{DRAIN}"
     for _ in range(other):
         client.lpush(f"{queues}refresh", "a wake-up that nobody takes")
     beat = subprocess.Popen(beat_command(settings), env={**os.environ, **settings.as_environment()})

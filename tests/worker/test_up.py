@@ -27,6 +27,7 @@ from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
 from trackrecord.redis.consumers import consumers_of_host
 from trackrecord.settings.settings import Settings, load_settings
+from trackrecord_worker.up.cost import running_cost
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 from trackrecord_worker.up.server_binary import find_server
 
@@ -188,8 +189,8 @@ OWN_LINE = re.compile(
 
 
 def test_what_up_says_in_a_pipe_is_its_own_lines_and_those_of_the_log(up: type[Up]) -> None:
-    """Celery neither warns root nor says goodbye in between."""
-    running = up(TRACKRECORD_LOG_LEVEL="debug")
+    """Celery, which a number of processes asks for, neither warns root nor says goodbye."""
+    running = up(TRACKRECORD_LOG_LEVEL="debug", TRACKRECORD_WORKER_CONCURRENCY="1")
     running.until_up()
     running.url()
     running.process.terminate()
@@ -225,7 +226,7 @@ def test_a_worker_that_cannot_run_ends_up(up: type[Up], tmp_path: Path) -> None:
     (broken / "__init__.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'packaging'\", name='packaging')"
     )
-    running = up(PYTHONPATH=str(tmp_path))
+    running = up(PYTHONPATH=str(tmp_path), TRACKRECORD_WORKER_CONCURRENCY="1")
     said = running.refusal()
     cause = " cannot run, it ended 4 times: ModuleNotFoundError: No module named 'packaging'"
     # Beat imports the package, too.
@@ -264,7 +265,7 @@ def test_a_trace_is_learnt(lasting: Lasting) -> None:
 
 
 def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) -> None:
-    """Redis at once, worker, beat and HTTP server soon; the next `up` waits and takes over.
+    """Redis at once, worker and HTTP server soon; the next `up` waits and takes over.
 
     It gets the address of the HTTP server, too. When nobody takes over, nothing is left behind
     either.
@@ -273,7 +274,7 @@ def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) ->
     first.until_up()
     url = first.url()
     family = first.family()
-    assert len(family) >= 6  # Redis, beat, the HTTP server, the worker and its two processes
+    assert len(family) >= 3  # Redis, the HTTP server and the worker
     with agent_client(settings) as client:
         publish(client, settings, body(1))
     first.process.kill()
@@ -288,10 +289,22 @@ def test_killed_with_9_its_children_end_too(up: type[Up], settings: Settings) ->
     answer = httpx.get(f"{url}/health", timeout=PATIENCE_S)
     assert answer.json() == {"status": "ok"}
     family = second.family()
-    assert len(family) >= 6
+    assert len(family) >= 3
     second.process.kill()
     second.process.wait()
     until(lambda: alive(family) == [], 60)
+
+
+def test_it_says_what_it_costs(lasting: Lasting) -> None:
+    """Four processes once the catching up of a night is over; nobody's without an `up`."""
+    home = lasting.settings.home
+
+    def are_four() -> bool:
+        cost = running_cost(home)
+        return cost is not None and cost.processes == 4 and cost.memory_bytes < 200_000_000
+
+    until(are_four, PATIENCE_S)
+    assert running_cost(home.parent) is None
 
 
 def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:

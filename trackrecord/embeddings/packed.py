@@ -1,15 +1,14 @@
 """Packed vectors: embeddings small enough for Redis, compared without a library for numbers.
 
 A number takes one byte, with 128 for zero. What is lost is far below what tells two texts apart,
-and the bytes are multiplied as they are. The signs of the numbers, one bit each, find the few
-vectors that are worth comparing number by number.
+and the bytes are multiplied bit by bit, all of them at once. The signs of the numbers, one bit
+each, find the few vectors that are worth comparing number by number.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import mul
 from typing import Any, Final
 
 import msgspec
@@ -19,11 +18,10 @@ _ZERO: Final = 128
 _BYTE: Final = 8
 # So many of the nearest by their signs are compared number by number.
 _MOST_COMPARED: Final = 16
-# What reads as a number of base 2.
+# What reads as a number of base 2: the sign of each byte, and each of its bits.
 _SIGN_OF_BYTE: Final = bytes(ord("1" if byte > _ZERO else "0") for byte in range(256))
-
-_sum_of_products: Callable[[Sequence[int], Sequence[int]], int] = getattr(
-    math, "sumprod", lambda one, other: sum(map(mul, one, other))
+_BIT_OF_BYTE: Final = tuple(
+    bytes(ord("1" if byte >> bit & 1 else "0") for byte in range(256)) for bit in range(_BYTE)
 )
 
 
@@ -48,35 +46,45 @@ class _Measured:
     """A packed vector, prepared for comparisons.
 
     Attributes:
-        packed: the vector.
+        bits: for each bit of a byte, from the lowest on, that bit of all bytes, as one number.
         total: the sum of its bytes.
+        dimensions: how many there are.
         length: its length.
     """
 
-    packed: bytes
+    bits: tuple[int, ...]
     total: int
+    dimensions: int
     length: float
 
     @classmethod
     def of(cls, packed: bytes) -> "_Measured":
-        total = sum(packed)
-        return cls(packed, total, math.sqrt(_dot(packed, total, packed, total)))
+        bits = tuple([int(packed.translate(bit) or b"0", 2) for bit in _BIT_OF_BYTE])
+        found = cls(bits, sum(packed), len(packed), 0.0)
+        return replace(found, length=math.sqrt(found.dot(found)))
 
     def cosine(self, other: "_Measured") -> float:
         lengths = self.length * other.length
-        dot = _dot(self.packed, self.total, other.packed, other.total)
-        return dot / lengths if lengths else 0.0
+        return self.dot(other) / lengths if lengths else 0.0
+
+    def dot(self, other: "_Measured") -> int:
+        """Return Σ (a - 128)·(b - 128), multiplied out, so that the bytes need no conversion.
+
+        A product is the sum of those of single bits, which are counted for all bytes at once.
+        """
+        product = sum(
+            [
+                (one & another).bit_count() << (place + other_place)
+                for place, one in enumerate(self.bits)
+                for other_place, another in enumerate(other.bits)
+            ]
+        )
+        return product - _ZERO * (self.total + other.total) + self.dimensions * _ZERO * _ZERO
 
 
 def cosine(one: bytes, other: bytes) -> float:
     """Return the cosine of two packed vectors of the same length; 0 without a direction."""
     return _Measured.of(one).cosine(_Measured.of(other))
-
-
-def _dot(one: bytes, total: int, other: bytes, other_total: int) -> int:
-    """Return Σ (a - 128)·(b - 128), multiplied out, so that the bytes need no conversion."""
-    product = _sum_of_products(one, other)
-    return product - _ZERO * (total + other_total) + len(one) * _ZERO * _ZERO
 
 
 class PackedVectors(msgspec.Struct, frozen=True, kw_only=True, array_like=True, dict=True):

@@ -49,43 +49,47 @@ class RetryTexts:
         """
         written = 0
         try:
-            changed: Any = self._client.sscan_iter(self._keys.changed_tasks, count=_TASKS_AT_ONCE)
-            while some := list(islice(changed, _TASKS_AT_ONCE)):
-                written += self._write(some)
+            for shard in self._keys.shards:
+                changed: Any = self._client.sscan_iter(shard.changed_tasks, count=_TASKS_AT_ONCE)
+                while some := list(islice(changed, _TASKS_AT_ONCE)):
+                    written += self._write(shard, some)
         except (redis.RedisError, OSError) as error:
             raise unavailable(error) from error
         return written
 
-    def _write(self, members: list[bytes]) -> int:
+    def _write(self, shard: Keys, members: list[bytes]) -> int:
         named = [member.decode().partition(":") for member in members]
         with self._client.pipeline(transaction=False) as pipe:
             for digest, _, project in named:
-                pipe.hgetall(self._keys.task_in_flight(digest, project))
+                pipe.hgetall(shard.task_in_flight(digest, project))
             answers: list[Any] = pipe.execute()
         with self._client.pipeline(transaction=False) as pipe:
             for member, (digest, _, project), fields in zip(members, named, answers, strict=True):
                 if _TASK in fields:
-                    key = self._keys.task_in_flight(digest, project)
-                    self._queue(pipe, key, project, member, fields)
+                    self._queue(pipe, shard, digest, project, member, fields)
                 else:  # it is over, or it was recorded by a version that did not keep its id
-                    pipe.srem(self._keys.changed_tasks, member)
+                    pipe.srem(shard.changed_tasks, member)
             pipe.execute()
         return len(members)
 
     def _queue(
         self,
         pipe: Any,  # noqa: ANN401 - redis-py types its pipelines as clients of either kind
-        key: str,
+        shard: Keys,
+        digest: str,
         project: str,
         member: bytes,
         fields: TaskFields,
     ) -> None:
         task = task_of(fields)
-        text = self._keys.retry(task.task_id, project)
+        names = (
+            shard.task_in_flight(digest, project),
+            shard.retry(task.task_id, project),
+            shard.changed_tasks,
+        )
         record = retry_record(task, self._rules)
         values = [part for pair in record.items() for part in pair]
-        changed = self._keys.changed_tasks
-        pipe.eval(WRITE_TEXT, 3, key, text, changed, member, fields[_VERSION], *values)
+        pipe.eval(WRITE_TEXT, len(names), *names, member, fields[_VERSION], *values)
 
 
 def retry_record(task: TaskInFlight, rules: ErrorRules) -> dict[str, bytes | str]:

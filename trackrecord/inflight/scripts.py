@@ -43,7 +43,7 @@ local function forget(old)
   redis.call('DEL', head .. old .. tail)
   redis.call('ZREM', index, old)
   redis.call('HDEL', sizes, old)
-  return redis.call('HINCRBY', sizes, 'total', -size)
+  return redis.call('HINCRBY', sizes, 'total', 0 - size)
 end
 
 local function news()

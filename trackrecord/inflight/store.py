@@ -66,7 +66,7 @@ class InFlightStore:
 
     def __init__(self, client: redis.Redis, keys: Keys, project: str, rules: ErrorRules) -> None:
         self._client = client
-        self._keys = keys
+        self._keys = keys.of(project)
         self._project = project
         self._rules = rules
 
@@ -248,6 +248,7 @@ def common_arguments(
     keys: Keys, project: str, digest: str, rules: ErrorRules
 ) -> tuple[str | float, ...]:
     """Return the keys of a script, and its first arguments."""
+    keys = keys.of(project)
     task = keys.task_in_flight(digest, project)
     # A script that forgets another task makes that task's key.
     tail = f":{project}"

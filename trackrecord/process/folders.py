@@ -42,11 +42,14 @@ def make_private_folder(folder: Path) -> None:
 def free_share(folder: Path) -> tuple[int, int]:
     """Return the bytes that are free on a folder's disk, and how many count as little there.
 
+    Where nothing may be written, none is free.
+
     Raises:
         OSError: the disk cannot be asked.
     """
     disk = shutil.disk_usage(folder)
-    return disk.free, min(_LITTLE_ROOM, disk.total // 16)
+    free = disk.free if os.access(folder, os.W_OK) else 0
+    return free, min(_LITTLE_ROOM, disk.total // 16)
 
 
 def open_private(path: Path) -> TextIO:

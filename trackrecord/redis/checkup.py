@@ -11,11 +11,15 @@ from trackrecord.settings.agent_settings import AgentSettings
 from trackrecord.settings.server_urls import without_password
 
 from .client import agent_client, client_without_credentials
+from .keys import Keys
 from .problems import explain_redis_error
 from .rights import refusals
 from .roles import AGENT, dangerous_samples
+from .shards import all_shards, server_of, servers_of
 from .versions import VULNERABILITY, ServerVersion, version_of_info
 
+# Since then whoever wrote to a stream has probably been started anew.
+_LATELY_S = 86_400.0
 _SHIPPED = "deploy/redis/users.acl has one for each role; see docs/running.md"
 
 
@@ -29,6 +33,7 @@ class RedisCheckup(NamedTuple):
         version: the server's version; None where it does not say.
         needs_password: whether it refuses a client without a password; None if unknown.
         advice: what to do, one line each; empty if all is well.
+        differs: whether others divide their keys into another number of shards.
     """
 
     address: str
@@ -37,17 +42,23 @@ class RedisCheckup(NamedTuple):
     version: ServerVersion | None = None
     needs_password: bool | None = None
     advice: tuple[str, ...] = ()
+    differs: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return remarks that need no action at once."""
-        if self.version is None or not self.version.is_vulnerable:
-            return ()
-        line = (
-            f"{self.version} has known vulnerabilities ({VULNERABILITY}), unless its distribution "
-            "mended them: whoever gets in can use them; install a newer one"
-        )
-        return (line,)
+        lines = []
+        if self.version is not None and self.version.is_vulnerable:
+            lines.append(
+                f"{self.version} has known vulnerabilities ({VULNERABILITY}), unless its "
+                "distribution mended them: whoever gets in can use them; install a newer one"
+            )
+        if self.differs:
+            lines.append(
+                "Redis has streams of another number of shards than the setting stream_shards "
+                "says here: agents that are to read what workers learnt must have the same number"
+            )
+        return tuple(lines)
 
 
 def check_up_redis(settings: AgentSettings) -> RedisCheckup:
@@ -63,6 +74,7 @@ def check_up_redis(settings: AgentSettings) -> RedisCheckup:
                 user=user,
                 version=_version(client),
                 needs_password=needs_password,
+                differs=_shards_differ(client, settings.keys),
                 advice=(
                     *_openness(settings, needs_password=needs_password),
                     *_rights(client, settings, user or "in use"),
@@ -71,6 +83,33 @@ def check_up_redis(settings: AgentSettings) -> RedisCheckup:
     except (redis.RedisError, OSError) as error:
         explained = explain_redis_error(error, settings)
         return found._replace(advice=(str(explained or f"Redis refuses: {error}"),))
+
+
+def _shards_differ(client: redis.Redis, keys: Keys) -> bool:
+    """Return whether others write to other streams than those that workers make for these keys."""
+    try:
+        found = [shard for shard in keys.shards if client.exists(shard.outcomes)]
+        strays = all_shards(client, keys)[len(keys.shards) :]
+        return (
+            any(_is_in_use(client, shard.outcomes) for shard in strays)
+            or 0 < len(found) < len(keys.shards)
+        )  # fmt: skip
+    except redis.ResponseError:  # this user may not look; its rights are spoken of
+        return False
+
+
+def _is_in_use(client: redis.Redis, stream: str) -> bool:
+    """Return whether workers wait for a stream's first entry, or its last one is not long ago.
+
+    A stream that was emptied stays in Redis.
+    """
+    server = server_of(client, stream)
+    if not server.exists(stream):
+        return False
+    about: Any = server.xinfo_stream(stream)
+    now_s: Any = server.time()
+    written_ms = int(about["last-generated-id"].partition(b"-")[0])
+    return not written_ms or bool(now_s[0] - written_ms / 1000 < _LATELY_S)
 
 
 def _needs_password(settings: AgentSettings) -> bool:
@@ -106,7 +145,7 @@ def _only_the_owner_opens(url: str) -> bool:
 
 def _user(client: redis.Redis) -> str | None:
     try:
-        answer: Any = client.acl_whoami()
+        answer: Any = servers_of(client)[0].acl_whoami()
     except redis.ResponseError:
         return None
     return answer.decode(errors="replace") if isinstance(answer, bytes) else str(answer)
@@ -114,7 +153,7 @@ def _user(client: redis.Redis) -> str | None:
 
 def _version(client: redis.Redis) -> ServerVersion | None:
     try:
-        info: Any = client.info("server")
+        info: Any = servers_of(client)[0].info("server")
     except redis.ResponseError:
         return None
     return version_of_info(info)
@@ -122,7 +161,8 @@ def _version(client: redis.Redis) -> ServerVersion | None:
 
 def _rights(client: redis.Redis, settings: AgentSettings, user: str) -> list[str]:
     prefix, advice = settings.redis_prefix, []
-    refused = refusals(client, AGENT.samples(prefix))
+    in_shard = settings.keys.shards[0].prefix
+    refused = refusals(client, AGENT.samples(in_shard))
     lacking = {
         name: error
         for name, error in refused.items()
@@ -138,7 +178,7 @@ def _rights(client: redis.Redis, settings: AgentSettings, user: str) -> list[str
     elif refused:
         name, reason = next(iter(refused.items()))
         advice.append(f"Redis refuses {name.upper()}: {reason}")
-    dangerous = dangerous_samples(prefix)
+    dangerous = dangerous_samples(in_shard)
     allowed = sorted(dangerous.keys() - refusals(client, dangerous).keys())
     if allowed:
         names = ", ".join(name.upper().replace("|", " ") for name in allowed)

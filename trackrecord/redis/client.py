@@ -7,7 +7,7 @@ module that is half imported when the process forks stays so in the child.
 import secrets  # noqa: F401 - for the names of connection pools
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import redis
 from redis.backoff import ExponentialBackoff, NoBackoff
@@ -15,7 +15,9 @@ from redis.retry import Retry
 
 from trackrecord.process.forking import not_while_forking
 from trackrecord.settings.agent_settings import AgentSettings
-from trackrecord.settings.server_urls import without_credentials
+from trackrecord.settings.server_urls import ServerGroup, server_group, without_credentials
+
+from .passwords import DEFAULT_USER, password_file
 
 _WORKER_CONNECT_TIMEOUT_S = 5.0
 # Far above any blocking read of ours; below it, a server that hangs would hang the worker.
@@ -23,10 +25,6 @@ _WORKER_TIMEOUT_S = 30.0
 _WORKER_RETRIES = 3
 
 _UNIX: Final = "unix:"
-
-DEFAULT_USER: Final = "default"
-ADMIN_USER: Final = "admin"
-_PASSWORD_FILES: Final = {DEFAULT_USER: "password", ADMIN_USER: "admin-password"}
 
 
 def _identity() -> dict[str, Any]:
@@ -40,11 +38,6 @@ def _identity() -> dict[str, Any]:
 
 
 _IDENTITY: Final = _identity()
-
-
-def password_file(folder: Path, user: str) -> Path:
-    """Return the file with the password of a user of the embedded server in this folder."""
-    return folder / _PASSWORD_FILES[user]
 
 
 class EmbeddedCredentials(redis.CredentialProvider):
@@ -75,9 +68,8 @@ def agent_client(settings: AgentSettings) -> redis.Redis:
     It tries once: redis-py's own default would try four times with seconds in between.
     Connections are made on first use, so that this never fails for a server that is away.
     """
-    return redis.Redis.from_url(
-        _reachable(settings.effective_redis_url),
-        **_IDENTITY,
+    return _client(
+        settings.effective_redis_url,
         **_credentials(settings, DEFAULT_USER),
         socket_connect_timeout=settings.redis_connect_timeout_s,
         socket_timeout=settings.redis_timeout_s,
@@ -95,9 +87,8 @@ def worker_client(settings: AgentSettings, *, user: str = DEFAULT_USER) -> redis
         settings: where the server is.
         user: the user of an embedded server; for another server the setting names it.
     """
-    return redis.Redis.from_url(
-        _reachable(settings.effective_redis_url),
-        **_IDENTITY,
+    return _client(
+        settings.effective_redis_url,
         **_credentials(settings, user),
         socket_connect_timeout=_WORKER_CONNECT_TIMEOUT_S,
         socket_timeout=_WORKER_TIMEOUT_S,
@@ -109,13 +100,57 @@ def worker_client(settings: AgentSettings, *, user: str = DEFAULT_USER) -> redis
 
 def client_without_credentials(settings: AgentSettings) -> redis.Redis:
     """Return a client as a stranger has it, to find out whether Redis lets one in."""
-    return redis.Redis.from_url(
-        _reachable(without_credentials(settings.effective_redis_url)),
-        **_IDENTITY,
+    return _client(
+        without_credentials(settings.effective_redis_url),
         socket_connect_timeout=settings.redis_connect_timeout_s,
         socket_timeout=settings.redis_timeout_s,
         retry=Retry(NoBackoff(), 0),
     )
+
+
+def _client(url: str, **options: Any) -> redis.Redis:  # noqa: ANN401 - redis-py's own
+    """Return a client of the server, the cluster, or the Sentinels' master that a URL names."""
+    group = server_group(url)
+    if group is None:
+        return redis.Redis.from_url(_reachable(url), **_IDENTITY, **options)
+    _reachable(url)
+    with not_while_forking():
+        if group.service:
+            return _master(group, options)
+        from .cluster import LazyCluster
+
+    # Both have the commands that we use; redis-py gives them no common type.
+    cluster = LazyCluster(group.addresses, group.url, **_IDENTITY, **{"protocol": 2} | options)
+    return cast("redis.Redis", cluster)
+
+
+def _master(group: ServerGroup, options: dict[str, Any]) -> redis.Redis:
+    """Return a client that asks Sentinels where the master is whenever it connects."""
+    from redis.connection import SSLConnection, parse_url
+    from redis.sentinel import Sentinel
+
+    from_url: Any = parse_url(group.url)  # type: ignore[no-untyped-call] # redis-py has no type for it
+    both = {
+        name: value
+        for name, value in {**options, **from_url}.items()
+        if name.startswith(("socket_", "ssl_"))
+    }
+    is_encrypted = from_url.pop("connection_class", None) is SSLConnection
+    sentinels: Any = Sentinel(  # type: ignore[no-untyped-call] # as above
+        group.addresses,
+        sentinel_kwargs={
+            **both,
+            **group.sentinels_user,
+            "ssl": is_encrypted,
+            "retry": options["retry"],
+        },
+    )
+    place = ("host", "port")
+    own = {name: value for name, value in from_url.items() if name not in place}
+    master: redis.Redis = sentinels.master_for(
+        group.service, ssl=is_encrypted, **{**_IDENTITY, **options, **own}
+    )
+    return master
 
 
 def _credentials(settings: AgentSettings, user: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from .keys import CONSUMER_GROUP, Keys
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,34 @@ def consumers_of(answer: Any) -> list[Consumer]:  # noqa: ANN401 - whatever Redi
     ]
 
 
+def last_asked(known: dict[str, Any], answer: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
+    """Return the answers about each consumer in which it asked last, by its name."""
+    newest = dict(known)
+    for each in answer:
+        before = newest.get(each["name"])
+        if before is None or int(each["idle"]) < int(before["idle"]):
+            newest[each["name"]] = each
+    return newest
+
+
 def consumers_of_host(client: redis.Redis, keys: Keys) -> list[Consumer]:
     """Return the consumers of this host that have ever asked for outcomes.
+
+    Every worker reads every shard, so the last one that was asked tells of it.
 
     Raises:
         redis.RedisError: Redis does not respond.
     """
-    try:
-        found: Any = client.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
-    except redis.exceptions.NoPermissionError:
-        raise
-    except redis.ResponseError:  # no stream or no group: no worker has ever been there
-        return []
-    return [each for each in consumers_of(found) if each.pid]
+    asked: dict[str, Any] = {}
+    for shard in keys.shards:
+        try:
+            found: Any = client.xinfo_consumers(shard.outcomes, CONSUMER_GROUP)
+        except redis.exceptions.NoPermissionError:
+            raise
+        except redis.ResponseError:  # no stream or no group: no worker has ever been there
+            continue
+        asked = last_asked(asked, found)
+    return [each for each in consumers_of(asked.values()) if each.pid]
 
 
 def _pid_on_host(name: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import redis
 
 from .fleet_counts import LETTERS_DROPPED, RefusedAs, refused_count
-from .keys import CONSUMER_GROUP, Keys
+from .keys import CONSUMER_GROUP, Keys, split_mark
 
 MOST_LETTERS: Final = 10_000
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -28,7 +28,8 @@ CUT: Final = b"cut_from_bytes"
 ADDED: Final = (REASON, ENTRY_ID, CUT)
 
 # One step: an entry is in the stream or among the letters, never in both or neither. It leaves the
-# stream first: once a script has written, a Redis whose memory is full refuses it nothing.
+# stream first, for once a script has written, a Redis whose memory is full refuses it nothing; one
+# that is not there any more was set aside before, or forgotten.
 # What others add or delete is found by the number of letters, and then all of them are weighed.
 _SET_ASIDE = """
 local dead, size, counters, outcomes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -50,11 +51,12 @@ if tonumber(known or '-1') ~= count then
     start = '(' .. page[#page][1]
   end
 end
+local is_new = true
 if ARGV[1] ~= '' then
   redis.call('XACK', outcomes, ARGV[2], ARGV[1])
-  redis.call('XDEL', outcomes, ARGV[1])
+  is_new = redis.call('XDEL', outcomes, ARGV[1]) == 1
 end
-if #ARGV > 6 then
+if #ARGV > 6 and is_new then
   redis.call('XADD', dead, '*', unpack(ARGV, 7))
   count = count + 1
   for i = 7, #ARGV do bytes = bytes + #ARGV[i] end
@@ -104,27 +106,28 @@ def set_aside(
 
     Args:
         client: a Redis client.
-        keys: the names of the keys.
+        keys: of the entry's shard.
         letter: made by `letter_of`, with the id of its entry.
         counted_as: the kind of the reason.
 
     Raises:
         redis.RedisError: Redis refuses; the entry stays where it was.
     """
-    return _run(client, keys, letter.get(ENTRY_ID, b""), refused_count(counted_as), letter)
+    own_id, _ = split_mark(letter.get(ENTRY_ID, b"").decode())
+    return _run(client, keys, own_id, refused_count(counted_as), letter)
 
 
 def drop_excess(client: redis.Redis, keys: Keys) -> int:
-    """Drop the oldest dead letters beyond the bounds; return how many.
+    """Drop the oldest dead letters of a shard beyond the bounds; return how many.
 
     Raises:
         redis.RedisError: Redis cannot be reached.
     """
-    return _run(client, keys, b"", "", {})
+    return _run(client, keys, "", "", {})
 
 
 def _run(
-    client: redis.Redis, keys: Keys, entry_id: bytes, counter: str, letter: Mapping[bytes, bytes]
+    client: redis.Redis, keys: Keys, entry_id: str, counter: str, letter: Mapping[bytes, bytes]
 ) -> int:
     arguments: list[Any] = [
         entry_id, CONSUMER_GROUP, counter, LETTERS_DROPPED, MOST_LETTERS, MOST_BYTES,

@@ -20,7 +20,7 @@ Ending = Literal["finished", "failed"]
 RESULTS: Final = (
     "recorded", "amended", "duplicates",
     *(kind.counted_as for kind in KINDS.values() if kind.counted_as is not None),
-    "forgotten",
+    "forgotten", "too_old",
 )  # fmt: skip
 # Dead letters that were dropped to make room for newer ones.
 LETTERS_DROPPED: Final = "letters:dropped"
@@ -120,9 +120,12 @@ def all_fields() -> list[str]:
     return list(_fields())
 
 
-def counts_of(values: list[bytes | None]) -> FleetCounts:
-    """Return the counts from the values of all fields; missing ones are 0."""
-    found = {name: int(value or 0) for name, value in zip(_fields(), values, strict=True)}
+def counts_of(shards: list[list[bytes | None]]) -> FleetCounts:
+    """Return the counts from the values of all fields in each shard; missing ones are 0."""
+    found = {
+        name: sum(int(value or 0) for value in values)
+        for name, *values in zip(_fields(), *shards, strict=True)
+    }
     buckets = [found[_bucket(number)] for number in range(len(BATCH_BOUNDS_S) + 1)]
     return FleetCounts(
         entries={name: found[_result(name)] for name in RESULTS},

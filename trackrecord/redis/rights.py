@@ -6,6 +6,7 @@ from typing import Any
 import redis
 
 from .roles import Command
+from .shards import servers_of
 
 
 def refusals(
@@ -14,7 +15,7 @@ def refusals(
     """Return how Redis refuses each command that it does not accept from this user.
 
     The commands are queued in a transaction that is discarded, so that none is carried out. Without
-    a server that queues them, none is sent.
+    a server that queues them, none is sent. Of a cluster each master is asked.
 
     Args:
         client: a client of the user in question.
@@ -23,8 +24,17 @@ def refusals(
     Raises:
         redis.RedisError: the server cannot be reached, or does not queue commands.
     """
+    refused: dict[str, redis.ResponseError] = {}
+    for server in servers_of(client):
+        refused |= _refusals_of(server, commands)
+    return refused
+
+
+def _refusals_of(
+    server: redis.Redis, commands: Mapping[str, Command]
+) -> dict[str, redis.ResponseError]:
     refused = {}
-    with client.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
+    with server.client() as single:  # type: ignore[no-untyped-call] # redis-py has no type for it
         connection: Any = single.connection
         _require_answer(connection, "MULTI", b"OK")
         try:
@@ -33,6 +43,8 @@ def refusals(
                 connection.send_command(*command, check_health=False)
                 try:
                     answer = connection.read_response()
+                except redis.exceptions.MovedError:
+                    pass  # the user may send it; another node has the key
                 except redis.ResponseError as error:
                     refused[name] = error
                 else:

@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 Command = tuple[str, ...]
 
-# What a client sends to open a connection, to learn who it is, and around a transaction. Celery's
-# transport watches keys when it brings back a wake-up that a killed worker had taken.
+# What a client sends to open a connection, to learn who it is, and around a transaction; a
+# cluster's client asks where keys are, and an agent may wait for replicas. Celery's transport
+# watches keys when it brings back a wake-up that a killed worker had taken.
 _CONNECT: Final = (
     "ping", "hello", "auth", "select", "client|setname", "acl|whoami",
-    "multi", "exec", "discard", "watch", "unwatch",
+    "multi", "exec", "discard", "watch", "unwatch", "cluster|slots", "command", "wait",
 )  # fmt: skip
 
 _STREAM: Final = "{prefix}:outcomes"
@@ -154,8 +155,11 @@ def _role(keys: tuple[str, ...], *groups: dict[str, Command]) -> Role:
     return Role((*_CONNECT, *names), keys)
 
 
+# What agents write to, of one shard; no wider pattern, which a project's name could fit.
+_OF_SHARD: Final = ("outcomes", "in-flight:*", "task-vectors:*")
+_SHARDS: Final = ("{prefix}", "{prefix}:{{[0-9]}}", "{prefix}:{{[0-9][0-9]}}")
 AGENT: Final = _role(
-    ("~{prefix}:outcomes", "~{prefix}:in-flight:*", "~{prefix}:task-vectors:*", "%R~{prefix}:*"),
+    (*(f"~{shard}:{key}" for shard in _SHARDS for key in _OF_SHARD), "%R~{prefix}:*"),
     _READING,
     _REPORTING,
 )

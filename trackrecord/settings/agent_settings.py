@@ -21,10 +21,10 @@ from trackrecord.learning.memories.rules import MemoryRules
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS, checked_project
 from trackrecord.process.forking import not_while_forking
 from trackrecord.prompt.question.rules import ContextRules
-from trackrecord.redis.keys import Keys
+from trackrecord.redis.keys import MOST_SHARDS, Keys, keys_below
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
-from .server_urls import checked_redis_url
+from .server_urls import checked_redis_url, is_cluster_url
 from .setting_sources import KnownSettings, merged, read_sources
 from .setting_values import SettingCheck, annotations_of, is_known, read_values
 
@@ -77,8 +77,10 @@ class AgentSettings:
     redis_url: Annotated[
         str | None,
         Meta(
-            description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`. If "
-            "unset, the embedded Redis in `home` is used."
+            description="URL of the Redis server, `redis://…`, `rediss://…` or `unix://…`; of the "
+            "nodes of a cluster, `redis+cluster://host:port,host:port`; or of Sentinels, "
+            "`redis+sentinel://host:port,host:port/master`. If unset, the embedded Redis in `home` "
+            "is used."
         ),
         SettingCheck(checked_redis_url),
     ] = field(default=None, repr=False)
@@ -86,6 +88,26 @@ class AgentSettings:
         str,
         Meta(pattern=r"^[A-Za-z0-9_.-]{1,64}\Z", description="Prefix of every key in Redis."),
     ] = "trackrecord"
+    stream_shards: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=MOST_SHARDS,
+            description="Number of shards that the stream and the keys of projects are divided "
+            "into, by project: the same for all agents and workers. More than one is for a Redis "
+            "Cluster.",
+        ),
+    ] = 1
+    redis_replicas: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10,
+            description="How many replicas must have an outcome before it counts as sent; until "
+            "then it stays in the spool. With 0, a master that dies may lose outcomes that it had "
+            "just acknowledged.",
+        ),
+    ] = 0
     redis_connect_timeout_s: Annotated[
         Seconds, Meta(description="How long an agent waits for a connection to Redis.")
     ] = 0.5
@@ -157,7 +179,8 @@ class AgentSettings:
     @property
     def keys(self) -> Keys:
         """The names of the Redis keys."""
-        return Keys(self.redis_prefix)
+        in_cluster = self.redis_url is not None and is_cluster_url(self.redis_url)
+        return keys_below(self.redis_prefix, self.stream_shards, in_cluster=in_cluster)
 
     @property
     def spool_dir(self) -> Path:
@@ -244,6 +267,7 @@ DAEMONS_OWN: Final = frozenset(
         "backoff_max_s",
         "batch_bytes",
         "batch_size",
+        "broker_url",
         "claim_idle_s",
         "consolidation_crontab",
         "database_timeout_s",

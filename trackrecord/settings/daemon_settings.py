@@ -29,7 +29,8 @@ from .capture_rules import CaptureRules
 from .hook_settings import HookSettings
 from .http_settings import HttpSettings
 from .notify_settings import NotifySettings
-from .server_urls import checked_database_url, database_url_of
+from .retention_settings import RetentionSettings
+from .server_urls import checked_database_url, checked_redis_url, database_url_of
 from .setting_values import SettingCheck, read_values
 from .span_settings import SpanSettings
 from .trace_rules import TraceRules
@@ -59,6 +60,15 @@ def _checked_timezone(name: str) -> str:
 class DaemonSettings(AgentSettings):
     """The declaration of every setting; `settings.Settings` is built on it."""
 
+    broker_url: Annotated[
+        str | None,
+        Meta(
+            description="URL of the Redis server of Celery's wake-ups, if it is not that of "
+            "`redis_url`. A Redis Cluster cannot carry them: beside one it must be set. What it "
+            "holds may be lost at any time."
+        ),
+        SettingCheck(checked_redis_url),
+    ] = field(default=None, repr=False)
     database_url: Annotated[
         str | None,
         Meta(
@@ -109,7 +119,9 @@ class DaemonSettings(AgentSettings):
     rankings_max_age_s: Annotated[
         Seconds,
         Meta(
-            description="Age at which cached rankings are computed again even without new outcomes."
+            description="Age at which cached rankings are computed again even without new "
+            "outcomes. The longer a project has had none, the later this is: as long again, and "
+            "six hours, or half of `rankings_ttl_s`, at most."
         ),
     ] = 900.0
     rankings_ttl_s: Annotated[
@@ -126,8 +138,12 @@ class DaemonSettings(AgentSettings):
         ),
     ] = 1000
     worker_concurrency: Annotated[
-        int, Meta(ge=1, le=64, description="Number of processes of one worker.")
-    ] = 2
+        Annotated[int, Meta(ge=1, le=64)] | None,
+        Meta(
+            description="Number of processes of one Celery worker. If unset, a Celery worker has "
+            "two, and `trackrecord up` learns in one process without Celery."
+        ),
+    ] = None
     consolidation_crontab: Annotated[
         str,
         Meta(
@@ -176,6 +192,7 @@ class DaemonSettings(AgentSettings):
     hooks: HookSettings = field(default=HookSettings())
     notify: NotifySettings = field(default=NotifySettings())
     spans: SpanSettings = field(default=SpanSettings())
+    retention: RetentionSettings = field(default=RetentionSettings())
 
     @property
     def rules(self) -> Rules:

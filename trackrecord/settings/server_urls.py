@@ -6,12 +6,18 @@ that is away. No message repeats a URL, which may hold a password.
 
 import os
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlencode, urlsplit
 
 from trackrecord.process.forking import not_while_forking
 
 _SCHEMES: Final = ("redis", "rediss", "unix")
+# Behind the scheme of a single server: several addresses, and what they are of.
+_CLUSTER: Final = "+cluster"
+_SENTINEL: Final = "+sentinel"
+_SENTINELS_PORT: Final = 26_379
+_REDIS_PORT: Final = 6379
+_NO_DATABASE: Final = "a Redis Cluster has no databases: the URL must not name one"
 _MOST_PORT: Final = 65_535
 _MOST_TIMEOUT_S: Final = 86_400
 # Options that a text can express; redis-py takes the names of its Python objects as well, and fails
@@ -37,7 +43,56 @@ _OPTIONS: Final = frozenset(
         "username",
     }
 )
+# How to log in at the Sentinels, which have users of their own.
+_SENTINELS_USER: Final = frozenset({"sentinel_username", "sentinel_password"})
 _ADDRESS: Final = re.compile(r"(?:\[[^][]+\]|[^][:]*)(?::(?P<port>[0-9]{0,9}))?", re.ASCII)
+
+
+class ServerGroup(NamedTuple):
+    """The servers that the URL of a cluster, or of Sentinels, names.
+
+    Attributes:
+        addresses: the host and the port of each.
+        url: that of a single server at the first address, with the user and the options.
+        service: the name of the master that the Sentinels watch; "" for a cluster.
+        sentinels_user: the options by which redis-py logs in at the Sentinels.
+    """
+
+    addresses: tuple[tuple[str, int], ...]
+    url: str
+    service: str
+    sentinels_user: dict[str, str]
+
+
+def server_group(url: str) -> ServerGroup | None:
+    """Return the servers that a checked URL names; None if it names a single one."""
+    scheme, _, rest = url.partition("://")
+    kind = scheme[scheme.find("+") :] if "+" in scheme else ""
+    if kind not in (_CLUSTER, _SENTINEL):
+        return None
+    place, mark, query = rest.partition("?")
+    netloc, _, path = place.partition("/")
+    user, at, hosts = netloc.rpartition("@")
+    port = _REDIS_PORT if kind == _CLUSTER else _SENTINELS_PORT
+    addresses = tuple(_host_and_port(each, port) for each in hosts.split(","))
+    options = parse_qsl(query, keep_blank_values=True)
+    sentinels_user = {
+        name.removeprefix("sentinel_"): value for name, value in options if name in _SENTINELS_USER
+    }
+    if sentinels_user:
+        query = urlencode([pair for pair in options if pair[0] not in _SENTINELS_USER])
+        mark = "?" if query else ""
+    first = hosts.split(",")[0]
+    single = f"{scheme.removesuffix(kind)}://{user}{at}{first}{mark}{query}"
+    service = unquote(path) if kind == _SENTINEL else ""
+    return ServerGroup(addresses, single, service, sentinels_user)
+
+
+def _host_and_port(address: str, default: int) -> tuple[str, int]:
+    found = _ADDRESS.fullmatch(address)
+    host = address.rpartition(":")[0] if found and found["port"] is not None else address
+    port = int(found["port"]) if found and found["port"] else default
+    return host.strip("[]"), port
 
 
 def checked_redis_url(url: str | None) -> str | None:
@@ -48,6 +103,9 @@ def checked_redis_url(url: str | None) -> str | None:
     """
     if url is None:
         return None
+    if (group := server_group(url)) is not None:
+        _check_group(url, group)
+        return url
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -56,7 +114,8 @@ def checked_redis_url(url: str | None) -> str | None:
         raise ValueError(message) from None
     _require(
         parts.scheme in _SCHEMES and url.startswith(f"{parts.scheme}://"),
-        "the URL must begin with redis://, rediss:// or unix://",
+        "the URL must begin with redis://, rediss://, unix://, redis+cluster:// or "
+        "redis+sentinel://",
     )
     _require(url.isprintable() and " " not in url, "the URL must not hold spaces")
     _require(port is None or 1 <= port <= _MOST_PORT, f"the port must lie in 1..{_MOST_PORT}")
@@ -64,6 +123,37 @@ def checked_redis_url(url: str | None) -> str | None:
     if parts.query:
         _check_options(url, parts.query)
     return url
+
+
+def _check_group(url: str, group: ServerGroup) -> None:
+    checked_redis_url(group.url)
+    _require(url.isprintable() and " " not in url, "the URL must not hold spaces")
+    hosts = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
+    _require(
+        all(_ADDRESS.fullmatch(each) for each in hosts.split(","))
+        and all(map(all, group.addresses)),
+        "the URL must name hosts and ports with commas between, as in host:6379,host:6379",
+    )
+    _require(
+        all(1 <= port <= _MOST_PORT for _, port in group.addresses),
+        f"the port must lie in 1..{_MOST_PORT}",
+    )
+    path = url.partition("://")[2].partition("?")[0].partition("/")[2]
+    if is_cluster_url(url):
+        _require(not path, _NO_DATABASE)
+        _require("db" not in parse_qs(urlsplit(group.url).query), _NO_DATABASE)
+        _require(not group.sentinels_user, "a Redis Cluster has no Sentinels to log in at")
+        return
+    _require(
+        bool(path) and "/" not in path,
+        "the path of the URL must be the name of the master that the Sentinels watch, as in "
+        "redis+sentinel://host:26379,host:26379/mymaster; its database is an option, ?db=1",
+    )
+
+
+def is_cluster_url(url: str) -> bool:
+    """Return whether a URL names the nodes of a Redis Cluster."""
+    return url.partition("://")[0] in ("redis+cluster", "rediss+cluster")
 
 
 def _check_place(parts: SplitResult) -> None:

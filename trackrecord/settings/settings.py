@@ -21,7 +21,7 @@ from .setting_sources import CONFIG_VARIABLE
 from .setting_sources import ENV_PREFIX as ENV_PREFIX  # part of this module's vocabulary
 from .setting_values import read_values, unknown
 
-_SECRET = frozenset({"redis_url", "database_url"})
+_SECRET = frozenset({"redis_url", "broker_url", "database_url"})
 
 
 class _Configured(PydanticBaseSettingsSource):

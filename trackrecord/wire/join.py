@@ -41,7 +41,7 @@ _OF_FAILURE: Final = ("failure_mode", "failure_details")
 # What an entry that amends a verdict has, too.
 _OF_ANY: Final = (
     "outcome_id", "project", "task_id", "bead_id", "timestamp", "source", "reporter",
-    "captured_from", "commits", "metadata", "judged_by", "amended_by",
+    "captured_from", "commits", "metadata", "judged_by", "amended_by", "thinned",
 )  # fmt: skip
 _APART: Final = frozenset(
     (*_GROUNDS, *_OF_FAILURE, "criteria", "task_id", "bead_id", "timestamp", "captured_from",
@@ -227,6 +227,11 @@ def _record(
     return joined
 
 
+def digest_of_body(body: bytes) -> bytes:
+    """Return the digest that decides between entries which are alike in all else."""
+    return blake2b(body, digest_size=16).digest()
+
+
 def speaker_of(body: bytes) -> str:
     """Return the speaker of a valid entry, see `Outcome.speaker`."""
     return decode_outcome(body, max_bytes=_ANY_SIZE).speaker
@@ -260,7 +265,10 @@ def _read(entry: OutcomeEntry) -> _Read:
         if name == "success" or bytes(raw) != b"null"
     }
     outcome = decode_outcome(entry.body, max_bytes=_ANY_SIZE)
-    digest = blake2b(entry.body, digest_size=16).digest()
+    if outcome.thinned is None:
+        digest = digest_of_body(entry.body)
+    else:
+        digest = bytes.fromhex(outcome.thinned)
     return _Read(entry, outcome, fields, digest, outcome.speaker)
 
 

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Final, Literal, NamedTuple
 
+import msgspec
+
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.process.forking import not_while_forking
 
 Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error", "hint"]
@@ -35,6 +38,21 @@ KINDS: Final[Mapping[Kind, KindOfReport]] = {
     "error": KindOfReport("error", "errors"),
     "hint": KindOfReport("hint", "hints"),
 }
+
+
+class _Named(msgspec.Struct):
+    project: str = DEFAULT_PROJECT
+
+
+_named_decoder: Final = msgspec.json.Decoder(_Named)
+
+
+def project_in(body: bytes | str) -> str | None:
+    """Return the project that a body of any kind names; None if it cannot be read."""
+    try:
+        return _named_decoder.decode(body).project
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 def decoder_of(kind: Kind) -> Callable[..., object]:

@@ -123,7 +123,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     Attributes are those of the wire format; `success` is None where nobody knows it, `task_id` is
     set whichever name the producer used, and `timestamp` is seconds since the epoch, or None for
     "when it was received". `judged_by` is set by `trackrecord amend` alone, `amended_by` by `join`
-    alone: `decode_reported` refuses both.
+    alone, `thinned` by retention alone: `decode_reported` refuses them.
     """
 
     success: bool | None
@@ -157,6 +157,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     commits: Annotated[tuple[Commit, ...], msgspec.Meta(max_length=MAX_COMMITS)] | None = None
     judged_by: Label | None = None
     amended_by: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    # What its body was known by before retention took the texts out, in hexadecimal.
+    thinned: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")] | None = None
     metadata: msgspec.Raw = ABSENT
 
     def __post_init__(self) -> None:
@@ -332,6 +334,9 @@ def decode_reported(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> Outcome:
     outcome = decode_outcome(body, max_bytes=max_bytes)
     if outcome.judged_by is not None or outcome.amended_by is not None:
         message = "judged_by and amended_by cannot be reported: use `trackrecord amend`"
+        raise InvalidOutcome(message)
+    if outcome.thinned is not None:
+        message = "thinned cannot be reported: only retention takes texts out of an outcome"
         raise InvalidOutcome(message)
     return outcome
 

@@ -4,12 +4,18 @@ Pure: the same outcome, received at the same moment, is always scored alike. The
 once for each outcome, a rebuild once more for all.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import msgspec
 
 from trackrecord.learning.criteria.weights import CriteriaRules
-from trackrecord.learning.outcomes.scoring import Score, ScoringRules, Verdict, score_outcome
+from trackrecord.learning.outcomes.scoring import (
+    Score,
+    ScoringRules,
+    Verdict,
+    graded_duration,
+    score_outcome,
+)
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.learning.strategies.catalogue import Strategy
 from trackrecord.learning.strategies.recogniser import Recogniser
@@ -27,6 +33,7 @@ MAX_INSTRUCTION = 1000
 
 # The same few names come again and again.
 _NAMES_REMEMBERED = 10_000
+_SCORES_REMEMBERED = 1_000
 
 
 class Touch(msgspec.Struct, frozen=True, gc=False):
@@ -128,6 +135,7 @@ class OutcomeScorer:
         self._scoring = scoring
         self._criteria = criteria
         self._recogniser = recogniser
+        self._score = lru_cache(maxsize=_SCORES_REMEMBERED)(partial(score_outcome, scoring))
         self._touch_of = lru_cache(maxsize=_NAMES_REMEMBERED)(self._new_touch)
         self._strategies = {
             each.slug: Touch(each.slug, STRATEGY, each.name_en or each.name_zh)
@@ -180,10 +188,10 @@ class OutcomeScorer:
         """Return the score of an outcome's signals; None if it is unknown how the task ended."""
         if outcome.success is None:
             return None
-        return score_outcome(
-            self._scoring,
+        duration = outcome.duration_ms
+        return self._score(
             success=outcome.success,
-            duration_ms=outcome.duration_ms,
+            duration_ms=None if duration is None else graded_duration(self._scoring, duration),
             error_count=outcome.error_count,
             retry_count=outcome.retry_count,
         )

@@ -6,7 +6,7 @@ argument or a result.
 """
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from zlib import crc32
 
@@ -21,7 +21,7 @@ from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.hints import without_hints
 from trackrecord.learning.text.inert import one_line
 
-from .outcome import Outcome, ToolCall
+from .outcome import ABSENT, Outcome, ToolCall
 
 # Of more calls than this, the first and the last half.
 MAX_STEPS = 400
@@ -32,6 +32,8 @@ _MESSAGES = ("message", "error", "detail")
 _NO_ARGUMENTS = frozenset(map(crc32, (b"", b"{}", b"[]", b"null")))
 _REPRODUCTION = re.compile("repro|复现".encode(), re.IGNORECASE)
 _LONGEST_COMMAND = 16_000
+# Calls with no more are remembered.
+_SHORT_ARGUMENTS = 200
 _LONGEST_ERROR = 64 * 1024
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\Users\\)[^/\\\s:'\"]+(?=[/\\])")
 
@@ -131,12 +133,19 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
             outcome.reported_by,
             tuple(decided_by),
-            passed_ids_of(
-                (call.tool.strip()[:_LONGEST_TOOL], bytes(call.args), bytes(call.result))
-                for call in calls
-                if call.tool and not call.tool.startswith(_SHELL) and call.ok is not False
-            ),
+            _passed_ids(calls),
         )
+    )
+
+
+def _passed_ids(calls: Sequence[ToolCall]) -> tuple[PassedIds, ...]:
+    # Without a result there is nothing to pass on.
+    if all(call.result is ABSENT for call in calls):
+        return ()
+    return passed_ids_of(
+        (call.tool.strip()[:_LONGEST_TOOL], bytes(call.args), bytes(call.result))
+        for call in calls
+        if call.tool and not call.tool.startswith(_SHELL) and call.ok is not False
     )
 
 
@@ -147,14 +156,30 @@ def _step(call: ToolCall, found: Set[int]) -> RunStep:
         said = None if id(call) in found else _error(call)
         if said is not None:
             error, line = _read(said)
-    arguments = crc32(call.args)
-    if arguments in _NO_ARGUMENTS:
-        arguments = 0
+    arguments = bytes(call.args)
     tool = call.tool.strip()[:_LONGEST_TOOL]
-    launcher = launcher_of(tool, bytes(call.args))
     # Of a command line everything is in one argument.
-    shapes = b"" if tool.startswith(_SHELL) or not arguments else noted_arguments(bytes(call.args))
-    return RunStep(tool, error, arguments, call.actor or AGENT, line, launcher, shapes)
+    if tool.startswith(_SHELL):
+        digest, shapes, launcher = _digest(arguments), b"", launcher_of(tool, arguments)
+    else:
+        digest_of = _known_digest if len(arguments) <= _SHORT_ARGUMENTS else _digest_and_shapes
+        (digest, shapes), launcher = digest_of(arguments), ""
+    return RunStep(tool, error, digest, call.actor or AGENT, line, launcher, shapes)
+
+
+def _digest(arguments: bytes) -> int:
+    """Return the digest of a call's arguments, 0 for none."""
+    digest = crc32(arguments)
+    return 0 if digest in _NO_ARGUMENTS else digest
+
+
+def _digest_and_shapes(arguments: bytes) -> tuple[int, bytes]:
+    digest = _digest(arguments)
+    return digest, noted_arguments(arguments) if digest else b""
+
+
+# One file is read, searched and edited, and one order looked up again and again.
+_known_digest = lru_cache(maxsize=2048)(_digest_and_shapes)
 
 
 def launcher_of(tool: str, arguments: bytes) -> str:

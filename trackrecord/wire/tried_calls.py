@@ -26,6 +26,8 @@ from .run_digest import MAX_STEPS, error_lines, launcher_of, repository_of
 _LONGEST_NAME = 256
 _LONGEST_TOOL = 128
 _LONGEST_LINE = 300
+# Arguments of no more bytes are remembered.
+_SHORT_ARGUMENTS = 400
 _NOTHING = b""
 
 
@@ -146,11 +148,7 @@ def _metadata_of(metadata: msgspec.Raw) -> _Metadata:
 def _calls(graph: tuple[ToolCall, ...], *, is_captured: bool) -> Iterator[TriedCall]:
     failing = set[str | None]()
     for call in graph:
-        said = bytes(call.args)
-        found = None
-        # Most calls of agents without a shell have neither.
-        if b'"command"' in said or b'"cmd"' in said or b'ath"' in said or b'"filename"' in said:
-            found = tried_call(call, is_captured=is_captured)
+        found = tried_call(call, is_captured=is_captured)
         # Of other tools, what came of a failure: whether the tool failed again, or worked.
         if found is None and (call.ok is False or call.tool in failing):
             failing.add(call.tool)
@@ -209,18 +207,14 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
         is_captured: whether its checks were read from its command line already.
     """
     said = bytes(call.args)
-    try:
-        arguments = _arguments.decode(said)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+    read = _known_about if len(said) <= _SHORT_ARGUMENTS else _about
+    command, file = read(said)
+    tool = _name(call.tool.strip()[:_LONGEST_TOOL]) if call.tool and (command or file) else ""
+    if not tool:
         return None
-    tool = _name((call.tool or "").strip()[:_LONGEST_TOOL])
-    from trackrecord.learning.text.redaction.redact import redacted_beginning
-
-    command = redacted_beginning(arguments.line, _LONGEST_LINE)
-    file = "" if command else _file(arguments.file)
-    if not tool or not (command or file):
-        return None
-    checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks or ())
+    checks: tuple[TriedCheck, ...] = ()
+    if call.checks:
+        checks = tuple(TriedCheck(c.kind, c.state, c.line, c.is_whole) for c in call.checks)
     has_failed = call.ok is False or any(check.state == NOT_STARTED for check in checks)
     error = error_lines(call)[1] if has_failed else ""
     at = _moment_of(call)
@@ -240,7 +234,25 @@ def tried_call(call: ToolCall, *, is_captured: bool) -> TriedCall | None:
     )
 
 
-# The same few tools and files come again and again.
+def _about(said: bytes) -> tuple[str, str]:
+    """Return the beginning of the command line in a call's arguments, or else the file."""
+    # Most calls of agents without a shell have neither.
+    if not any(name in said for name in (b'"command"', b'"cmd"', b'ath"', b'"filename"')):
+        return "", ""
+    try:
+        arguments = _arguments.decode(said)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return "", ""
+    if not arguments.line:
+        return "", _file(arguments.file)
+    from trackrecord.learning.text.redaction.redact import redacted_beginning
+
+    command = redacted_beginning(arguments.line, _LONGEST_LINE)
+    return command, "" if command else _file(arguments.file)
+
+
+# The same few tools, files and commands come again and again.
+_known_about = lru_cache(maxsize=1024)(_about)
 _name = lru_cache(maxsize=1024)(one_line)
 
 

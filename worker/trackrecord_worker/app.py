@@ -6,6 +6,7 @@ on the stream, and every task finds its own work.
 
 import atexit
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import structlog
 from celery.signals import (
@@ -19,17 +20,21 @@ from celery.signals import (
 from kombu import Queue
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
-from trackrecord.errors import ServerUnavailable, ServerUnfit
+from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
 from trackrecord.process.logs import configure_logs
 from trackrecord.redis.client import EmbeddedCredentials, worker_client
+from trackrecord.settings.server_urls import is_cluster_url, server_group
 from trackrecord.settings.settings import Settings, load_settings
 
 from .process_services import TrackrecordApp
-from .schedule import TASKS, beat_schedule
+from .schedule import beat_schedule
+from .wake_ups import TASKS
 
 _log = structlog.get_logger(__name__)
 
 _UNFIT = 3
+# One of them may consolidate while the other one learns.
+_PROCESSES = 2
 # What is being told when beat ends may be told to its end; the rest waits for its successor.
 _LAST_NEWS_S = 5.0
 
@@ -57,7 +62,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
         task_routes={task: {"queue": task} for task in TASKS},
         task_ignore_result=True,
         worker_prefetch_multiplier=1,
-        worker_concurrency=settings.worker_concurrency,
+        worker_concurrency=settings.worker_concurrency or _PROCESSES,
         worker_hijack_root_logger=False,
         # Celery's remote control is not used, so that Redis users need no rights on channels.
         worker_enable_remote_control=False,
@@ -74,20 +79,46 @@ def create_app(settings: Settings) -> TrackrecordApp:
 
 
 def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
-    """Return the Redis URL in Kombu's form, and the transport's options."""
-    url = settings.effective_redis_url
-    if settings.redis_url is None:
+    """Return the URL of the wake-ups' Redis in Kombu's form, and the transport's options.
+
+    Raises:
+        SettingsError: Kombu cannot use it, as a Redis Cluster.
+    """
+    url = settings.broker_url or settings.effective_redis_url
+    if is_cluster_url(url):
+        message = (
+            "setting broker_url: a Redis Cluster cannot carry Celery's wake-ups: name a server "
+            "for them; what it holds may be lost at any time"
+        )
+        raise SettingsError(message)
+    if url.startswith("rediss+sentinel://"):
+        message = (
+            "setting broker_url: name a server for Celery's wake-ups that is not behind Sentinels "
+            "with TLS; what it holds may be lost at any time"
+        )
+        raise SettingsError(message)
+    if settings.broker_url is None and settings.redis_url is None:
         credentials = EmbeddedCredentials(settings.embedded_redis_folder).get_credentials()
         url = url.replace("://", f"://{':'.join(credentials)}@" if credentials else "://", 1)
     if url.startswith("unix://"):
         url = "redis+socket://" + url.removeprefix("unix://")
-    # Its queues stay below our prefix, and an unreachable Redis is noticed.
-    return url, {
+    # Its queues stay below our prefix, and an unreachable Redis is noticed. Nobody notes who has
+    # taken a wake-up: a full Redis would refuse that, and one that is lost is sent again.
+    options: dict[str, Any] = {
         "global_keyprefix": f"{settings.redis_prefix}:celery:",
         "socket_timeout": 30,
         "socket_connect_timeout": 5,
-        "visibility_timeout": 3600,
+        "ack_emulation": False,
     }
+    group = server_group(url)
+    if group is not None:
+        options |= {"master_name": group.service, "sentinel_kwargs": group.sentinels_user or None}
+        user, at, _ = urlsplit(group.url).netloc.rpartition("@")
+        database = parse_qs(urlsplit(group.url).query).get("db", ["0"])[0]
+        url = ";".join(
+            f"sentinel://{user}{at}{host}:{port}/{database}" for host, port in group.addresses
+        )
+    return url, options
 
 
 @setup_logging.connect

@@ -1,29 +1,73 @@
 """The bodies of the tasks: one function for each, safe to lose and to repeat."""
 
+from __future__ import annotations
+
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
+import redis
 import structlog
-from celery.schedules import crontab
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
 
 from trackrecord.artifacts.store import prune_artifacts
 from trackrecord.embeddings.embedder import embed_everything
+from trackrecord.errors import (
+    RetentionFailed,
+    ServerUnavailable,
+    StoreBusy,
+    StoreUnavailable,
+    StoreUnfit,
+)
 from trackrecord.redis.fleet_counts import Ending, consolidation_counts
-from trackrecord.settings.settings import Settings
-from trackrecord.store.database.engine import reading
+from trackrecord.redis.problems import is_away, is_out_of_memory
+from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.settings.retention_settings import RetentionSettings
+from trackrecord.store.database.engine import dialect_of, reading, writing
 from trackrecord.store.intake.status import unconsolidated_since
 from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.similar import mark_waiting
 from trackrecord.store.outcomes.projects import project_names
+from trackrecord_consolidation.retention import due_since, remove_all_old
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.spool.forwarder import forward_spool
 
 from .services import Services
 
+if TYPE_CHECKING:
+    from celery.schedules import crontab
+
 _log = structlog.get_logger(__name__)
+
+# One task refreshes for so long: what is spooled waits for it, and so does the end of the process.
+_REFRESH_SLICE_S: Final = 1.0
+
+
+def carry_out(name: str, job: Callable[[Services], None], stages: Services) -> bool:
+    """Run a job; return whether the servers were there. One that is away is not an error.
+
+    Args:
+        name: its task's, for the log.
+        job: what to do.
+        stages: what it is done with.
+    """
+    try:
+        try:
+            job(stages)
+        except StoreUnavailable as error:
+            stages.outage.begin(str(error))
+        stages.redis_outage.end()
+    except (ServerUnavailable, redis.RedisError) as error:
+        # A Redis whose memory is full refuses writes, and takes them again when there is room.
+        if not (isinstance(error, ServerUnavailable) or is_away(error) or is_out_of_memory(error)):
+            raise
+        stages.redis_outage.begin()
+        # The entries that were read stay pending; the next wake-up tries again.
+        _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
+        return False
+    return not stages.outage.is_pausing
 
 
 def learn_waiting(stages: Services) -> None:
@@ -48,8 +92,9 @@ def refresh_caches(stages: Services) -> None:
     """Bring the word index and the cached rankings up to date with the store."""
     index_past_tasks(stages.engine)
     mark_waiting(stages.engine, stages.settings.memories)
-    stages.refresher.refresh_stale()
+    stages.refresher.refresh_stale(stages.adviser.look_again, within_s=_REFRESH_SLICE_S)
     stages.reminder.remind()
+    dialect_of(stages.engine).bound_log(stages.engine)
 
 
 def renew_advice(stages: Services) -> None:
@@ -71,19 +116,35 @@ def look_for_news(stages: Services) -> None:
 
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
-    with _counted_consolidation(stages):
-        consolidate_all(stages.engine, stages.settings.competence, now=time.time(), actor="nightly")
+    settings = stages.settings
+    try:
+        with _counted_consolidation(stages):
+            consolidate_all(stages.engine, settings.competence, now=time.time(), actor="nightly")
+            remove_all_old(stages.engine, settings.retention, settings.rules, now=time.time())
+    except RetentionFailed:
+        _keep_house(stages)
+        raise
+    _keep_house(stages)
+
+
+def _keep_house(stages: Services) -> None:
+    """Bring up to date, and clear away, what follows from a night's consolidation."""
     stages.refresher.refresh_stale()
     embed_everything(stages.engine, stages.settings.embeddings, now=time.time())
+    tend_partitions(stages.engine, now=time.time())
     forget_artifacts(stages.settings, now=time.time())
 
 
 def catch_up_consolidation(stages: Services) -> None:
     """Consolidate now if the last scheduled run did not take place."""
-    with reading(stages.engine) as connection:
-        due = is_consolidation_due(connection, stages.schedule)
-    if due:
+    if is_night_due(stages):
         consolidate_all_projects(stages)
+
+
+def is_night_due(stages: Services) -> bool:
+    """Return whether a scheduled run did not take place, or left something undone."""
+    with reading(stages.engine) as connection:
+        return is_consolidation_due(connection, stages.schedule, stages.settings.retention)
 
 
 @contextmanager
@@ -107,16 +168,38 @@ def _add_consolidation(stages: Services, ending: Ending, seconds: float) -> None
         pipe.execute()
 
 
-def is_consolidation_due(connection: Connection, schedule: crontab) -> bool:
+def is_consolidation_due(
+    connection: Connection, schedule: crontab, retention: RetentionSettings
+) -> bool:
     """Return whether a project missed a run, due since its last run or its first episode.
 
-    Beat does not remember what it missed while it was down; the runs on record do.
+    Or since something became too old. Beat does not remember what it missed while it was down; what
+    is on record tells.
     """
-    since = unconsolidated_since(connection)
-    return since is not None and bool(schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due)
+    return any(
+        since is not None and schedule.is_due(datetime.fromtimestamp(since, UTC)).is_due
+        for since in (unconsolidated_since(connection), due_since(connection, retention))
+    )
 
 
-def forget_artifacts(settings: Settings, *, now: float) -> None:
+def tend_partitions(engine: Engine, *, now: float) -> None:
+    """Make the partitions of the months to come, and drop those of which no outcome is left."""
+    dialect = dialect_of(engine)
+    try:
+        with writing(engine) as connection:
+            made = dialect.make_partitions(connection, now)
+        with writing(engine) as connection:
+            dropped = dialect.drop_partitions(connection, now)
+    except (StoreBusy, StoreUnfit) as error:
+        # A long transaction reads them, or the user may not make tables: what has no partition of
+        # its own is kept with the others.
+        _log.warning("partitions_not_tended", reason=str(error))
+        return
+    if made or dropped:
+        _log.info("partitions_tended", made=made, dropped=len(dropped))
+
+
+def forget_artifacts(settings: DaemonSettings, *, now: float) -> None:
     """Delete this home's artifacts whose retention time is over; log a failing disk."""
     try:
         removed = prune_artifacts(settings.home, settings.artifacts.retention_s, now=now)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from celery import Celery
 
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 
 if TYPE_CHECKING:
     from .services import Services
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ServicesOfProcess:
     """Provide the stages of the current process; a forked child builds its own."""
 
-    def __init__(self, settings: Settings, app: Celery) -> None:
+    def __init__(self, settings: DaemonSettings, app: Celery) -> None:
         self._settings = settings
         self._app = app
         self._pid = 0
@@ -48,7 +48,7 @@ class TrackrecordApp(Celery):
         settings: validated settings.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: DaemonSettings) -> None:
         # Without Celery's fixups: Django's puts the working folder in front of `sys.path`.
         super().__init__("trackrecord", set_as_current=False, fixups=[])
         self.stages = ServicesOfProcess(settings, self)

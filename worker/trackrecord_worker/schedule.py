@@ -3,38 +3,21 @@
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 from celery import Celery
 from celery.schedules import ParseException, crontab, schedstate, schedule
 from celery.utils.time import remaining
 
 from trackrecord.errors import SettingsError
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 
-DRAIN_TASK: Final = "trackrecord.drain"
+from .wake_ups import CONSOLIDATE, wake_ups
 
-# All tasks, also those that these settings do not need: another process may have other settings.
-TASKS: Final = (
-    DRAIN_TASK,
-    *(
-        f"trackrecord.{name}"
-        for name in (
-            "advise", "catch_up", "claim", "consolidate", "embed", "forward", "news", "refresh",
-        )
-    ),
-)  # fmt: skip
-
-_DRAIN_EVERY_S = 1.0
-_FORWARD_EVERY_S = 2.0
-_REFRESH_EVERY_S = 5.0
-_ADVISE_EVERY_S = 2.0
-_EMBED_EVERY_S = 5.0
-_NEWS_EVERY_S = 5.0
-_CLAIM_EVERY_S = 10.0
-_CATCH_UP_EVERY_S = 300.0
 # A clock that is set is noticed within this time.
 _LOOK_AT_CLOCK_EVERY_S = 30.0
+# More than what no process takes for a clock that was set.
+_EARLY = timedelta(seconds=10)
 
 
 class SteadyCrontab(crontab):
@@ -81,29 +64,29 @@ class SteadyCrontab(crontab):
         return remaining(start, until_next, now=start)
 
 
-def beat_schedule(settings: Settings) -> dict[str, dict[str, Any]]:
+def beat_schedule(settings: DaemonSettings) -> dict[str, dict[str, Any]]:
     """Return the schedule in beat's form.
 
     Raises:
         SettingsError: the crontab cannot be read.
     """
-    entries = {
-        "drain": _every(DRAIN_TASK, _DRAIN_EVERY_S),
-        "forward": _every("trackrecord.forward", _FORWARD_EVERY_S),
-        "refresh": _every("trackrecord.refresh", _REFRESH_EVERY_S),
-        "advise": _every("trackrecord.advise", _ADVISE_EVERY_S),
-        "claim": _every("trackrecord.claim", _CLAIM_EVERY_S),
-        "catch-up": _every("trackrecord.catch_up", _CATCH_UP_EVERY_S),
-        "consolidate": {
-            "task": "trackrecord.consolidate",
-            "schedule": parse_crontab(settings.consolidation_crontab),
-        },
+    entries = {name: _every(*each) for name, each in wake_ups(settings).items()}
+    entries["consolidate"] = {
+        "task": CONSOLIDATE,
+        "schedule": parse_crontab(settings.consolidation_crontab),
     }
-    if settings.notify.command:
-        entries["news"] = _every("trackrecord.news", _NEWS_EVERY_S)
-    if settings.embeddings.url is not None:
-        entries["embed"] = _every("trackrecord.embed", _EMBED_EVERY_S)
     return entries
+
+
+def until_next(schedule: crontab, night_began: datetime | None) -> float:
+    """Return in how many seconds the next night is due, after one that has just been, if any.
+
+    That one may have begun some seconds early: clocks are corrected by a little all the time.
+    """
+    after = schedule.maybe_make_aware(schedule.now())
+    if night_began is not None:
+        after = max(after, night_began + _EARLY)
+    return max(0.0, schedule.remaining_estimate(after).total_seconds())
 
 
 def parse_crontab(expression: str, app: Celery | None = None) -> SteadyCrontab:

@@ -1,18 +1,18 @@
 """The objects of a worker process, built once in each process from the settings."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import redis
-from celery import Celery
-from celery.schedules import crontab
-from kombu.exceptions import OperationalError
 from sqlalchemy import Engine
 
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.redis.client import worker_client
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import open_store
 from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
 
@@ -25,21 +25,30 @@ from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
 from .notify.detect import NewsDetector
-from .schedule import DRAIN_TASK, parse_crontab
 from .spans import Spans
+
+if TYPE_CHECKING:
+    from celery import Celery
+    from celery.schedules import crontab
 
 
 class Services:
-    """The stages of the flow in one process.
+    """The stages of the flow in one process, or in one thread of the learner.
 
     Args:
         settings: validated settings.
-        app: the Celery app, to wake another process.
+        app: the Celery app, to wake another process; None where one process does all.
     """
 
-    def __init__(self, settings: Settings, app: Celery) -> None:
+    def __init__(self, settings: DaemonSettings, app: Celery | None) -> None:
         self.settings = settings
         self._app = app
+
+    def for_another_thread(self) -> Services:
+        """Return stages with the same store, whose state no other thread shares."""
+        other = Services(self.settings, self._app)
+        vars(other)["engine"] = self.engine
+        return other
 
     @cached_property
     def redis(self) -> redis.Redis:
@@ -124,9 +133,17 @@ class Services:
     @cached_property
     def schedule(self) -> crontab:
         """The crontab of consolidation."""
+        from .schedule import parse_crontab
+
         return parse_crontab(self.settings.consolidation_crontab, self._app)
 
     def _wake_another(self) -> None:
+        if self._app is None:
+            return
+        from kombu.exceptions import OperationalError
+
+        from .wake_ups import DRAIN
+
         # A Redis whose memory is full takes no wake-up; without help this process goes on alone.
         with suppress(OperationalError, redis.OutOfMemoryError):
-            self._app.send_task(DRAIN_TASK)
+            self._app.send_task(DRAIN)

@@ -89,7 +89,8 @@ def opened(
     Raises:
         ServerUnavailable: the database or Redis cannot be reached, or goes away meanwhile.
     """
-    from trackrecord.redis.client import ADMIN_USER, agent_client, worker_client
+    from trackrecord.redis.client import agent_client, worker_client
+    from trackrecord.redis.passwords import ADMIN_USER
     from trackrecord.resources.access.redis_server import redis_explained
 
     from .forget import Forgetter

@@ -113,8 +113,8 @@ class Forgetter:
 
     def _counts(self) -> dict[str, int]:
         counts = self._store.counts | {
-            "waiting": len(self._in_redis.entries),
-            "dead_letters": len(self._in_redis.letters),
+            "waiting": sum(map(len, self._in_redis.entries.values())),
+            "dead_letters": sum(map(len, self._in_redis.letters.values())),
             "tasks_in_flight": len(self._in_redis.tasks),
             "spooled": self._in_spool.lines,
             "artifacts": self._artifacts,

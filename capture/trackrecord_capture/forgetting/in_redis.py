@@ -16,7 +16,8 @@ from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.redis.dead_letter_stream import ADDED, CUT
-from trackrecord.redis.keys import CONSUMER_GROUP
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.shards import all_shards, servers_of
 from trackrecord.resources.prompt_documents.advice import (
     build_advice,
     build_moments,
@@ -49,14 +50,14 @@ class InRedis:
     """Data in Redis about a subject.
 
     Attributes:
-        entries: the ids of the entries that are not learnt yet.
-        letters: the ids of the dead letters.
+        entries: the ids of the entries that are not learnt yet, by shard.
+        letters: the ids of the dead letters, by shard.
         tasks: the digests of the tasks in flight.
         marks: what stands for the ids of the entries.
     """
 
-    entries: list[bytes] = field(default_factory=list)
-    letters: list[bytes] = field(default_factory=list)
+    entries: dict[Keys, list[bytes]] = field(default_factory=dict)
+    letters: dict[Keys, list[bytes]] = field(default_factory=dict)
     tasks: list[bytes] = field(default_factory=list)
     marks: set[bytes] = field(default_factory=set)
 
@@ -79,14 +80,18 @@ class RedisPlace:
     def find(self) -> InRedis:
         """Return the counts; changes nothing."""
         found = InRedis()
-        for entry_id, fields in self._pages(self._keys.outcomes):
-            if self._holds(fields):
-                found.entries.append(entry_id)
-                found.marks.update(self._marks(fields, entry_id))
-        for entry_id, fields in self._pages(self._keys.dead):
-            if self._holds(fields) or self._names(fields):
-                found.letters.append(entry_id)
-                found.marks.update(self._marks(fields, fields.get(b"entry_id", b"")))
+        for shard in all_shards(self._client, self._keys):
+            entries = found.entries[shard] = []
+            letters = found.letters[shard] = []
+            for entry_id, fields in self._pages(shard.outcomes):
+                if self._holds(fields):
+                    entries.append(entry_id)
+                    found.marks.update(self._marks(fields, shard.mark(entry_id.decode())))
+            for entry_id, fields in self._pages(shard.dead):
+                if self._holds(fields) or self._names(fields):
+                    letters.append(entry_id)
+                    learnt_as = fields.get(b"entry_id", b"").decode(errors="replace")
+                    found.marks.update(self._marks(fields, learnt_as))
         found.tasks = list(self._tasks())
         return found
 
@@ -107,14 +112,17 @@ class RedisPlace:
         name = self._goes.subject.name.encode()
         return CUT in fields and any(name in value for value in fields.values())
 
-    def _marks(self, fields: Fields, entry_id: bytes) -> Iterator[bytes]:
+    def _marks(self, fields: Fields, entry_id: str) -> Iterator[bytes]:
         for kind, body in _reports(fields):
-            yield from self._goes.marks(kind, body, entry_id.decode(errors="replace"))
+            yield from self._goes.marks(kind, body, entry_id)
 
     def _tasks(self) -> Iterator[bytes]:
         """Yield the digests of tasks in flight that are the subject's."""
-        key = self._keys.tasks_in_flight(self._goes.subject.project)
-        digests: Any = self._client.zrange(key, 0, -1)
+        project = self._goes.subject.project
+        digests: dict[bytes, None] = {}
+        for shard in all_shards(self._client, self._keys):
+            some: Any = self._client.zrange(shard.tasks_in_flight(project), 0, -1)
+            digests |= dict.fromkeys(some)
         if self._goes.subject.what == "project":
             yield from digests
             return
@@ -123,21 +131,27 @@ class RedisPlace:
 
     def forget_reports(self, found: InRedis) -> None:
         """Delete entries, dead letters and errors; a worker may have learnt some meanwhile."""
-        for some in _some(found.entries):
-            with self._client.pipeline(transaction=True) as pipe:
-                pipe.xack(self._keys.outcomes, CONSUMER_GROUP, *some)
-                pipe.xdel(self._keys.outcomes, *some)
-                # Without a group, where no worker ever ran, there is nothing to acknowledge.
-                pipe.execute(raise_on_error=False)
-        for some in _some(found.letters):
-            self._client.xdel(self._keys.dead, *some)
+        for shard, entries in found.entries.items():
+            for some in _some(entries):
+                with self._client.pipeline(transaction=True) as pipe:
+                    pipe.xack(shard.outcomes, CONSUMER_GROUP, *some)
+                    pipe.xdel(shard.outcomes, *some)
+                    # Without a group, where no worker ever ran, there is nothing to acknowledge.
+                    pipe.execute(raise_on_error=False)
+        for shard, letters in found.letters.items():
+            for some in _some(letters):
+                self._client.xdel(shard.dead, *some)
         project = self._goes.subject.project
         self._forget_notifications(project)
-        store = InFlightStore(self._client, self._keys, project, self._settings.errors)
-        for task in found.tasks:
-            store.forget(task.decode())
+        for shard in all_shards(self._client, self._keys):
+            store = InFlightStore(self._client, shard, project, self._settings.errors)
+            for task in found.tasks:
+                store.forget(task.decode())
+            if self._goes.subject.what == "project":
+                for name in shard.indexes(project):
+                    self._client.delete(name)
         if self._goes.subject.what == "project":
-            self._client.delete(*self._keys.indexes(project))
+            self._client.delete(self._keys.announced(project))
 
     def _forget_notifications(self, project: str) -> None:
         """Delete pending notifications of the project: they may mention what is forgotten."""
@@ -155,6 +169,10 @@ class RedisPlace:
         project = self._goes.subject.project
         rankings, *others = self._keys.computed(project)
         self._client.unlink(*others)
+        for shard in all_shards(self._client, self._keys):
+            # The project's own before the number of shards was changed.
+            if shard.rankings(project) != rankings:
+                self._client.unlink(*shard.computed(project))
         if self._goes.subject.what != "project":
             self._write(engine, now)
             return
@@ -183,19 +201,24 @@ class RedisPlace:
 
     def rewrite_files(self) -> None:
         """Have Redis rewrite its files, if it keeps any; log it if our user may not."""
-        persistence: Mapping[str, Any] = {}
-        with suppress(redis.ResponseError), _logged_refusal("BGREWRITEAOF"):
-            persistence = self._client.info("persistence")
-            if persistence.get("aof_enabled"):
-                self._client.bgrewriteaof()
-        has_snapshot = persistence.get("rdb_last_bgsave_time_sec", -1) != -1
-        with suppress(redis.ResponseError):
-            with suppress(redis.exceptions.NoPermissionError):
-                saves: Any = self._client.config_get("save")
-                has_snapshot = bool(saves.get("save"))
-            if has_snapshot:
-                with _logged_refusal("BGSAVE"):
-                    self._client.bgsave(schedule=True)
+        for server in servers_of(self._client):
+            _rewrite_files(server)
+
+
+def _rewrite_files(server: redis.Redis) -> None:
+    persistence: Mapping[str, Any] = {}
+    with suppress(redis.ResponseError), _logged_refusal("BGREWRITEAOF"):
+        persistence = server.info("persistence")
+        if persistence.get("aof_enabled"):
+            server.bgrewriteaof()
+    has_snapshot = persistence.get("rdb_last_bgsave_time_sec", -1) != -1
+    with suppress(redis.ResponseError):
+        with suppress(redis.exceptions.NoPermissionError):
+            saves: Any = server.config_get("save")
+            has_snapshot = bool(saves.get("save"))
+        if has_snapshot:
+            with _logged_refusal("BGSAVE"):
+                server.bgsave(schedule=True)
 
 
 @contextmanager

@@ -298,6 +298,12 @@ class CaptureState:
         self.close()
 
 
+def forget_positions(home: Path) -> None:
+    """Let all logs be read again: the store may lack what was read from them."""
+    for end in ("", "-journal", "-wal", "-shm"):
+        (home / f"{FILE_NAME}{end}").unlink(missing_ok=True)
+
+
 def _is_same(first: str, second: str) -> bool:
     """Return whether two spellings may name one commit: either may be shortened."""
     return first.startswith(second) or second.startswith(first)

@@ -87,7 +87,10 @@ def run_demo(
         DemoFailed: something did not get through in time.
     """
     with tempfile.TemporaryDirectory(prefix="trackrecord-demo-") as folder:
-        settings = load_settings(home=Path(folder), redis_url=None, database_url=None)
+        # As on a server: two processes of a Celery worker learn, which consolidate when asked to.
+        settings = load_settings(
+            home=Path(folder), redis_url=None, database_url=None, worker_concurrency=2
+        )
         log_path = Path(folder) / "worker.log"
         with log_path.open("wb") as log:
             step("starting Redis, a worker and beat", 0, 0)

@@ -142,13 +142,14 @@ def _import(
         task = progress.add_task("starting Redis and a worker", total=None)
         with servers_for(settings), open_redis(settings) as client:
             progress.remove_task(task)
-            publication = Publication(client, settings.keys, find_known(settings))
+            publication = Publication(client, settings, find_known(settings))
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
             _read(settings, wanted, new, state, sink, counts, progress)
             counts.amended += read_repositories(state, sink)
             sink.settle()
             published = publication.published
             _learn(settings, client, sink, published, progress)
+            publication.find_not_learnt()
     return published
 
 
@@ -279,6 +280,8 @@ def _summary(counts: ReadingCounts, published: Published | None) -> str:
     told = f"{counted(counts.runs, 'run')} read from {counted(counts.logs, 'log')}"
     if known := _known(counts, published):
         told += f", {known} of them known already"
+    if published is not None and published.not_learnt:
+        told += f", {published.not_learnt} forgotten or older than what is kept"
     if counts.unchanged:
         told += f"; nothing new in {counted(counts.unchanged, 'log')}"
     if counts.amended:
@@ -302,6 +305,7 @@ def _document(
         "unchanged": counts.unchanged,
         "runs": counts.runs,
         "known": _known(counts, published),
+        "not_learnt": 0 if published is None else published.not_learnt,
         "amended": counts.amended,
         "left_out": counts.left_out,
         "refused": counts.refused,

@@ -296,7 +296,10 @@ def say_more(beyond: int, things: str, *, is_exact: bool = True) -> None:
     """
     if beyond > 0:
         told = f"{beyond} more {things}" if is_exact else f"there are more {things}"
-        click.echo(f"{told}; --limit shows them", err=True)
+        is_one = is_exact and beyond == 1
+        click.echo(
+            "1 more; --limit shows it" if is_one else f"{told}; --limit shows them", err=True
+        )
 
 
 def print_lines(lines: Iterable[tuple[str, str, str]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .drawing import bar, sparkline
@@ -20,13 +20,14 @@ class StatusLine(NamedTuple):
     drawn: str = ""
 
 
-def places(status: StatusAnswer) -> list[StatusLine]:
-    """Return where everything is kept."""
+def places(status: StatusAnswer, cost: str) -> list[StatusLine]:
+    """Return where everything is kept, and what the running `up` costs."""
     return [
         StatusLine("version", status.version),
         StatusLine("home", status.home or ""),
         StatusLine("Redis", status.redis or ""),
         StatusLine("database", status.database or ""),
+        StatusLine("up", cost),
     ]
 
 
@@ -75,6 +76,7 @@ def learnt(status: StatusAnswer) -> list[StatusLine]:
         StatusLine("last learnt", iso(status.last_learnt) or "never"),
         StatusLine("last consolidation", iso(status.last_consolidation) or "never"),
         StatusLine("rankings", cached),
+        _disk(status.bytes or {"total": 0}),
         _defects(status.standing_defects),
         StatusLine("effect of advice", status.effect),
     ]
@@ -86,6 +88,20 @@ def _defects(standing: Sequence[str]) -> StatusLine:
         return StatusLine("standing defects", "none")
     others = f"; {len(standing) - 1} more (`trackrecord commands list`)" if standing[1:] else ""
     return StatusLine("standing defects", f"{standing[0]}{others}")
+
+
+_MOST_KINDS = 5
+
+
+def _disk(sizes: Mapping[str, int]) -> StatusLine:
+    """Return the line of the database's bytes, with the largest kinds of rows."""
+    kinds = [f"{kind} {_mb(size)}" for kind, size in sizes.items() if kind != "total"]
+    of_these = f": {', '.join(kinds[:_MOST_KINDS])}" if kinds else ""
+    return StatusLine("disk", f"{_mb(sizes['total'])} MB{of_these}")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:,.1f}"
 
 
 def _rate(rates: Sequence[float], what: str) -> str:

@@ -1,6 +1,6 @@
 """Answers a request by an endpoint: permission, arguments, the call, and the answer as JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from hashlib import blake2b
 from inspect import signature
 from typing import Any, Final
@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from trackrecord.errors import UnknownProject
 from trackrecord.resources.access.redis_server import redis_explained
+from trackrecord.resources.declaration.resource import RestsOn, may_lack
 
 from ..protocol.answers import JSON
 from ..protocol.bodies import Bodies, content_encoding, decompressed
@@ -112,13 +113,28 @@ class Answerer:
 
     def _document(self, arguments: Mapping[str, Any], asked: RequestedPage) -> Mapping[str, Any]:
         endpoint = self._endpoint
+        is_whole = True
         if endpoint.paging is not None:
             found, cursor = page_of(endpoint, endpoint.call, arguments, asked)
-            return {"items": [*map(endpoint.document, found)], "cursor": cursor}
-        if endpoint.is_list:
-            return {"items": [*map(endpoint.document, endpoint.call(**arguments))], "cursor": None}
-        document: Mapping[str, Any] = endpoint.document(endpoint.call(**arguments))
-        return document
+            is_whole = cursor is None or asked.sort is not None
+            document = {"items": [*map(endpoint.document, found)], "cursor": cursor}
+        elif endpoint.is_list:
+            items = [*map(endpoint.document, endpoint.call(**arguments))]
+            document = {"items": items, "cursor": None}
+        else:
+            document = dict(endpoint.document(endpoint.call(**arguments)))
+            is_whole = document.get("cursor") is None
+        needed = may_lack(endpoint.rests_on, arguments, is_whole=is_whole)
+        removed = self._removed(arguments, needed) if needed else ""
+        return document | {"removed": removed} if removed else document
+
+    def _removed(self, arguments: Mapping[str, Any], needed: Collection[RestsOn]) -> str:
+        """Return what the answer lacks because retention has removed it."""
+        from trackrecord.resources.access.project_rows import removed_from_answer
+        from trackrecord.store.database.engine import reading
+
+        with reading(self._floor.engine) as connection:
+            return removed_from_answer(connection, arguments["project"], needed, arguments)
 
 
 def _encoded(document: Mapping[str, Any], volatile: tuple[str, ...]) -> tuple[bytes, str]:

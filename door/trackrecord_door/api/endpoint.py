@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any, Final, Literal, cast
 
 from trackrecord.resources.declaration.paging import Sorting
-from trackrecord.resources.declaration.resource import Operation, Resource
+from trackrecord.resources.declaration.resource import Operation, Resource, RestsOn
 
 from ..protocol.callers import Permission
 from .documents import document_of
@@ -54,6 +54,7 @@ class Endpoint:
         volatile: fields that differ with each answer, and do not make it another one.
         needs_store: whether the call reads or changes the database.
         document: returns what the call returned as JSON.
+        rests_on: what its answer rests on that retention may have removed.
     """
 
     method: Literal["GET", "POST"]
@@ -69,6 +70,7 @@ class Endpoint:
     volatile: tuple[str, ...] = ()
     needs_store: bool = True
     document: Callable[[Any], Any] = field(default=document_of)
+    rests_on: tuple[RestsOn, ...] = ()
 
     @property
     def name(self) -> str:
@@ -126,4 +128,5 @@ def _endpoint_of(operation: Operation, route: str) -> Endpoint:
         status=operation.status,
         needs_store=operation.needs_store,
         document=operation.document_of,
+        rests_on=operation.rests_on,
     )

@@ -43,6 +43,11 @@ _BAD_LINE: Final = {
     "additionalProperties": False,
     "properties": {"place": _TEXT, "reason": _TEXT},
 }
+_REMOVED: Final = {
+    **_TEXT,
+    "description": "What the answer lacks because retention has removed it; missing where it lacks "
+    "nothing.",
+}
 _INTRODUCTION: Final = (
     "What the command line and the Python calls of trackrecord do, over HTTP. Each answer is what "
     "the command prints with `--json`, a list as `items` with the `cursor` of the next page. "
@@ -161,7 +166,11 @@ def _parameter(each: Parameter, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     name = name_of(endpoint.answer)
-    schemas |= _components(shape_of(endpoint.answer))
+    schemas |= {
+        part: each
+        for part, each in _components(shape_of(endpoint.answer)).items()
+        if part not in schemas
+    }
     if endpoint.paging is not None or endpoint.is_list:
         page = f"{name}List"
         schemas[page] = {
@@ -177,6 +186,8 @@ def _responses(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
             },
         }
         name = page
+    if endpoint.rests_on:
+        schemas[name]["properties"]["removed"] = _REMOVED
     answer = _content("The answer.", name, JSON)
     responses: dict[str, Any] = {
         str(endpoint.status): answer,

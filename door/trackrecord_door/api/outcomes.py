@@ -116,7 +116,8 @@ class OutcomeIntake:
         if not bodies:
             return
         try:
-            send(self._floor.client, self._floor.settings.keys, bodies)
+            settings = self._floor.settings
+            send(self._floor.client, settings.keys, bodies, replicas=settings.redis_replicas)
         except ServerUnavailable:
             # What Redis took before comes a second time then, and changes nothing.
             if not self._spool(bodies):

@@ -14,12 +14,14 @@ class PageView:
         title: of the page; it may hold text from agents.
         values: the names that the template uses.
         status: the HTTP status.
+        is_whole: whether what it lists goes back to the oldest.
     """
 
     template: str
     title: str
     values: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
+    is_whole: bool = True
 
 
 @dataclass(frozen=True)

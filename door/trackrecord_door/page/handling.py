@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from trackrecord.errors import TrackrecordError, UnknownProject
+from trackrecord.resources.declaration.resource import may_lack
 from trackrecord_door.protocol.answers import RequestRefused
 from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.protocol.callers import caller_of, check_permitted
@@ -19,7 +20,7 @@ from .requests.forms import MOST_BYTES, Form, check_same_origin, form_of
 from .table import ACTIONS, VIEWS, Action, View
 
 if TYPE_CHECKING:
-    from .answering import ConfirmedAction
+    from .answering import ConfirmedAction, PageView
     from .requests.page_request import PageRequest
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
@@ -85,11 +86,24 @@ def _show(service: QueryService, request: Request, view: View) -> Response:
     asked = read_page_request(request, service)
     check_permitted(request, view.permission, asked.project)
     try:
-        return render(request, asked, view_named(view.function)(asked))
+        shown = view_named(view.function)(asked)
+        return render(request, asked, shown, removed=_removed(asked, view, shown))
     except UnknownProject:
         if asked.names_project:
             raise
         return render_nothing_yet(request, asked)
+
+
+def _removed(asked: PageRequest, view: View, shown: PageView) -> str:
+    """Return what a page lacks because retention has removed it."""
+    from trackrecord.resources.access.project_rows import removed_from_answer
+
+    question = {"at": asked.at, "text": asked.query.get("text")}
+    needed = may_lack(view.rests_on, question, is_whole=shown.is_whole)
+    if not needed:
+        return ""
+    with asked.reading() as connection:
+        return removed_from_answer(connection, asked.project, needed, question)
 
 
 def _act(service: QueryService, request: Request, action: Action, form: Form) -> Response:

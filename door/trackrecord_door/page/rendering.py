@@ -65,8 +65,17 @@ def environment() -> Environment:
     return made
 
 
-def render(request: Request, asked: PageRequest | None, shown: PageView) -> Response:
-    """Return a page."""
+def render(
+    request: Request, asked: PageRequest | None, shown: PageView, *, removed: str = ""
+) -> Response:
+    """Return a page.
+
+    Args:
+        request: for it.
+        asked: the same, parsed; None where that failed.
+        shown: its content.
+        removed: what it lacks because retention has removed it.
+    """
     said = _said(request)
     template = environment().get_template(shown.template)
     text = template.render(
@@ -78,6 +87,7 @@ def render(request: Request, asked: PageRequest | None, shown: PageView) -> Resp
             "theme": theme_of(request),
             "here": _own_link(request) if request.method == "GET" else "/",
             "said": said,
+            "removed": removed,
         }
     )
     answer = HTMLResponse(text, shown.status, HEADERS)

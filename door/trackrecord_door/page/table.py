@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from trackrecord.resources.declaration.resource import RestsOn
 from trackrecord_door.protocol.callers import Permission
 
 
@@ -15,11 +16,13 @@ class View:
         function: the function that answers, as "module.function" in `views`; imported when it is
             first asked for, because a front door that only takes what agents report needs none.
         permission: what a caller must be permitted in the project that is shown.
+        rests_on: what it shows that retention may have removed, see `Operation.rests_on`.
     """
 
     path: str
     function: str
     permission: Permission = Permission.READ
+    rests_on: tuple[RestsOn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,23 +58,23 @@ NAVIGATION: Final = (
 )
 
 VIEWS: Final = (
-    View("/", "overview.shown"),
-    View("/commands", "commands.shown"),
-    View("/commands/{command:path}", "commands.entry"),
-    View("/lessons", "lessons.shown"),
-    View("/lessons/{lesson:path}", "lessons.entry"),
-    View("/patterns", "patterns.shown"),
-    View("/patterns/{pattern:path}", "patterns.entry"),
+    View("/", "overview.shown", rests_on=("sums", "runs")),
+    View("/commands", "commands.shown", rests_on=("runs",)),
+    View("/commands/{command:path}", "commands.entry", rests_on=("runs",)),
+    View("/lessons", "lessons.shown", rests_on=("runs",)),
+    View("/lessons/{lesson:path}", "lessons.entry", rests_on=("runs",)),
+    View("/patterns", "patterns.shown", rests_on=("sums", "runs")),
+    View("/patterns/{pattern:path}", "patterns.entry", rests_on=("sums", "runs")),
     View("/memories", "memories.shown"),
     View("/memories/{memory:path}", "memories.entry"),
-    View("/criteria", "criteria.shown"),
-    View("/criteria/{criterion:path}", "criteria.entry"),
-    View("/procedures", "procedures.shown"),
-    View("/procedures/{id:path}", "procedures.one"),
-    View("/runs", "runs.shown"),
-    View("/runs/{id:path}", "runs.one"),
-    View("/prompt", "prompt.shown"),
-    View("/effect", "effect.shown"),
+    View("/criteria", "criteria.shown", rests_on=("sums",)),
+    View("/criteria/{criterion:path}", "criteria.entry", rests_on=("sums",)),
+    View("/procedures", "procedures.shown", rests_on=("runs",)),
+    View("/procedures/{id:path}", "procedures.one", rests_on=("runs",)),
+    View("/runs", "runs.shown", rests_on=("outcomes", "texts")),
+    View("/runs/{id:path}", "runs.one", rests_on=("runs",)),
+    View("/prompt", "prompt.shown", rests_on=("sums", "runs")),
+    View("/effect", "effect.shown", rests_on=("runs",)),
     View("/dead-letters", "dead_letters.shown"),
 )
 

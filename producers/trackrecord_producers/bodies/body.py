@@ -14,7 +14,7 @@ from .scalars import as_count
 
 # NaN and Infinity travel as null, as if no id were given.
 _NOT_A_NUMBER: Final = "{} must be a text: NaN and Infinity are no ids"
-_OTHER_IDS: Final = ("competence_id", "bead_id")
+_OTHER_IDS: Final = frozenset(("competence_id", "bead_id"))
 
 Say = Callable[[str, str], None]
 
@@ -49,7 +49,12 @@ def build_body(
     if fields.get("duration_ms").__class__ is float:
         fields["duration_ms"] = as_count("duration_ms", fields["duration_ms"], say)
     strategy = fields.get("strategy")
-    if strategy.__class__ is str and not any(map(str.isalnum, strategy)) and strategy.strip():
+    if (
+        strategy is not None
+        and strategy.__class__ is str
+        and not any(map(str.isalnum, strategy))
+        and strategy.strip()
+    ):
         say("nameless strategy", "a strategy without a letter or a digit: nothing is learnt of it")
     _complete(fields, project)
     try:
@@ -88,15 +93,16 @@ def build_wire_body(
 
 
 def _complete(fields: dict[str, Any], project: str | None) -> None:
-    if fields.get("outcome_id") is None:
+    given = fields.get
+    if given("outcome_id") is None:
         fields["outcome_id"] = new_id()
-    if fields.get("timestamp") is None:
+    if given("timestamp") is None:
         fields["timestamp"] = time.time()
-    if fields.get("project") is None:
-        if project is None:
-            fields.pop("project", None)
-        else:
+    if given("project") is None:
+        if project is not None:
             fields["project"] = project
+        elif "project" in fields:
+            del fields["project"]
 
 
 def _named(outcome: Outcome, body: bytes) -> tuple[str, bytes]:
@@ -122,7 +128,8 @@ def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
         message = f"a field cannot be written as JSON ({type(error).__name__})"
         raise InvalidOutcome(message) from None
     outcome = decode_reported(body, max_bytes=max_bytes)
-    for name in _OTHER_IDS:
-        if getattr(outcome, name) is None and fields.get(name) is not None:
-            raise InvalidOutcome(_NOT_A_NUMBER.format(name))
+    if not _OTHER_IDS.isdisjoint(fields):
+        for name in sorted(_OTHER_IDS):
+            if getattr(outcome, name) is None and fields.get(name) is not None:
+                raise InvalidOutcome(_NOT_A_NUMBER.format(name))
     return outcome, body

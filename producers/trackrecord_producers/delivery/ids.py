@@ -10,7 +10,8 @@ from .fork_hooks import HookStep, call_in_child
 _VARIANT_DIGIT = {f"{digit:x}": f"{0b1000 | digit & 0b11:x}" for digit in range(16)}
 _RANDOM_DIGITS = 20
 # Asking the operating system costs more than all the rest, and lets other threads go first.
-_AT_ONCE = 16
+# Rare enough for the slowest of a hundred calls not to be one that asks.
+_AT_ONCE = 128
 
 # Endings of ids, each taken once: a list's pop is one step, whatever thread or signal handler asks.
 _endings: list[str] = []

@@ -99,7 +99,12 @@ class OutcomeDelivery:
             return False
         try:
             entries = [stream_entry(item.kind, item.body) for item in items]
-            append(self._client, self._settings.keys.outcomes, entries)
+            append(
+                self._client,
+                self._settings.keys,
+                entries,
+                replicas=self._settings.redis_replicas,
+            )
         except Exception as error:  # noqa: BLE001 - whatever the error is, the spool is better than a loss
             self._redis_is_away(error)
             return False

@@ -19,7 +19,7 @@ from trackrecord.settings.agent_settings import AgentSettings
 from trackrecord.wire.kinds import decoder_of
 
 from ..delivery.stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
-from ..delivery.stream_writer import append, batches
+from ..delivery.stream_writer import append, append_to, batches
 from .files import spool_files
 from .locked_file import LockedFile, lock_file
 
@@ -64,10 +64,11 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
             for batch in batches((piece.content for piece in run), settings.publish_batch):
                 if problem:
                     letters = [_letter(part, problem) for part in batch]
-                    append(client, settings.keys.dead, letters)
+                    streams = [settings.keys.shards[0].dead] * len(letters)
+                    append_to(client, streams, letters, replicas=settings.redis_replicas)
                 else:
                     entries = [stream_entry(*read_spool_line(line)) for line in batch]
-                    append(client, settings.keys.outcomes, entries)
+                    append(client, settings.keys, entries, replicas=settings.redis_replicas)
                     yield len(batch)
     _remove(file)
 

@@ -78,3 +78,17 @@ def test_ten_thousand_texts_are_looked_through_in_part():
         ((best, cosine), *_) = index.similar(texts[asked], most=3)
         assert index_words(texts[best]) == index_words(texts[asked])
         assert cosine > 0.999
+
+
+@pytest.mark.parametrize("most", [1, 5, 50])
+def test_texts_that_are_passed_over_are_not_among_the_best(most):
+    """Of texts that have only common words of the task, the cosines are never reckoned."""
+    draw = random.Random(5)
+    vocabulary = [f"w{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}x" for n in range(200)]
+    rarer = [1 / (1 + n) for n in range(200)]
+    texts = sorted(" ".join(draw.choices(vocabulary, rarer, k=12)) for _ in range(2000))
+    index = build_index(texts)
+    for asked in draw.sample(texts, 40):
+        everything = index.similar(asked, most=len(texts))
+        assert len(everything) > 8 * most
+        assert index.similar(asked, most=most) == everything[:most]

@@ -10,7 +10,7 @@ by finding the best later.
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import nlargest
 from math import sqrt
 from typing import Final, NamedTuple
@@ -109,19 +109,25 @@ def drawn_rates(
     chance = random.Random(seed)  # noqa: S311 - a draw that a retry repeats, no secret
     return {
         each.id: chance.betavariate(sharpness * each.a, sharpness * each.b)
-        for each in sorted(prospects, key=lambda each: each.id)
+        for each in sorted(prospects)
     }
 
 
 def tried(prospects: Sequence[Prospect], rates: dict[str, float]) -> frozenset[str]:
     """Return the little known prospects that a draw put first, or higher than their mean does."""
-    known = _places({each.id: each.mean for each in prospects})
-    drawn = _places({each.id: rates[each.id] for each in prospects})
+    drawn = _places(rates)
+    little_known = _little_known(tuple(prospects))
     return frozenset(
-        each.id
-        for each in prospects
-        if each.is_little_known and (not drawn[each.id] or drawn[each.id] < known[each.id])
+        [name for name, known in little_known.items() if not drawn[name] or drawn[name] < known]
     )
+
+
+# One task after another draws from the same prospects.
+@lru_cache(maxsize=64)
+def _little_known(prospects: tuple[Prospect, ...]) -> dict[str, int]:
+    """Return the place by its mean, among all prospects, of each little known one."""
+    places = _places({each.id: each.mean for each in prospects})
+    return {each.id: places[each.id] for each in prospects if each.is_little_known}
 
 
 def order(prospects: Sequence[Prospect], seed: int | None, sharpness: float = 1.0) -> list[str]:
@@ -140,5 +146,6 @@ def order(prospects: Sequence[Prospect], seed: int | None, sharpness: float = 1.
 
 
 def _places(rates: dict[str, float]) -> dict[str, int]:
-    best_first = sorted(rates, key=lambda name: (-rates[name], name))
+    # Sorting is stable, also in reverse: equal ones stay in the order of their names.
+    best_first = sorted(sorted(rates), key=rates.__getitem__, reverse=True)
     return {name: place for place, name in enumerate(best_first)}

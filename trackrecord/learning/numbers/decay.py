@@ -8,7 +8,7 @@ A decayed count at time t is Σ w·2^((tᵢ−t)/h). Kept against a fixed landma
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp2, fsum, log2
+from math import exp2, fsum, inf, log2
 
 from .checks import require_positive
 
@@ -66,6 +66,13 @@ class DecayBasis:
         if stored_sum == 0.0:  # 0 at any moment; the factor may be beyond the range of a float
             return 0.0
         return stored_sum * exp2((self.landmark - at) / (self.half_life_days * DAY))
+
+    def factor(self, at: float) -> float:
+        """Return what any stored sum but 0 is multiplied by for its value at a moment."""
+        try:
+            return exp2((self.landmark - at) / (self.half_life_days * DAY))
+        except OverflowError:  # no sum but 0 is so far from its landmark
+            return inf
 
     def is_due_for_rebase(self, at: float) -> bool:
         """Return whether sums must move to a later landmark before this weight is added."""

@@ -7,6 +7,7 @@ there is nobody to agree with, and everything counts in full.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from .checks import require
@@ -85,13 +86,14 @@ def cap_of(rules: CapRules, weights: Sequence[float]) -> float:
 
 def capped(rules: CapRules, parts: Iterable[SpeakerCounts]) -> tuple[SpeakerCounts, ...]:
     """Return the counts of several speakers with their decayed parts capped; a person's are not."""
-    known = sorted(parts, key=lambda part: part.speaker)
-    cap = cap_of(rules, [part.decayed_total for part in known if part.speaker != PERSON])
+    weighed = [(part.speaker, part.decayed_helpful + part.decayed_harmful, part) for part in parts]
+    weighed.sort(key=itemgetter(0))
+    cap = cap_of(rules, [total for speaker, total, _ in weighed if speaker != PERSON])
     return tuple(
-        part
-        if part.speaker == PERSON or part.decayed_total <= cap
-        else _scaled(part, cap / part.decayed_total)
-        for part in known
+        [
+            part if total <= cap or speaker == PERSON else _scaled(part, cap / total)
+            for speaker, total, part in weighed
+        ]
     )
 
 

@@ -106,6 +106,13 @@ def _graded(value: int, few: int, middle: float, low: float) -> float:
     return middle if value <= few else low
 
 
+def graded_duration(rules: ScoringRules, duration_ms: int) -> int:
+    """Return one of three durations: that which scores as the given one does."""
+    if duration_ms < rules.fast_ms:
+        return 0
+    return rules.fast_ms if duration_ms <= rules.slow_ms else rules.slow_ms + 1
+
+
 def score_outcome(
     rules: ScoringRules,
     *,

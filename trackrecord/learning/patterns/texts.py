@@ -159,6 +159,8 @@ def pattern_line(
     return f"- {content} [{suffix}]"
 
 
+# The names of the catalogue, and an agent's few, are worded whenever rankings are refreshed.
+@lru_cache(maxsize=1024)
 def _shown(content: str, language: Language, rules: TextRules, *, is_known: bool) -> str:
     """Return a pattern's content: the name of a known strategy, or an agent's text, quoted."""
     if is_known:

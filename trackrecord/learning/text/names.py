@@ -17,5 +17,8 @@ def names_in(text: str) -> frozenset[str]:
     Told by their spelling alone, so that a package whose name is a plain word is not among them.
     """
     return frozenset(
-        token.casefold() for token in _TOKEN.findall(text[:_MOST_CHARS]) if _NAME.fullmatch(token)
+        token.casefold()
+        for token in _TOKEN.findall(text[:_MOST_CHARS])
+        # Most words have letters of one case alone, which the pattern takes longer to tell.
+        if not (token.islower() and token.isalpha()) and _NAME.fullmatch(token)
     )

@@ -10,6 +10,8 @@ from trackrecord.errors import InvalidTime
 _LATEST = 253_402_300_799.0
 # The clocks of two machines may differ by this much.
 _CLOCKS_DIFFER_S: Final = 60.0
+# What is computed from a project is computed again at the latest when it is this old.
+_OLDEST_S: Final = 6 * 3600.0
 
 
 def believed_age(age_s: float) -> float:
@@ -19,6 +21,20 @@ def believed_age(age_s: float) -> float:
     infinite, so that nothing waits until the clock has caught up.
     """
     return age_s if age_s >= -_CLOCKS_DIFFER_S else inf
+
+
+def age_limit_s(max_age_s: float, *, made_at: float, changed_at: float) -> float:
+    """Return the age up to which something computed from a project is shown.
+
+    Evidence loses half of its weight in many days. The longer ago a project changed, the less what
+    is computed anew differs from the last time.
+
+    Args:
+        max_age_s: the limit where the project changed lately.
+        made_at: when it was computed, seconds since the epoch.
+        changed_at: when the project changed last.
+    """
+    return max(max_age_s, min(made_at - changed_at, _OLDEST_S))
 
 
 def parse_moment(text: str) -> float:

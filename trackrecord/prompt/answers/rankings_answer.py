@@ -1,6 +1,6 @@
 """The answer of `rankings()`: objects, prompt text, and how far to trust them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from trackrecord.learning.advice.assignment import Arm
@@ -149,27 +149,27 @@ def answer_from(
     composed, explanation = found
     selection, learnt = composed.selection, composed.learnt
     assignment = exposure_plan.assignment
-    answer = Rankings(
-        project=question.project,
+    of_all: dict[str, Any] = {
+        "project": question.project,
         # Also for a task that is withheld advice: both arms are to be judged alike.
-        criteria=document.criteria,
-        age_s=max(0.0, now - document.computed_at),
-        is_stale=known.problem is not None,
-        problem=problem,
-        arm=assignment.arm,
-        is_explored=assignment.is_explored,
-        propensity=assignment.propensity,
-        exposure=exposure_of(
+        "criteria": document.criteria,
+        "age_s": max(0.0, now - document.computed_at),
+        "is_stale": known.problem is not None,
+        "problem": problem,
+        "arm": assignment.arm,
+        "is_explored": assignment.is_explored,
+        "propensity": assignment.propensity,
+        "exposure": exposure_of(
             exposure_plan,
             document,
             composed.taken_names if exposure_plan.task_id is not None else (),
         ),
-    )
+    }
     if assignment.is_withheld:
-        return answer
+        return Rankings(**of_all)
     taken: dict[str, Any] = composed.taken_entries
-    return replace(
-        answer,
+    return Rankings(
+        **of_all,
         **taken,
         prompt=composed.written(question.wording, question.language),
         tokens=selection.tokens,

@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from trackrecord.learning.advice.estimates.posterior import PRIOR_STRENGTH
 from trackrecord.learning.advice.past.votes import Ballots, Recommendation, recommend
@@ -16,12 +16,12 @@ _Name = TypeVar("_Name", str, int)
 # Of the past texts that vote, those are close that are at least half as similar as the best one.
 _LEAST_OF_BEST: Final = 0.5
 _BALLOTS: Final = "ballots"
+_KINDS: Final = "kinds by text"
 _NEWEST: Final = "newest expectation"
 _PROBABLE: Final = 0.5
 
 
-@dataclass(frozen=True)
-class SimilarText:
+class SimilarText(NamedTuple):
     """A past text that a task is similar to.
 
     Attributes:
@@ -87,12 +87,12 @@ def _expected_of(advice: AdviceDocument, task: str) -> Expectation:
         _ballots_of(advice), task, now=advice.computed_at, excluded=frozenset({NO_PROCEDURE})
     )
     least = _LEAST_OF_BEST * votes.similar[0][1] if votes.similar else 0.0
-    similar = tuple(SimilarText(*each) for each in votes.similar if each[1] >= least)
+    similar = tuple([SimilarText._make(each) for each in votes.similar if each[1] >= least])
     if not similar:
         return Expectation()
-    runs = sum(won + lost for _, _, won, lost in runs_of(advice, similar))
+    runs, used = _used_in(advice, similar)
     # What verdicts rest on is no part of a procedure, and used as often as in any task.
-    tools = {**advice.checks, **_tools_of(advice, similar)}
+    tools = {**advice.checks, **used}
     return Expectation(similar, tools, _kinds_of(advice, similar), votes, runs)
 
 
@@ -103,9 +103,10 @@ def runs_of(
 
     The tools of a rare procedure may be unknown.
     """
+    runs, procedures = advice.past_tasks.runs, advice.procedures
     for each in similar:
-        for position, successes, failures, *_ in advice.past_tasks.runs[each.position]:
-            order = () if position == NO_PROCEDURE else advice.procedures[position].order
+        for position, successes, failures, _, _ in runs[each.position]:
+            order = () if position == NO_PROCEDURE else procedures[position].order
             yield each, order, successes, failures
 
 
@@ -118,29 +119,43 @@ def _ballots_of(advice: AdviceDocument) -> Ballots:
     return made
 
 
-def _tools_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[str, float]:
-    weights: defaultdict[str, float] = defaultdict(float)
-    total = 0.0
+def _used_in(
+    advice: AdviceDocument, similar: tuple[SimilarText, ...]
+) -> tuple[int, dict[str, float]]:
+    """Return how many runs similar texts have, and the share of them that each tool has."""
+    weights: dict[str, float] = {}
+    weight_before = weights.get
+    runs, total = 0, 0.0
     for each, order, successes, failures in runs_of(advice, similar):
-        weight = each.cosine * (successes + failures)
+        ended = successes + failures
+        weight = each.cosine * ended
+        runs += ended
         total += weight
         for tool in order:
-            weights[tool] += weight
-    return _shares(weights, total)
+            weights[tool] = weight_before(tool, 0.0) + weight
+    return runs, _shares(weights, total)
 
 
 def _kinds_of(advice: AdviceDocument, similar: tuple[SimilarText, ...]) -> dict[int, float]:
     if not advice.kinds:
         return {}
     weights: defaultdict[int, float] = defaultdict(float)
-    known = array("I", advice.past_tasks.kinds)
+    known = _kinds_by_text(advice)
     for each in similar:
         if each.position < len(known):
             weights[known[each.position]] += each.cosine
     return _shares(weights, sum(weights.values()))
 
 
+def _kinds_by_text(advice: AdviceDocument) -> "array[int]":
+    known: array[int] | None = advice.derived.get(_KINDS)
+    if known is None:
+        known = advice.derived[_KINDS] = array("I", advice.past_tasks.kinds)
+    return known
+
+
 def _shares(weights: Mapping[_Name, float], total: float) -> dict[_Name, float]:
     if not total:
         return {}
-    return {name: min(1.0, weight / total) for name, weight in weights.items()}
+    # A conditional expression, for a task has hundreds of tools: a call takes three times as long.
+    return {name: weight / total if weight < total else 1.0 for name, weight in weights.items()}

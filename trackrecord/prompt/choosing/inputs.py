@@ -132,9 +132,17 @@ class PromptInputs:
         """Return how far the task's conditions agree with those of a procedure's record."""
         if self.conditions is None:
             return UNKNOWN
-        # Of several records of one procedure the one that fits best speaks for it.
-        fits = self.fits_of(self._records_by_signature.get(signature, ()))
-        return max(fits.values(), default=UNKNOWN)
+        found = self._fits.get(signature)
+        if found is None:
+            # Of several records of one procedure the one that fits best speaks for it.
+            fits = self.fits_of(self._records_by_signature.get(signature, ()))
+            found = self._fits[signature] = max(fits.values(), default=UNKNOWN)
+        return found
+
+    @cached_property
+    def _fits(self) -> dict[str, Fit]:
+        # What is recommended and how sure the choice is ask for the same procedures.
+        return {}
 
     @property
     def _records_by_signature(self) -> Mapping[str, list[RankedCompetence]]:

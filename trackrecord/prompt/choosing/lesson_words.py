@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Final
@@ -60,13 +60,13 @@ def lessons_named(known: PromptInputs) -> dict[str, float]:
     most words somewhere.
     """
     index = known.once("lesson index", _index)["all"]
-    words = words_of(known.task)
+    words = sorted(words_of(known.task))
     anywhere, tools = _covered(index.errors, words), _covered(index.tools, words)
     found: dict[str, float] = {}
     # No sentence has more than the whole: hardly any task needs to be taken apart.
     if max((*anywhere.values(), *tools.values()), default=0.0) > _MOST:
         for sentence in dict.fromkeys(_SENTENCE_END.split(known.task)):
-            for lesson, share in _named_in(index, words_of(sentence)):
+            for lesson, share in _named_in(index, sorted(words_of(sentence))):
                 found[lesson] = max(share, found.get(lesson, 0.0))
     for name in names_in(known.task):
         for lesson in index.names.get(name, ()):
@@ -74,7 +74,7 @@ def lessons_named(known: PromptInputs) -> dict[str, float]:
     return found
 
 
-def _named_in(index: _LessonIndex, words: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _named_in(index: _LessonIndex, words: Sequence[str]) -> Iterator[tuple[str, float]]:
     """Yield the lessons that the words of a sentence name, each with how well."""
     errors = _covered(index.errors, words)
     yield from ((lesson, share) for lesson, share in errors.items() if share > _MOST)
@@ -87,11 +87,11 @@ def _named_in(index: _LessonIndex, words: frozenset[str]) -> Iterator[tuple[str,
 
 
 def _covered(
-    parts: Mapping[str, list[tuple[str, float]]], words: Iterable[str]
+    parts: Mapping[str, list[tuple[str, float]]], words: Sequence[str]
 ) -> dict[str, float]:
-    """Return the share of each lesson's or tool's words that occur among others."""
+    """Return the share of each lesson's or tool's words that occur among others, in order."""
     found: dict[str, float] = {}
-    for word in sorted(words):
+    for word in words:
         holders = parts.get(word, ())
         if len(holders) <= _MOST_HOLDERS:
             for holder, part in holders:

@@ -6,13 +6,16 @@ recommended, while little is known of it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from math import inf
+from operator import attrgetter
 from typing import Final, Literal
 
 import msgspec
 
+from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
@@ -29,6 +32,10 @@ _LEAST_KIND: Final = 0.05
 _MOST_TRIED: Final = 2
 _TRIALS: Final = "trials"
 _Part = Literal["recommended", "held back"]
+_BY_ID: Final = attrgetter("entry.id")
+_BY_VALUE: Final = attrgetter("value")
+# A pattern's mean rate, None where it is drawn; its offer; and the kinds that it was seen in.
+_HeldBack = tuple[float | None, Offer, Collection[int]]
 _STATES: Final = {state.value: state for state in Maturity}
 
 
@@ -38,10 +45,12 @@ class _Offers:
 
     Attributes:
         everything: all of them, best first.
-        by_kind: for each kind of task, the places of its patterns in `everything`.
+        by_id: all of them, by id.
+        by_kind: for each kind of task, the places of its patterns in `by_id`.
     """
 
     everything: Sequence[Offer] = ()
+    by_id: Sequence[Offer] = ()
     by_kind: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
     @cached_property
@@ -118,17 +127,67 @@ def _found_trials(known: PromptInputs) -> list[Offer]:
     Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
     """
     assert known.draw is not None  # noqa: S101 - for type checkers
-    drawn, recommended = (_drawn(known, name) for name in ("held back", "recommended"))
+    recommended = _drawn(known, "recommended")
+    drawn = _first_and_tried(known, known.draw) if known.can_tell else _drawn(known, "held back")
     first = (
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
+    tried = known.draw.tried
     warned = _made_once(known, "anti_patterns").recommended.ids - known.withdrawn
     return [
         offer
         for offer in drawn
-        if offer is first
-        or (offer.entry.id in known.draw.tried and f"anti-{offer.entry.id}" not in warned)
+        if offer is first or (offer.entry.id in tried and f"anti-{offer.entry.id}" not in warned)
     ][:_MOST_TRIED]
+
+
+def _first_and_tried(known: PromptInputs, draw: Draw) -> list[Offer]:
+    """Return the first one of the related patterns that are held back, and those to be tried.
+
+    There may be hundreds: those whose mean is too low to be the first are not looked at.
+    """
+    held_back = known.once_for_both("patterns held back", _held_back, kind=known.kind)
+    kinds = _probable_kinds(known)
+    highest = _summed(kinds, dict(kinds))
+    best = 0.0
+    found: list[Offer] = []
+    for mean, offer, seen_in in held_back:
+        if mean is not None and highest * mean < best:
+            break
+        relevant = _summed(kinds, seen_in)
+        if relevant < LEAST_RELEVANCE:
+            continue
+        name = offer.entry.id
+        value = relevant * (draw.rate(name, relevant * offer.value) if mean is None else mean)
+        if (value >= best or name in draw.tried) and name not in known.withdrawn:
+            found.append(Offer(offer.entry, relevant, value, "kinds"))
+            best = max(best, value)
+    return best_first(found)
+
+
+def _means(known: PromptInputs, part: _Part) -> list[float | None]:
+    """Return the rates of one part of the patterns, by place; None of those that are drawn."""
+    make = partial(_found_means, part=part)
+    return known.once_for_both(f"means of patterns {part}", make, kind=known.kind)
+
+
+def _found_means(known: PromptInputs, part: _Part) -> list[float | None]:
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    drawn, means = {each.id for each in known.draw.prospects}, known.draw.means
+    names = (each.entry.id for each in _made_once(known, "patterns").part(part).by_id)
+    return [None if name in drawn else means.get(name) for name in names]
+
+
+def _held_back(known: PromptInputs) -> list[_HeldBack]:
+    """Return the patterns held back, each with its mean rate and the kinds it was seen in.
+
+    Those that are drawn have no mean, and come first; the others by their mean, the best first.
+    """
+    made = _made_once(known, "patterns").held_back
+    entries = [known.patterns.get(_slug(offer.entry)) for offer in made.by_id]
+    seen_in = [() if entry is None else entry.by_kind.keys() for entry in entries]
+    found = list(zip(_means(known, "held back"), made.by_id, seen_in, strict=True))
+    return sorted(found, key=lambda each: -inf if each[0] is None else -each[0])
 
 
 def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
@@ -142,7 +201,7 @@ def _drawn(known: PromptInputs, name: _Part) -> list[Offer]:
 
 def _found_drawn(known: PromptInputs, name: _Part) -> list[Offer]:
     if known.can_tell:
-        return _as_drawn(known, _related(known, _made_once(known, "patterns").part(name)))
+        return _related_as_drawn(known, name)
     # Few are drawn for a task; the others are put in order once.
     undrawn, prospects = known.once_for_both(
         f"{name} patterns by their means", partial(_by_their_means, name=name), kind=known.kind
@@ -159,14 +218,34 @@ def _by_their_means(known: PromptInputs, name: _Part) -> tuple[list[Offer], list
     return undrawn, [each for each in everything if each.entry.id in ids]
 
 
+def _related_as_drawn(known: PromptInputs, part: _Part) -> list[Offer]:
+    assert known.draw is not None  # noqa: S101 - for type checkers
+    made, means = _made_once(known, "patterns").part(part), _means(known, part)
+    rate, withdrawn = known.draw.rate, known.withdrawn
+    found = []
+    for place, relevant in _relevances(known, made):
+        offer, mean = made.by_id[place], means[place]
+        if (name := offer.entry.id) not in withdrawn:
+            drawn = rate(name, relevant * offer.value) if mean is None else mean
+            found.append(Offer(offer.entry, relevant, relevant * drawn, "kinds"))
+    return _best_of(found)
+
+
 def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
     if known.draw is None:
         return list(offers)
-    rate = known.draw.rate
+    rate, withdrawn = known.draw.rate, known.withdrawn
     return best_first(
-        msgspec.structs.replace(offer, value=offer.relevance * rate(offer.entry.id, offer.value))
-        for offer in offers
-        if offer.entry.id not in known.withdrawn
+        [
+            Offer(
+                offer.entry,
+                offer.relevance,
+                offer.relevance * rate(offer.entry.id, offer.value),
+                offer.basis,
+            )
+            for offer in offers
+            if offer.entry.id not in withdrawn
+        ]
     )
 
 
@@ -180,17 +259,46 @@ def _made_once(known: PromptInputs, name: str) -> _Patterns:
 
 
 def _related(known: PromptInputs, made: _Offers) -> list[Offer]:
-    relevance: defaultdict[int, float] = defaultdict(float)
-    for kind, probable in sorted(known.expectation.kinds.items()):
-        if probable >= _LEAST_KIND:
-            for place in made.by_kind.get(kind, ()):
-                relevance[place] += probable
-    return best_first(
-        Offer(offer.entry, relevant, relevant * offer.value, "kinds")
-        for place, relevant in relevance.items()
-        if relevant >= LEAST_RELEVANCE
-        for offer in (made.everything[place],)
+    """Return the patterns of the kinds that the task probably is of, best first."""
+    return _best_of(
+        [
+            Offer(offer.entry, relevant, relevant * offer.value, "kinds")
+            for place, relevant in _relevances(known, made)
+            for offer in (made.by_id[place],)
+        ]
     )
+
+
+def _best_of(offers: list[Offer]) -> list[Offer]:
+    """Return offers, which are in the order of their ids, best first."""
+    # Sorting is stable, also in reverse. There are hundreds of them for each prompt.
+    return sorted(offers, key=_BY_VALUE, reverse=True)
+
+
+def _relevances(known: PromptInputs, made: _Offers) -> list[tuple[int, float]]:
+    """Return the places of the patterns that are relevant to the task, and how much each is."""
+    relevances = [0.0] * len(made.by_id)
+    for kind, probable in _probable_kinds(known):
+        for place in made.by_kind.get(kind, ()):
+            relevances[place] += probable
+    return [
+        (place, relevant)
+        for place, relevant in enumerate(relevances)
+        if relevant >= LEAST_RELEVANCE
+    ]
+
+
+def _summed(kinds: Iterable[tuple[int, float]], seen_in: Collection[int]) -> float:
+    # Term by term, as `_relevances` adds them up: `sum` of floats is more exact in newer Pythons.
+    total = 0.0
+    for kind, probable in kinds:
+        if kind in seen_in:
+            total += probable
+    return total
+
+
+def _probable_kinds(known: PromptInputs) -> list[tuple[int, float]]:
+    return [each for each in sorted(known.expectation.kinds.items()) if each[1] >= _LEAST_KIND]
 
 
 def _made_of_warnings(known: PromptInputs) -> _Patterns:
@@ -273,11 +381,12 @@ def _offers(known: PromptInputs, entries: Iterable[RankedPattern]) -> _Offers:
     estimates = known.patterns
     everything = best_first(Offer(each, 1.0, _strength(known, each), "project") for each in entries)
     by_kind: defaultdict[int, list[int]] = defaultdict(list)
-    for place, offer in enumerate(everything):
+    by_id = sorted(everything, key=_BY_ID)
+    for place, offer in enumerate(by_id):
         entry = estimates.get(_slug(offer.entry))
         for kind in entry.by_kind if entry is not None else ():
             by_kind[kind].append(place)
-    return _Offers(everything, by_kind)
+    return _Offers(everything, by_id, by_kind)
 
 
 def _slug(pattern: RankedPattern) -> str:

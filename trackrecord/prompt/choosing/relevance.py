@@ -99,8 +99,9 @@ def _related(entries: Iterable[_Text], task: str) -> list[tuple[_Text, float]]:
     asked = _asked_remembered(task)
     found = []
     for each in entries:
-        relevance = overlap(asked, _words_remembered(each.text))
-        if relevance:
-            found.append((each, relevance))
+        words = _words_remembered(each.text)
+        # Most share none: a prompt is compared with a hundred.
+        if not asked.isdisjoint(words):
+            found.append((each, overlap(asked, words)))
     best = max((relevance for _, relevance in found), default=1.0)
     return [(each, relevance / best) for each, relevance in found]

@@ -1,7 +1,8 @@
 """The entries of each section for a task, with their relevance."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -28,6 +29,8 @@ _Entry = TypeVar("_Entry", RankedCompetence, RankedFailure)
 # A lesson that is hardly sure, or hardly ever of use, is not worth its tokens.
 _LEAST_WORTH: Final = 0.02
 _LESSONS: Final = "lessons"
+# What stands for no tool.
+_USUAL: Final = ""
 _PROBABLE: Final = 0.5
 _CONTESTED: Final = "contested"
 # Many procedures are looked at: failing always must be rarer than this by chance.
@@ -68,7 +71,9 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
 
     named = lessons_named(known)
     likely: list[Offer] = []
-    for tools, lessons in known.once("lessons by tools", _by_tools).items():
+    by_tools = known.once("lessons by tools", _by_tools)
+    for tools in _perhaps_used(known):
+        lessons = by_tools[tools]
         relevance = known.expectation.probability_of(tools, lessons[0].usual)
         if relevance > _PROBABLE:
             likely += [
@@ -88,6 +93,27 @@ def _lessons_for(known: PromptInputs) -> SectionOffers:
         # Where nothing at all tells, a few about what most of the project's runs use stand in.
         likely = [] if found else likely[:FEW]
     return SectionOffers(best_first([*found, *likely]), pool=pool)
+
+
+def _perhaps_used(known: PromptInputs) -> Iterable[tuple[str, ...]]:
+    """Return the tools of lessons that the task may probably use: of hundreds it does not.
+
+    They are used by most of the similar tasks, or by most of the project's runs.
+    """
+    groups = known.once("tools of lessons", _tools_of_lessons)
+    tools = known.expectation.tools.items()
+    used = (groups.get(tool, ()) for tool, share in tools if share > _PROBABLE)
+    return dict.fromkeys(chain(groups[_USUAL], *used))
+
+
+def _tools_of_lessons(advice: AdviceDocument) -> dict[str, list[tuple[str, ...]]]:
+    """Return the groups of tools by their first one, and those that most runs use by `_USUAL`."""
+    found: dict[str, list[tuple[str, ...]]] = {_USUAL: []}
+    for tools, lessons in _by_tools(advice).items():
+        found.setdefault(next(iter(tools), _USUAL), []).append(tools)
+        if lessons[0].usual > _PROBABLE:
+            found[_USUAL].append(tools)
+    return found
 
 
 def _living(advice: AdviceDocument) -> dict[str, list[Offer]]:

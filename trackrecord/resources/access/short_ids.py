@@ -246,11 +246,14 @@ def run_ids_by_parts(
         column.contains(f":{session}", autoescape=True),
         column.contains(f":{prompt}", autoescape=True),
     )
-    wanted = re.compile(f"[^:]+:{re.escape(session)}[^:]*:({re.escape(prompt)}.*)", re.DOTALL)
+    wanted = re.compile(f"[^:]+:({re.escape(session)}[^:]*):({re.escape(prompt)}.*)", re.DOTALL)
     known = connection.execute(query.distinct().limit(_MOST_COMPARED)).scalars()
-    found = {some_id: match[1] for some_id in known if (match := wanted.fullmatch(some_id))}
-    exact = [some_id for some_id, ending in found.items() if ending == prompt]
-    return exact or [*found]
+    found = {some_id: match for some_id in known if (match := wanted.fullmatch(some_id))}
+    # What stands there in full is meant, not what else begins with it.
+    for part, said in ((1, session), (2, prompt)):
+        exact = {some_id: match for some_id, match in found.items() if match[part] == said}
+        found = exact or found
+    return [*found]
 
 
 def _fewest_shown(some_id: str) -> int:

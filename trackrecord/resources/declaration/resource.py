@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from contextvars import ContextVar
 from dataclasses import is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, wraps
 from inspect import unwrap
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, Literal, ParamSpec, TypeVar
@@ -29,6 +31,69 @@ if typing.TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+
+
+# What an answer rests on that retention may have removed: sums of outcomes, which are left by the
+# day; runs that something is computed from; outcomes that are listed or counted one by one; their
+# texts, which are searched.
+RestsOn = Literal["sums", "runs", "outcomes", "texts"]
+
+
+class Asking:
+    """A call that is being answered.
+
+    Attributes:
+        rests_on: what its answer rests on.
+        removed: what it lacks because retention has removed it, once that is known; else "".
+    """
+
+    def __init__(self, rests_on: tuple[RestsOn, ...]) -> None:
+        self.rests_on: Final = rests_on
+        self.removed = ""
+
+
+# What a program has called, for whoever opens the store to answer it.
+asking: Final = ContextVar[Asking | None]("trackrecord_asking", default=None)
+
+
+def _warning(call: Callable[_P, _R], rests_on: tuple[RestsOn, ...]) -> Callable[_P, _R]:
+    """Return a call that warns the program that calls it of what its answer lacks."""
+
+    @wraps(call)
+    def warn_after(*args: _P.args, **named: _P.kwargs) -> _R:
+        asked = Asking(rests_on)
+        token = asking.set(asked)
+        try:
+            found = call(*args, **named)
+        finally:
+            asking.reset(token)
+        if asked.removed:
+            warnings.warn(asked.removed, stacklevel=2)
+        return found
+
+    return warn_after
+
+
+def may_lack(
+    rests_on: Collection[RestsOn], asked: Mapping[str, Any], *, is_whole: bool = True
+) -> frozenset[RestsOn]:
+    """Return what an answer rests on of which retention may have removed something that it needs.
+
+    Sums of today are kept, and so is what lists of the newest begin with.
+
+    Args:
+        rests_on: what it rests on.
+        asked: the arguments of the call, of which `at` and `text` matter.
+        is_whole: whether what it lists goes back to the oldest.
+    """
+    kept: set[RestsOn] = set()
+    if asked.get("at") is None:
+        kept |= {"sums", "runs"}
+    if not is_whole:
+        kept |= {"outcomes", "texts"}
+    if not asked.get("text"):
+        kept.add("texts")
+    return frozenset(rests_on) - kept
 
 
 class _Marked:
@@ -169,6 +234,8 @@ class Operation(Struct, frozen=True):
             the answer's fields are printed.
         option_help: the help of an option that the docstring describes for another surface.
         option_names: the names of options that are not those of the arguments.
+        rests_on: what its answer rests on that retention may have removed, which the surfaces then
+            say; nothing where all of it is kept.
     """
 
     call: Callable[..., Any]
@@ -193,6 +260,7 @@ class Operation(Struct, frozen=True):
     in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
     option_names: Mapping[str, str] = field(default_factory=dict)
+    rests_on: tuple[RestsOn, ...] = ()
 
     @property
     def _returns(self) -> Any:  # noqa: ANN401 - a type of any form
@@ -262,7 +330,9 @@ class Resource(Struct, frozen=True):
 
         def note(call: Callable[_P, _R]) -> Callable[_P, _R]:
             checked = checking(call)
-            self.operations.append(Operation(checked, route, **notes))
-            return checked
+            operation = Operation(checked, route, **notes)
+            self.operations.append(operation)
+            # Surfaces call the operation, and say it in their own way.
+            return _warning(checked, operation.rests_on) if operation.rests_on else checked
 
         return note

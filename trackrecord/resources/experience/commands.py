@@ -222,6 +222,7 @@ COMMANDS = Resource("commands", "Show which commands run in your repositories, a
 
 @COMMANDS.offers(
     "GET /commands",
+    rests_on=("runs",),
     command="list",
     sorting=sorting_of(
         "commands", "id", id="id", repository="repository", kind="kind", line="line",
@@ -266,7 +267,7 @@ def list_commands(
         return commands_in(it, kind=kind, state=state, everything=everything)[:limit]
 
 
-@COMMANDS.offers("GET /commands/{command_id}", command="show")
+@COMMANDS.offers("GET /commands/{command_id}", rests_on=("runs",), command="show")
 def show_command(
     command_id: CommandId, *, at: Moment | None = None, project: str | None = None
 ) -> CommandDetails:

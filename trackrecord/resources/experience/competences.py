@@ -457,6 +457,7 @@ COMPETENCES = Resource("competences", "Show which tool procedures have worked, a
 
 @COMPETENCES.offers(
     "GET /competences",
+    rests_on=("runs",),
     command="list",
     answers=CompetenceAnswer,
     sorting=sorting_of(
@@ -496,7 +497,7 @@ def list_competences(
         return competences_of(it)[:limit]
 
 
-@COMPETENCES.offers("GET /competences/select", answers=SelectedCompetences)
+@COMPETENCES.offers("GET /competences/select", rests_on=("runs",), answers=SelectedCompetences)
 def select_competences(
     task: Text | None = None,
     *,
@@ -547,7 +548,7 @@ def select_competences(
         )
 
 
-@COMPETENCES.offers("GET /competences/{competence_id:path}", command="show")
+@COMPETENCES.offers("GET /competences/{competence_id:path}", rests_on=("runs",), command="show")
 def show_competence(
     competence_id: CompetenceId, *, at: Moment | None = None, project: str | None = None
 ) -> CompetenceDetails:

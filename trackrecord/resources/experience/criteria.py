@@ -246,7 +246,7 @@ def feedback_of(it: Transaction, task_id: str) -> list[CriterionFeedbackAnswer]:
     defaults = it.settings.criteria.defaults
     found = feedback_of_task(it.connection, it.project_id, task_id, defaults, at=it.at)
     if not found:
-        raise unknown_task(it.connection, it.project, task_id)
+        raise unknown_task(it.connection, it.project, task_id, at=it.at)
     return [CriterionFeedbackAnswer.of(each) for each in found]
 
 
@@ -255,6 +255,7 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
 
 @CRITERIA.offers(
     "GET /criteria",
+    rests_on=("sums",),
     command="list",
     sorting=sorting_of(
         "criteria", "criterion", name="criterion", weight="weight", evidence="evidence",
@@ -293,7 +294,7 @@ def list_criteria(
         return criteria_of(it)[:limit]
 
 
-@CRITERIA.offers("GET /criteria/{name:path}")
+@CRITERIA.offers("GET /criteria/{name:path}", rests_on=("sums", "outcomes"))
 def show_criterion(
     name: str,
     *,
@@ -318,7 +319,7 @@ def show_criterion(
         return details_of(it, name, limit=limit, after=after)
 
 
-@CRITERIA.offers("POST /criteria/weigh")
+@CRITERIA.offers("POST /criteria/weigh", rests_on=("sums",))
 def weigh_scores(
     *, scores: Mapping[str, float], at: Moment | None = None, project: str | None = None
 ) -> WeighingAnswer:

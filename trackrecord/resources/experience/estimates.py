@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, Self
 
-from trackrecord.resources.access.answer_cache import AnswerCache
+from trackrecord.resources.access.answer_cache import CountedAnswers
 from trackrecord.resources.declaration.resource import Answer
 
 if TYPE_CHECKING:
@@ -84,27 +84,41 @@ class EstimateAnswer(Answer, frozen=True, kw_only=True):
         )
 
 
+def _type() -> type[Estimates]:
+    from trackrecord.learning.advice.estimates.estimates import Estimates
+
+    return Estimates
+
+
 # Those of a large project take megabytes.
-_kept: Final = AnswerCache["Estimates"](2)
+counted_estimates: Final = CountedAnswers["Estimates"]("estimates", _type, 2)
+
+
+def estimate_rules(settings: DaemonSettings) -> tuple[int, float]:
+    """Return what estimates are counted by: at most how many runs, and their half-life in days."""
+    return settings.rules.advice.max_runs, settings.decay.half_life_days
 
 
 def read_estimates(
     connection: Connection, settings: DaemonSettings, project: str, *, at: float | None = None
 ) -> Estimates:
-    """Return the estimates of a project, counted from its runs; see `AnswerCache`.
+    """Return the estimates of a project, counted from its runs; see `CountedAnswers`.
 
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    from trackrecord.learning.advice.estimates.estimates import estimate
     from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.store.advice.runs import read_runs
 
     project_id = project_row(connection, project)
-    most, half_life = settings.rules.advice.max_runs, settings.decay.half_life_days
+    most, half_life = rules = estimate_rules(settings)
 
     def count() -> Estimates:
+        from trackrecord.learning.advice.estimates.estimates import estimate
+        from trackrecord.store.advice.runs import read_runs
+
         runs = read_runs(connection, project_id, limit=most, at=at)
         return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
 
-    return _kept.answer(connection, project_id, (most, half_life, at), count)
+    if at is not None:
+        return counted_estimates.answer(connection, project_id, (*rules, at), count)
+    return counted_estimates.counted(connection, settings, project_id, rules, count)

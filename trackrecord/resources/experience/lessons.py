@@ -330,6 +330,7 @@ LESSONS = Resource(
 
 @LESSONS.offers(
     "GET /lessons",
+    rests_on=("runs",),
     command="list",
     sorting=sorting_of(
         "lessons", "id", id="id", name="text", kind="kind", state="trust", tool="main_tool",
@@ -373,7 +374,7 @@ def list_lessons(
         return lessons_of(it, tool=tool, kind=kind, state=state, everything=everything)[:limit]
 
 
-@LESSONS.offers("GET /lessons/{lesson_id}", command="show")
+@LESSONS.offers("GET /lessons/{lesson_id}", rests_on=("runs",), command="show")
 def show_lesson(
     lesson_id: LessonId, *, at: Moment | None = None, project: str | None = None
 ) -> LessonDetails:

@@ -572,6 +572,7 @@ def recall(
 
 @MEMORIES.offers(
     "GET /tasks/similar",
+    rests_on=("outcomes", "texts"),
     command="similar",
     sorting=sorting_of(
         "tasks", "outcome_id", relevance="relevance", task="task_id", score="raw_score",

@@ -1,24 +1,57 @@
 """The standing of a project's patterns against other runs of such tasks, and their slugs."""
 
 import time
-from typing import Final
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.estimates.estimates import Estimates
 from trackrecord.learning.patterns.standing import Standing, standing_of
 from trackrecord.learning.strategies.identity import pattern_id_of
-from trackrecord.resources.access.answer_cache import AnswerCache
+from trackrecord.resources.access.answer_cache import AnswerCache, CountedAnswers
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.access.short_ids import ids_beginning_with, ids_near, whole_stored_id
 from trackrecord.settings.daemon_settings import DaemonSettings
-from trackrecord.store.patterns.read import read_standings
+from trackrecord.store.patterns.read import last_pattern_row, read_standings
 from trackrecord.store.patterns.tables import patterns
 
-from .estimates import read_estimates
+from .estimates import estimate_rules, read_estimates
 
 # Those of a large project take megabytes.
 _kept: Final = AnswerCache[tuple[Standing, ...]](2)
+# As many as a page shows, or a little more.
+_AT_ONCE: Final = 64
+
+
+class PatternPlace(NamedTuple):
+    """A pattern's place in the order of all: the best first, anti-patterns last.
+
+    Attributes:
+        is_inverted: whether it is an anti-pattern.
+        below: its score among its like, with a minus before it.
+        slug: its id, also where it is an anti-pattern.
+    """
+
+    is_inverted: bool
+    below: float
+    slug: str
+
+
+class PatternOrder(NamedTuple):
+    """The order of a project's patterns.
+
+    Attributes:
+        places: of all patterns, in order.
+        last_row: the row of the pattern that was first named last.
+    """
+
+    places: tuple[PatternPlace, ...]
+    last_row: int
+
+
+counted_order: Final = CountedAnswers[PatternOrder]("patterns", lambda: PatternOrder, 8)
 PATTERNS_HINT: Final = "`trackrecord patterns list` shows its patterns"
 
 
@@ -36,15 +69,86 @@ def ordered_standings(
     rules = settings.rules
 
     def compute() -> tuple[Standing, ...]:
-        found = [
-            judged_standing(each, settings, estimates)
-            for each in read_standings(connection, project_id, rules, now=time.time(), at=at)
-        ]
-        return tuple(sorted(found, key=lambda each: (each.is_inverted, -rank_score(each), each.id)))
+        return _in_order(connection, settings, project_id, estimates, at)
 
     if at is not None:
         return compute()
     return _kept.answer(connection, project_id, (rules.maturity, rules.antipatterns), compute)
+
+
+def _in_order(
+    connection: Connection,
+    settings: DaemonSettings,
+    project_id: int,
+    estimates: Estimates,
+    at: float | None = None,
+) -> tuple[Standing, ...]:
+    rules = settings.rules
+    found = (
+        judged_standing(each, settings, estimates)
+        for each in read_standings(connection, project_id, rules, now=time.time(), at=at)
+    )
+    return tuple(sorted(found, key=place_in_order))
+
+
+def place_in_order(standing: Standing) -> PatternPlace:
+    """Return a pattern's place in the order of all."""
+    return PatternPlace(standing.is_inverted, -rank_score(standing), standing.facts.slug)
+
+
+def order_rules(settings: DaemonSettings) -> Hashable:
+    """Return what patterns are put in order by."""
+    return settings.maturity, settings.antipatterns, settings.caps, estimate_rules(settings)
+
+
+def order_of(
+    connection: Connection, settings: DaemonSettings, project_id: int, estimates: Estimates
+) -> PatternOrder:
+    """Return the order of all patterns of a project as it is now."""
+    found = _in_order(connection, settings, project_id, estimates)
+    return PatternOrder(tuple(map(place_in_order, found)), last_pattern_row(connection, project_id))
+
+
+def counted_places(
+    connection: Connection, settings: DaemonSettings, project_id: int, estimates: Estimates
+) -> Sequence[PatternPlace] | None:
+    """Return the places of a large project's patterns; None where they are to be computed.
+
+    Each stands where the worker put it; those that came since are put among them.
+    """
+    order = counted_order.stored(connection, settings, project_id, order_rules(settings))
+    if order is None:
+        return None
+    since = read_standings(
+        connection, project_id, settings.rules, now=time.time(), after_row=order.last_row
+    )
+    if not since:
+        return order.places
+    new = (place_in_order(judged_standing(each, settings, estimates)) for each in since)
+    return sorted((*order.places, *new))
+
+
+def standings_at(
+    connection: Connection,
+    settings: DaemonSettings,
+    project_id: int,
+    estimates: Estimates,
+    places: Iterable[PatternPlace],
+) -> Iterator[tuple[PatternPlace, Standing]]:
+    """Yield the standing of patterns as it is now, some at a time, in the order of their places.
+
+    A pattern of which nothing is left is passed over.
+    """
+    left = iter(places)
+    while some := list(islice(left, _AT_ONCE)):
+        found = read_standings(
+            connection, project_id, settings.rules, now=time.time(),
+            slugs=[place.slug for place in some],
+        )  # fmt: skip
+        by_slug = {each.facts.slug: each for each in found}
+        for place in some:
+            if (standing := by_slug.get(place.slug)) is not None:
+                yield place, judged_standing(standing, settings, estimates)
 
 
 def judged_standing(standing: Standing, settings: DaemonSettings, estimates: Estimates) -> Standing:

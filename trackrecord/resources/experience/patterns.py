@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from trackrecord.errors import InvalidTag, UnknownId
@@ -23,7 +25,7 @@ from trackrecord.resources.declaration.checks import (
     checking,
     decided_by,
 )
-from trackrecord.resources.declaration.paging import sorting_of
+from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, HasAnswer, Instant, Resource
 
 from .estimates import EstimateAnswer
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from trackrecord.learning.patterns.standing import Standing
     from trackrecord.prompt.documents.rankings_document import RankedPattern
     from trackrecord.store.patterns.read import PatternChange
+
+    from .pattern_standings import PatternPlace
 
 # From the least to the most trusted; an anti-pattern is trusted less than all of them.
 _STATES = [*Maturity][::-1]
@@ -105,11 +109,20 @@ class Pattern(HasAnswer):
         standing: its evidence, and the state that follows from it.
         present: returns what agents are shown of a standing; all patterns of a list share it.
         estimates: where its estimate is found.
+        place: where it stands in the order of all, if that was not computed from its standing.
     """
 
     standing: Standing
     present: Callable[[Standing], RankedPattern] = field(repr=False, compare=False)
     estimates: Estimates = field(repr=False, compare=False)
+    place: PatternPlace | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def cursor(self) -> str:
+        """What the patterns that follow it in a list are asked for with."""
+        from .pattern_standings import place_in_order
+
+        return cursor_of(self.place or place_in_order(self.standing))
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -318,8 +331,12 @@ def patterns_of(
     only_anti: bool = False,
     source: str | None = None,
     language: Language = "en",
+    after: str | None = None,
+    limit: int | None = None,
 ) -> list[Pattern]:
     """Return the patterns of a project, best first, anti-patterns last.
+
+    The first ones of a large project are where the worker put them last.
 
     Args:
         it: a reading transaction.
@@ -330,6 +347,8 @@ def patterns_of(
         source: only those that a run of this agent touches, of the runs that advice is counted
             from.
         language: of their contents and reasons.
+        after: the `cursor` of a pattern: only those that follow it.
+        limit: the maximum number of patterns to return; None for all.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -337,14 +356,19 @@ def patterns_of(
     """
     from trackrecord.learning.patterns.tags import plain_tag
     from trackrecord.store.advice.runs import patterns_of_source
-    from trackrecord.store.patterns.read import PatternFilter
+    from trackrecord.store.patterns.read import EVERY, PatternFilter
 
     from .estimates import read_estimates
-    from .pattern_standings import ordered_standings
+    from .pattern_standings import PatternPlace, ordered_standings, place_in_order
 
     wanted = PatternFilter(
         Maturity(state) if state else None, tag and plain_tag(tag), content, only_anti
     )
+    place = None if after is None else place_of(after, PatternPlace)
+    if limit is not None and source is None and wanted == EVERY:
+        page = page_of_patterns(it, after=place or 0, limit=limit, language=language)
+        if page is not None:
+            return page[0]
     estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
     found = ordered_standings(it.connection, it.settings, it.project_id, estimates, it.at)
     standings = [each for each in found if wanted.admits(each)]
@@ -352,8 +376,41 @@ def patterns_of(
         most = it.settings.rules.advice.max_runs
         slugs = patterns_of_source(it.connection, it.project_id, source, limit=most, at=it.at)
         standings = [each for each in standings if each.facts.slug in slugs]
+    if place is not None:
+        standings = standings[bisect_right(standings, place, key=place_in_order) :]
     present = _presenter(it, language)
-    return [Pattern(each, present, estimates) for each in standings]
+    return [Pattern(each, present, estimates) for each in standings[:limit]]
+
+
+def page_of_patterns(
+    it: Transaction, *, after: PatternPlace | int = 0, limit: int, language: Language = "en"
+) -> tuple[list[Pattern], int] | None:
+    """Return patterns of a large project, where the worker put them last, and how many there are.
+
+    Args:
+        it: a reading transaction.
+        after: the place that they follow, or how many come before them.
+        limit: the maximum number of patterns to return.
+        language: of their contents and reasons.
+
+    Returns:
+        None where all patterns must be read to put them in order.
+    """
+    from .estimates import read_estimates
+    from .pattern_standings import counted_places, standings_at
+
+    if it.at is not None:
+        return None
+    estimates = read_estimates(it.connection, it.settings, it.project)
+    places = counted_places(it.connection, it.settings, it.project_id, estimates)
+    if places is None:
+        return None
+    start = after if isinstance(after, int) else bisect_right(places, after)
+    rest = islice(places, start, None)
+    found = standings_at(it.connection, it.settings, it.project_id, estimates, rest)
+    present = _presenter(it, language)
+    page = [Pattern(each, present, estimates, place) for place, each in islice(found, limit)]
+    return page, len(places)
 
 
 def find_pattern(it: Transaction, pattern_id: str) -> Pattern:
@@ -439,11 +496,32 @@ def _decided_in_words(decision: PatternDecision) -> str:
     return f"{decision.id}: nothing was decided by hand, so there is nothing to reset"
 
 
+def count_listed(
+    *,
+    at: Moment | None = None,
+    lang: Language = "en",
+    project: str | None = None,
+    **wanted: Any,  # noqa: ANN401 - the other arguments of `list_patterns`
+) -> int:
+    """Return how many patterns a list without a limit has.
+
+    Raises:
+        TrackrecordError: the message says in one line what is wrong.
+    """
+    if not any(wanted.values()):
+        with read_project(project, at) as it:
+            page = page_of_patterns(it, limit=0)
+        if page is not None:
+            return page[1]
+    return len(list_patterns(**wanted, at=at, lang=lang, project=project))
+
+
 PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide about it.")
 
 
 @PATTERNS.offers(
     "GET /patterns",
+    rests_on=("sums", "runs"),
     command="list",
     answers=PatternAnswer,
     sorting=sorting_of(
@@ -454,6 +532,7 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
     ),
     rank=lambda pattern: (pattern.standing.is_inverted, -pattern.score),
     in_pages=True,
+    total=count_listed,
     columns=(
         "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",
     ),
@@ -480,6 +559,7 @@ def list_patterns(
     content: Text | None = None,
     at: Moment | None = None,
     limit: Limit | None = None,
+    after: Text | None = None,
     lang: Language = "en",
     project: str | None = None,
 ) -> list[Pattern]:
@@ -492,6 +572,7 @@ def list_patterns(
         content: only patterns whose content contains this text.
         at: a past moment to answer for.
         limit: the maximum number of patterns to return; all when not given.
+        after: the `cursor` of a pattern: only the patterns that follow it.
         lang: the language of their contents and reasons, "en" or "zh".
         project: the patterns' project; the settings' project when not given.
 
@@ -500,11 +581,14 @@ def list_patterns(
     """
     with read_project(project, at) as it:
         return patterns_of(
-            it, state=state, tag=tag, content=content, only_anti=only_anti, language=lang
-        )[:limit]
+            it, state=state, tag=tag, content=content, only_anti=only_anti, language=lang,
+            after=after, limit=limit,
+        )  # fmt: skip
 
 
-@PATTERNS.offers("GET /patterns/{pattern_id:path}", command="show", columns=("trend",))
+@PATTERNS.offers(
+    "GET /patterns/{pattern_id:path}", rests_on=("sums", "runs"), command="show", columns=("trend",)
+)
 def show_pattern(
     pattern_id: PatternId, *, at: Moment | None = None, project: str | None = None
 ) -> PatternDetails:

@@ -193,7 +193,9 @@ def _history(settings: DaemonSettings, project: str, warn: Warn) -> BenchmarkHis
 BENCHMARK = Resource("benchmark", "Measure how a project's work goes, and gate a build on it.")
 
 
-@BENCHMARK.offers("POST /benchmark/runs", command="run", permission="write", status=201)
+@BENCHMARK.offers(
+    "POST /benchmark/runs", rests_on=("outcomes",), command="run", permission="write", status=201
+)
 def benchmark_run(*, since: Moment | None = None, project: str | None = None) -> BenchmarkSnapshot:
     """Compute a snapshot of the project's rates, append it to the history, and return it.
 

@@ -354,7 +354,7 @@ EFFECT_ENTRIES: Final = sorting_of(
 EFFECT = Resource("effect", "Show whether advice helps: tasks with it beside tasks without.")
 
 
-@EFFECT.offers("GET /effect")
+@EFFECT.offers("GET /effect", rests_on=("runs",))
 def effect(*, at: Moment | None = None, project: str | None = None) -> EffectAnswer:
     """Return whether advice helps: tasks that were handed advice beside tasks without.
 

@@ -20,6 +20,7 @@ from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.learning.text.times import iso
+from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
     ids_beginning_with,
@@ -59,10 +60,11 @@ def explained(it: Transaction, some_id: str, *, kind: Kind | None = None) -> Exp
         AmbiguousId: several ids begin so.
     """
     whole, numbers, explanation = _Subject(it, kind).explain(some_id)
+    removed = outcomes_removed(it.connection, it.project_id)
     return ExplanationAnswer(
         id=whole,
         numbers=numbers,
-        because=(*_withdrawn(it, whole), *explanation.because),
+        because=(*_withdrawn(it, whole), *explanation.because, *filter(None, (removed,))),
         to_change=tuple(explanation.to_change),
         rebuild_due=_rebuild_due(it),
     )

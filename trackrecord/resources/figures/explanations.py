@@ -31,7 +31,7 @@ class ExplanationAnswer(Answer, frozen=True, kw_only=True):
 EXPLANATIONS = Resource("explain", "Explain why something stands where it stands.")
 
 
-@EXPLANATIONS.offers("GET /explain/{some_id:path}")
+@EXPLANATIONS.offers("GET /explain/{some_id:path}", rests_on=("sums", "runs"))
 def explain(
     some_id: PatternName, *, at: Moment | None = None, project: str | None = None
 ) -> ExplanationAnswer:
@@ -52,7 +52,7 @@ def explain(
         return explained(it, some_id)
 
 
-@EXPLANATIONS.offers("GET /procedures/explanation")
+@EXPLANATIONS.offers("GET /procedures/explanation", rests_on=("runs",))
 def explain_procedure(
     tools: Text,
     *,
@@ -83,7 +83,7 @@ def explain_procedure(
         return explained_procedure(it, tools, task)
 
 
-@EXPLANATIONS.offers("GET /runs/{outcome_id:path}/explanation")
+@EXPLANATIONS.offers("GET /runs/{outcome_id:path}/explanation", rests_on=("runs",))
 def explain_run(
     outcome_id: OutcomeId, *, at: Moment | None = None, project: str | None = None
 ) -> ExplanationAnswer:

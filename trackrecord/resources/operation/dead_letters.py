@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
-import msgspec
-
 from trackrecord.errors import InvalidCursor, InvalidRequest, UnknownId
-from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of, text_of
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
-from trackrecord.wire.kinds import KINDS
+from trackrecord.wire.kinds import KINDS, project_in
 
 if TYPE_CHECKING:
     import redis
@@ -27,7 +25,7 @@ _PAGE: Final = 500
 # A letter comes with its body, which may have a megabyte.
 _MOST_COMPARED: Final = 50
 _MILLISECONDS_DIGITS: Final = 13
-_AN_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}", re.ASCII)
+_AN_ID: Final = re.compile(r"[0-9]{1,19}-[0-9]{1,19}(?:@[0-9]{1,2})?", re.ASCII)
 # The fields of an entry that hold a body, which names its project.
 _BODIES: Final = tuple(kind.field for kind in KINDS.values())
 
@@ -76,10 +74,7 @@ class DeadLetter(Answer, frozen=True, kw_only=True):
         """The project that it is of; None if it does not say."""
         for body in (self.body, *(self.fields.get(name, "") for name in _BODIES)):
             if body:
-                try:
-                    return _decoder.decode(body).project
-                except (msgspec.MsgspecError, UnicodeError, RecursionError):
-                    return None
+                return project_in(body)
         return None
 
 
@@ -101,13 +96,6 @@ class Discarded(Answer, frozen=True):
     """
 
     discarded: int
-
-
-class _Named(msgspec.Struct):
-    project: str = DEFAULT_PROJECT
-
-
-_decoder = msgspec.json.Decoder(_Named)
 
 
 def read_letters(
@@ -137,11 +125,9 @@ def read_letters(
     if after is not None and not _AN_ID.fullmatch(after):
         message = "the cursor is not that of a dead letter"
         raise InvalidCursor(message)
-    first, last = "-", "+" if at is None else str(int(at * 1000))
-    if after is not None:
-        first, last = (first, f"({after}") if newest_first else (f"({after}", last)
+    last = "+" if at is None else str(int(at * 1000))
     at_once = _PAGE if limit is None or project is not None else min(limit, _PAGE)
-    pages = _pages(client, keys, first, last, newest_first=newest_first, at_once=at_once)
+    pages = _pages(client, keys, "-", last, after=after, newest_first=newest_first, at_once=at_once)
     letters = (_letter(letter_id, fields) for letter_id, fields in pages)
     yield from islice((each for each in letters if project in (None, each.project)), limit)
 
@@ -156,8 +142,8 @@ def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> l
         limit: the maximum number of letters to read.
     """
     span = _span_of(begins) if begins else ("-", "+")
-    page: Any = span and client.xrange(keys.dead, min=span[0], max=span[1], count=limit)
-    ids = (letter_id.decode() for letter_id, _ in page or ())
+    pages = islice(_pages(client, keys, *span, at_once=limit) if span else (), limit)
+    ids = (letter_id.decode() for letter_id, _ in pages)
     return [letter_id for letter_id in ids if letter_id.startswith(begins)]
 
 
@@ -200,7 +186,9 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
         InvalidRequest: of all of them only the beginning was kept.
     """
     from trackrecord.redis.dead_letter_stream import ADDED, CUT
+    from trackrecord.redis.keys import split_mark
 
+    shards = _shards_by_number(client, keys)
     count = cut = 0
     for letter_id, fields in _wanted(client, keys, ids):
         if CUT in fields:
@@ -209,10 +197,12 @@ def replay_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) -
         original: dict[Any, Any] = {
             name: value for name, value in fields.items() if name not in ADDED
         }
+        own_id, number = split_mark(letter_id.decode())
+        shard = shards[number]
         # One step: in the stream or among the dead letters, never in both or in neither.
         with client.pipeline(transaction=True) as pipe:
-            pipe.xadd(keys.outcomes, original or {b"v": b""})
-            pipe.xdel(keys.dead, letter_id)
+            pipe.xadd(shard.outcomes, original or {b"v": b""})
+            pipe.xdel(shard.dead, own_id)
             pipe.execute()
         count += 1
     if cut and not count:
@@ -231,8 +221,20 @@ def discard_letters(client: redis.Redis, keys: Keys, ids: Sequence[str] | None) 
         UnknownId: one of them does not exist; none is deleted.
         AmbiguousId: several letters' ids begin so; none is deleted.
     """
-    wanted = _wanted(client, keys, ids)
-    return sum(int(client.xdel(keys.dead, letter_id)) for letter_id, _ in wanted)
+    from trackrecord.redis.keys import split_mark
+
+    shards = _shards_by_number(client, keys)
+    count = 0
+    for letter_id, _ in _wanted(client, keys, ids):
+        own_id, number = split_mark(letter_id.decode())
+        count += int(client.xdel(shards[number].dead, own_id))
+    return count
+
+
+def _shards_by_number(client: redis.Redis, keys: Keys) -> dict[int | None, Keys]:
+    from trackrecord.redis.shards import all_shards
+
+    return {shard.number: shard for shard in all_shards(client, keys)}
 
 
 def _wanted(
@@ -259,11 +261,10 @@ def _found(client: redis.Redis, keys: Keys, given: str) -> tuple[bytes, Fields]:
     letter_id = whole_id(
         given, matches, message, hint=hint, near=lambda: _ids_near(client, keys, given)
     )
-    answer: Any = client.xrange(keys.dead, min=letter_id, max=letter_id)
-    if not answer:  # someone else was quicker
-        raise UnknownId(message, hint=hint)
-    found: tuple[bytes, Fields] = answer[0]
-    return found
+    for found_id, fields in _pages(client, keys, *(letter_id.partition("@")[0],) * 2):
+        if found_id.decode() == letter_id:
+            return found_id, fields
+    raise UnknownId(message, hint=hint)  # someone else was quicker
 
 
 def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
@@ -271,11 +272,10 @@ def _ids_near(client: redis.Redis, keys: Keys, given: str) -> Iterator[str]:
     digits = given.partition("-")[0]
     is_time = digits.isascii() and digits.isdecimal() and len(digits) <= _MILLISECONDS_DIGITS
     moment = digits.ljust(_MILLISECONDS_DIGITS, "0") if is_time else "+"
-    pages: list[Any] = [client.xrevrange(keys.dead, max=moment, count=_MOST_COMPARED)]
-    if is_time:
-        pages.append(client.xrange(keys.dead, min=moment, count=_MOST_COMPARED))
-    for page in pages:
-        for letter_id, _ in page:
+    before = _pages(client, keys, "-", moment, newest_first=True, at_once=_MOST_COMPARED)
+    beyond = _pages(client, keys, moment, "+", at_once=_MOST_COMPARED) if is_time else ()
+    for letters in (before, beyond):
+        for letter_id, _ in islice(letters, _MOST_COMPARED):
             yield letter_id.decode()
 
 
@@ -301,9 +301,9 @@ def _span_of(given: str) -> tuple[str, str] | None:
 
 def _all(client: redis.Redis, keys: Keys) -> Iterator[tuple[bytes, Fields]]:
     """Return all that are there now; those that come back meanwhile are left for the next time."""
-    newest: Any = client.xrevrange(keys.dead, count=1)
-    if newest:
-        yield from _pages(client, keys, "-", newest[0][0].decode())
+    newest = next(_pages(client, keys, "-", "+", newest_first=True, at_once=1), None)
+    if newest is not None:
+        yield from _pages(client, keys, "-", newest[0].decode().partition("@")[0])
 
 
 def _pages(
@@ -312,17 +312,66 @@ def _pages(
     first: str,
     last: str,
     *,
+    after: str | None = None,
     newest_first: bool = False,
     at_once: int = _PAGE,
 ) -> Iterator[tuple[bytes, Fields]]:
-    """Yield the letters between two ids, read in portions."""
+    """Yield the letters between two ids, of all shards in one order, read in portions.
+
+    Args:
+        client: a Redis client.
+        keys: the names of the keys.
+        first: the id, without a shard, from which on letters are meant.
+        last: the id, without a shard, up to which letters are meant.
+        after: only the letters that follow the one with this id.
+        newest_first: whether the newest come first.
+        at_once: how many are read from a shard at once.
+    """
+    from trackrecord.redis.shards import all_shards
+
+    pages = (
+        _pages_of_shard(
+            client, shard, *_beyond(shard, first, last, after, newest_first), newest_first, at_once
+        )
+        for shard in all_shards(client, keys)
+    )
+    yield from merge(*pages, key=lambda letter: _place(letter[0].decode()), reverse=newest_first)
+
+
+def _place(letter_id: str) -> tuple[int, int, int]:
+    """Return the place of a letter in the order of all shards' letters."""
+    from trackrecord.redis.keys import split_mark
+
+    own_id, number = split_mark(letter_id)
+    moment, _, count = own_id.partition("-")
+    return int(moment), int(count), -1 if number is None else number
+
+
+def _beyond(
+    shard: Keys, first: str, last: str, after: str | None, newest_first: bool
+) -> tuple[str, str]:
+    """Return the bounds of the letters of a shard that follow a letter of any shard."""
+    if after is None:
+        return first, last
+    own_id = after.partition("@")[0]
+    follows = _place(shard.mark(own_id)) > _place(after)
+    if newest_first:
+        follows = _place(shard.mark(own_id)) < _place(after)
+    bound = own_id if follows else f"({own_id}"
+    return (first, bound) if newest_first else (bound, last)
+
+
+def _pages_of_shard(
+    client: redis.Redis, shard: Keys, first: str, last: str, newest_first: bool, at_once: int
+) -> Iterator[tuple[bytes, Fields]]:
     while True:
         page: Any = (
-            client.xrevrange(keys.dead, max=last, min=first, count=at_once)
+            client.xrevrange(shard.dead, max=last, min=first, count=at_once)
             if newest_first
-            else client.xrange(keys.dead, min=first, max=last, count=at_once)
+            else client.xrange(shard.dead, min=first, max=last, count=at_once)
         )
-        yield from page
+        for own_id, fields in page:
+            yield shard.mark(own_id.decode()).encode(), fields
         if len(page) < at_once:
             return
         beyond = "(" + page[-1][0].decode()
@@ -377,10 +426,13 @@ def count_dead_letters(*, at: Moment | None = None, project: str | None = None) 
     Raises:
         TrackrecordError: the message says in one line what is wrong.
     """
+    from trackrecord.redis.shards import all_shards
+
     if at is not None or project is not None:
         return None
     with open_redis() as (client, settings):
-        return int(client.xlen(settings.keys.dead))
+        shards = all_shards(client, settings.keys)
+        return sum(int(client.xlen(shard.dead)) for shard in shards)
 
 
 def _reason(letter: DeadLetter) -> str:

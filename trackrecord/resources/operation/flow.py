@@ -1,19 +1,24 @@
 """The flow: entries waiting on the stream, dead letters, and the workers."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import redis
 from redis.exceptions import NoPermissionError
 
-from trackrecord.redis.consumers import Consumer, consumers_of
+from trackrecord.redis.consumers import Consumer, consumers_of, last_asked
 from trackrecord.redis.fleet_counts import LETTERS_DROPPED
 from trackrecord.redis.keys import CONSUMER_GROUP, Keys
-from trackrecord.redis.problems import is_full
+from trackrecord.redis.problems import is_full, memory_of_servers
+from trackrecord.redis.shards import all_shards
 
 # A worker that waits for outcomes asks at least this often.
 _ALIVE_WITHIN_S: Final = 15.0
+
+# What is asked of each shard.
+_QUESTIONS: Final = 6
 
 _Answer = TypeVar("_Answer")
 
@@ -48,46 +53,59 @@ class Flow:
 
 
 def read_flow(client: redis.Redis, keys: Keys) -> Flow:
-    """Return how the flow is, in one round trip.
+    """Return how the flow is, over all shards.
 
     Raises:
         redis.RedisError: Redis cannot be reached, or refuses its user.
     """
+    shards = all_shards(client, keys)
     with client.pipeline(transaction=False) as pipe:
-        ask_flow(pipe, keys)
-        return flow_of(pipe.execute(raise_on_error=False))
+        ask_flow(pipe, shards)
+        answers = pipe.execute(raise_on_error=False)
+    return flow_of(answers, memory_of_servers(client))
 
 
-def ask_flow(pipe: Any, keys: Keys) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
-    """Put the seven questions that `flow_of` reads the answers of into a pipeline."""
-    pipe.xlen(keys.outcomes)
-    pipe.xinfo_groups(keys.outcomes)
-    pipe.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
-    pipe.xrange(keys.outcomes, count=1)
-    pipe.xlen(keys.dead)
-    pipe.hget(keys.counters, LETTERS_DROPPED)
-    pipe.info("memory")
+def ask_flow(pipe: Any, shards: tuple[Keys, ...]) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
+    """Put the questions that `flow_of` reads the answers of into a pipeline."""
+    for keys in shards:
+        pipe.xlen(keys.outcomes)
+        pipe.xinfo_groups(keys.outcomes)
+        pipe.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
+        pipe.xrange(keys.outcomes, count=1)
+        pipe.xlen(keys.dead)
+        pipe.hget(keys.counters, LETTERS_DROPPED)
 
 
-def flow_of(answers: list[Any]) -> Flow:
-    """Return the flow from the answers to the seven queries.
+def flow_of(answers: list[Any], memory: Sequence[Mapping[str, Any]] | None) -> Flow:
+    """Return the flow from the answers to the questions.
+
+    Args:
+        answers: for each shard the answers to its questions.
+        memory: of each server what it says of its memory; None where its user may not know.
 
     Raises:
         redis.RedisError: Redis refused one of them.
     """
-    total, groups, consumers, oldest, dead, dropped, memory = answers
-    pending = sum(int(group["pending"]) for group in _known(groups, []))
-    first: Any = answered(oldest)
+    total = pending = letters = letters_dropped = 0
+    oldest_s: list[float] = []
+    asked: dict[str, Any] = {}
+    for start in range(0, len(answers), _QUESTIONS):
+        entries, groups, consumers, oldest, dead, dropped = answers[start : start + _QUESTIONS]
+        total += int(answered(entries))
+        pending += sum(int(group["pending"]) for group in _known(groups, []))
+        first: Any = answered(oldest)
+        oldest_s += [_age_of_entry(entry_id) for entry_id, _ in first]
+        letters += int(answered(dead))
+        letters_dropped += int(answered(dropped) or 0)
+        asked = last_asked(asked, _known(consumers, []))
     return Flow(
-        waiting=int(answered(total)) - pending,
-        oldest_waiting_s=_age_of_entry(first[0][0]) if first else None,
+        waiting=total - pending,
+        oldest_waiting_s=max(oldest_s, default=None),
         pending=pending,
-        dead_letters=int(answered(dead)),
-        dead_letters_dropped=int(answered(dropped) or 0),
-        memory_full=None if isinstance(memory, NoPermissionError) else is_full(answered(memory)),
-        alive=tuple(
-            each for each in consumers_of(_known(consumers, [])) if each.idle_s < _ALIVE_WITHIN_S
-        ),
+        dead_letters=letters,
+        dead_letters_dropped=letters_dropped,
+        memory_full=None if memory is None else any(is_full(each) for each in memory),
+        alive=tuple(each for each in consumers_of(asked.values()) if each.idle_s < _ALIVE_WITHIN_S),
     )
 
 

@@ -13,6 +13,8 @@ from sqlalchemy import Connection
 
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
+from trackrecord.redis.problems import memory_of_servers
+from trackrecord.redis.shards import all_shards
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.competences.consolidation.runs import last_finished
 from trackrecord.store.outcomes.projects import (
@@ -28,8 +30,6 @@ from .flow import Flow, answered, ask_flow, flow_of
 
 # Stands for all projects beyond the number of those that are named.
 OTHER: Final = "other"
-
-_FLOW_ANSWERS: Final = 7
 
 
 @dataclass(frozen=True)
@@ -175,26 +175,35 @@ def _with_rest(figures: list[ProjectFigures], rest: ProjectFigures) -> list[Proj
 
 
 def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures:
-    """Return the figures of the fleet, in one round trip.
+    """Return the figures of the fleet, in a few round trips.
 
     Raises:
         redis.RedisError: Redis cannot be reached, or refuses its user.
     """
     keys = settings.keys
+    shards = all_shards(client, keys)
     pipe: Any
     with client.pipeline(transaction=False) as pipe:
-        ask_flow(pipe, keys)
-        pipe.hmget(keys.counters, all_fields())
-        pipe.info("memory")
+        for shard in shards:
+            pipe.hmget(shard.counters, all_fields())
         pipe.xlen(keys.notifications)
+        ask_flow(pipe, shards)
         answers = pipe.execute(raise_on_error=False)
-    counted, memory, waiting = answers[_FLOW_ANSWERS:]
+    counted, waiting, flow = (
+        answers[: len(shards)],
+        answers[len(shards)],
+        answers[len(shards) + 1 :],
+    )
+    memory = memory_of_servers(client)
     return FleetFigures(
-        flow=flow_of(answers[:_FLOW_ANSWERS]),
-        counts=counts_of(answered(counted)),
+        flow=flow_of(flow, memory),
+        counts=counts_of([answered(each) for each in counted]),
         memory=None
-        if isinstance(memory, redis.ResponseError)
-        else RedisMemory(int(memory["used_memory"]), int(memory.get("maxmemory", 0))),
+        if memory is None
+        else RedisMemory(
+            sum(int(each["used_memory"]) for each in memory),
+            sum(int(each.get("maxmemory", 0)) for each in memory),
+        ),
         notifications=int(answered(waiting)),
     )
 

@@ -63,6 +63,7 @@ PROJECTS = Resource("projects", "List the projects on record.")
 
 @PROJECTS.offers(
     "GET /projects",
+    rests_on=("sums",),
     command="projects",
     scope="all",
     sorting=sorting_of(

@@ -23,7 +23,7 @@ from trackrecord.settings.server_urls import without_password
 from trackrecord.store.advice.effect import ENOUGH_TASKS
 from trackrecord.store.advice.effect_decisions import held_out_projects
 from trackrecord.store.competences.read import count_competences
-from trackrecord.store.intake.status import read_store_status
+from trackrecord.store.intake.status import read_bytes, read_store_status
 from trackrecord.store.memories.read import count_memories
 from trackrecord.store.outcomes.projects import project_names
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
@@ -75,6 +75,8 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
         last_learnt: when the newest outcome was learnt.
         last_consolidation: when the last finished run ended.
         cache_age_s: age of the project's cached rankings; null when there are none.
+        bytes: of the database by kind of row, the largest first, beside "total"; of one that is
+            too large to be counted in a moment the total alone; null for callers of one project.
         standing_defects: commands that have failed in five sessions or more, over two days or in
             ten: one sentence for each, the longest streak of a project first.
         effect: whether it is measured what advice does, in how many projects, else how to begin.
@@ -107,6 +109,7 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
     last_learnt: Instant | None
     last_consolidation: Instant | None
     cache_age_s: float | None
+    bytes: dict[str, int] | None
     standing_defects: tuple[str, ...]
     effect: str
     is_learning: bool
@@ -122,6 +125,7 @@ def read_status(
     spooled: int = 0,
     dead_letters: int | None = None,
     at: float | None = None,
+    counts_bytes: bool = True,
 ) -> StatusAnswer:
     """Return the status.
 
@@ -133,6 +137,7 @@ def read_status(
         spooled: the number of outcomes in this home's spool.
         dead_letters: the number of dead letters to tell of; that of all when not given.
         at: a past moment that the counts of the store are answered for.
+        counts_bytes: whether the bytes of the database are counted, which may take 0.2 s.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -157,6 +162,7 @@ def read_status(
         spooled=spooled,
         **learnt,
         cache_age_s=_cache_age(client, settings, project or settings.project),
+        bytes=read_bytes(connection) if counts_bytes else None,
         standing_defects=_standing_defects(client, connection, settings, project, at),
         effect=_effect(connection, settings, project, at),
         is_learning=flow.workers > 0,

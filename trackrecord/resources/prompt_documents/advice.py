@@ -4,7 +4,7 @@ import time
 from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from sqlalchemy import Connection
@@ -65,6 +65,20 @@ _MOSTLY: Final = 0.5
 _RARE: Final = 0.05
 
 
+class CountedRuns(NamedTuple):
+    """What advice is made of.
+
+    Attributes:
+        runs: the runs of a project, with and without a verdict.
+        lessons: the lessons that were found in them, the strongest first.
+        estimates: how often those with a verdict succeed.
+    """
+
+    runs: Sequence[NotedRun]
+    lessons: tuple[Lesson, ...]
+    estimates: Estimates
+
+
 def build_advice(
     connection: Connection,
     project: str,
@@ -84,17 +98,32 @@ def build_advice(
         at: a past moment to answer for.
         tool_names: what each coding agent calls the tools that all are on record with.
     """
+    document, _ = count_advice(connection, project, rules, now=now, at=at, tool_names=tool_names)
+    return document
+
+
+def count_advice(
+    connection: Connection,
+    project: str,
+    rules: Rules,
+    *,
+    now: float,
+    at: float | None = None,
+    tool_names: Mapping[str, dict[str, str]] | None = None,
+) -> tuple[AdviceDocument, CountedRuns | None]:
+    """Count the advice of a project's runs; return what it was made of, too. See `build_advice`."""
     found = revision_of(connection, project)
     if found is None:
-        return AdviceDocument(project=project, revision=0, computed_at=now)
+        return AdviceDocument(project=project, revision=0, computed_at=now), None
     project_id, revision = found
     noted = read_noted_runs(connection, project_id, limit=rules.advice.max_runs, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     moment = now if at is None else at
-    counted = advice_from(project, noted, rules, dismissed=dismissed, moment=moment)
+    counted = _count(noted, rules, moment)
+    document = _document(project, counted, rules, moment, dismissed)
     return msgspec.structs.replace(
-        counted, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
-    )
+        document, revision=revision, computed_at=now, tool_names=dict(tool_names or {})
+    ), counted
 
 
 def build_moments(
@@ -191,8 +220,22 @@ def advice_from(
         moment: the moment to answer for, seconds since the epoch.
         dismissed: the ids of the lessons that are not shown.
     """
-    runs = with_verdict(noted)
-    found_estimates = estimate(runs, now=moment, half_life_days=rules.decay.half_life_days)
+    return _document(project, _count(noted, rules, moment), rules, moment, dismissed)
+
+
+def _count(noted: Sequence[NotedRun], rules: Rules, moment: float) -> CountedRuns:
+    half_life = rules.decay.half_life_days
+    return CountedRuns(
+        noted,
+        find_lessons(noted, rules.lessons, now=moment),
+        estimate(with_verdict(noted), now=moment, half_life_days=half_life),
+    )
+
+
+def _document(
+    project: str, counted: CountedRuns, rules: Rules, moment: float, dismissed: Collection[str]
+) -> AdviceDocument:
+    noted, runs, found_estimates = counted.runs, with_verdict(counted.runs), counted.estimates
     procedures = _procedures(found_estimates, runs)
     positions = {entry.signature: position for position, entry in enumerate(procedures)}
     return AdviceDocument(
@@ -201,7 +244,7 @@ def advice_from(
         computed_at=moment,
         runs=len(runs),
         expected=expected_of(found_estimates.project),
-        lessons=_lessons(noted, rules, moment, dismissed),
+        lessons=_lessons(counted, dismissed),
         procedures=procedures,
         patterns=pattern_entries(found_estimates),
         kinds=_kinds(found_estimates),
@@ -223,12 +266,10 @@ def _checks(runs: Sequence[Run]) -> dict[str, float]:
     return {tool: times / len(runs) for tool, times in sorted(decided.items())}
 
 
-def _lessons(
-    runs: Sequence[NotedRun], rules: Rules, moment: float, dismissed: Collection[str]
-) -> tuple[LessonEntry, ...]:
+def _lessons(counted: CountedRuns, dismissed: Collection[str]) -> tuple[LessonEntry, ...]:
     """Return the current lessons: not faded, not dismissed, not of one source alone."""
     # Those that decided how a run went, too: that they fail to start is a fact of any run.
-    used = [frozenset(step.tool for step in run.steps) for run in runs if run.steps]
+    used = [frozenset(step.tool for step in run.steps) for run in counted.runs if run.steps]
     return tuple(
         LessonEntry(
             id=lesson.id,
@@ -249,7 +290,7 @@ def _lessons(
             only_source=lesson.only_source,
             argument=lesson.argument,
         )
-        for lesson in find_lessons(runs, rules.lessons, now=moment)
+        for lesson in counted.lessons
         if lesson.state is not LessonState.FADED
         and not lesson.is_of_one
         and lesson.id not in dismissed

@@ -1,7 +1,6 @@
 """Building the rankings of a project from the store."""
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 from sqlalchemy import Connection
 
@@ -41,8 +40,6 @@ from trackrecord.wire.outcome_scorer import recogniser_of
 
 from .prompt_memories import ranked_memories
 
-_Entry = TypeVar("_Entry", RankedPattern, RankedCompetence)
-
 
 def build_document(
     connection: Connection,
@@ -71,7 +68,7 @@ def build_document(
     known = read_competences(connection, project_id, at=at)
     records = [record for record in known if record.status.is_selectable]
     name_of, texts = recogniser_of(rules).name_of, rules.texts
-    patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts)
+    patterns, anti_patterns, others = ranked_patterns(standings, name_of, texts, most=most)
     moment = now if at is None else at
     base_rate = count_outcomes(connection, project_id, at).base_rate
     competences = _ranked(
@@ -89,14 +86,14 @@ def build_document(
         project=project,
         revision=revision,
         computed_at=now,
-        patterns=tuple(patterns[:most]),
-        anti_patterns=tuple(anti_patterns[:most]),
+        patterns=tuple(patterns),
+        anti_patterns=tuple(anti_patterns),
         failing=tuple(present_failing(found.name, found.failures) for found in failing),
         competences=tuple(competences[:most]),
         memories=memories,
         beyond={
-            "patterns": max(0, len(patterns) - most),
-            "anti_patterns": max(0, len(anti_patterns) - most),
+            "patterns": sum(map(is_recommended, standings)) - len(patterns),
+            "anti_patterns": sum(each.is_inverted for each in standings) - len(anti_patterns),
             "competences": max(0, len(competences) - most),
             "memories": memories_beyond,
             "criteria": max(0, len(criteria) - most),
@@ -104,7 +101,7 @@ def build_document(
         holdout=decisions.holdout,
         withdrawn=decisions.withdrawn,
         needs_more_below=rules.competence.needs_more_below,
-        others=tuple(others[:most]),
+        others=tuple(others),
         promoted=tuple(
             sorted(
                 each.facts.slug
@@ -136,7 +133,11 @@ def _weights(criteria: Sequence[CriterionStanding], most: int) -> tuple[RankedCr
 
 
 def ranked_patterns(
-    standings: Sequence[Standing], name_of: NameOf, texts: TextRules = PLAIN
+    standings: Sequence[Standing],
+    name_of: NameOf,
+    texts: TextRules = PLAIN,
+    *,
+    most: int | None = None,
 ) -> tuple[list[RankedPattern], list[RankedPattern], list[RankedPattern]]:
     """Return the recommended patterns, the warnings, and the others, the best first.
 
@@ -144,22 +145,28 @@ def ranked_patterns(
         standings: where the patterns stand.
         name_of: gives (slug, content, language) a pattern's content in that language.
         texts: how patterns are worded.
+        most: how many of each to present; None for all.
     """
-    others = (present_other(each, name_of, texts) for each in standings if is_held_back(each))
+    recommended = sorted(filter(is_recommended, standings), key=lambda each: (-each.score, each.id))
+    inverted = sorted(
+        (each for each in standings if each.is_inverted),
+        key=lambda each: (-each.failure_score, each.id),
+    )
+    others = sorted(
+        filter(is_held_back, standings), key=lambda each: (-_optimistic(each), each.facts.slug)
+    )
     return (
-        _ranked(
-            [present_pattern(each, name_of, texts) for each in standings if is_recommended(each)]
-        ),
-        _ranked([present_pattern(each, name_of, texts) for each in standings if each.is_inverted]),
-        sorted(others, key=lambda each: (-_optimistic(each), each.id)),
+        [present_pattern(each, name_of, texts) for each in recommended[:most]],
+        [present_pattern(each, name_of, texts) for each in inverted[:most]],
+        [present_other(each, name_of, texts) for each in others[:most]],
     )
 
 
-def _optimistic(pattern: RankedPattern) -> float:
-    helpful, harmful = pattern.decayed_helpful, pattern.decayed_harmful
-    half = PRIOR_STRENGTH / 2
-    return Prospect(pattern.id, half + helpful, half + harmful).optimistic
+def _optimistic(standing: Standing) -> float:
+    evidence, half = standing.evidence, PRIOR_STRENGTH / 2
+    helpful, harmful = evidence.decayed_helpful, evidence.decayed_harmful
+    return Prospect(standing.facts.slug, half + helpful, half + harmful).optimistic
 
 
-def _ranked(entries: Sequence[_Entry]) -> list[_Entry]:
+def _ranked(entries: Sequence[RankedCompetence]) -> list[RankedCompetence]:
     return sorted(entries, key=lambda each: (-each.score, each.id))

@@ -37,6 +37,7 @@ KINDS = Resource("kinds", "List the kinds of task.")
 
 @KINDS.offers(
     "GET /kinds",
+    rests_on=("runs",),
     command="kinds",
     sorting=sorting_of("kinds", "name", name="name", rate="rate", runs="runs", tasks="tasks"),
     rank=lambda kind: (-kind.runs, kind.name),

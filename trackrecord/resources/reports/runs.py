@@ -335,6 +335,7 @@ class RunDetails(RunAnswer, frozen=True, kw_only=True):
         patterns: the slugs of the patterns that it touches.
         competence: the id of the competence record of just its tools; null if there is none.
         handed: what its task had been handed when it ended, the newest first.
+        removed: which texts retention has removed, and of which time; null while they are there.
     """
 
     calls: tuple[CallDetails, ...]
@@ -347,6 +348,7 @@ class RunDetails(RunAnswer, frozen=True, kw_only=True):
     patterns: tuple[str, ...]
     competence: str | None
     handed: tuple[HandedOut, ...]
+    removed: str | None
 
 
 def _decoded(raw: msgspec.Raw) -> Any:  # noqa: ANN401 - whatever was reported
@@ -536,8 +538,11 @@ def runs_of_commit(connection: Connection, project: str, commit: str) -> list[Ru
     """
     found = read_runs(connection, project, wanted=RunFilter(commit=commit))
     if not found:
+        from trackrecord.resources.access.project_rows import outcomes_removed, project_row
+
         message = f"no run of project {project!r} made commit {commit!r}"
-        raise UnknownId(message)
+        hint = outcomes_removed(connection, project_row(connection, project))
+        raise UnknownId(message, hint=hint)
     return found
 
 
@@ -557,7 +562,7 @@ def find_run(
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row, texts_removed
     from trackrecord.store.advice.run_records import report_of_run, runs_of_rows
 
     from .run_exposures import exposures_of_run
@@ -586,6 +591,7 @@ def find_run(
         handed=exposures_of_run(
             connection, project_id, said.task_id or "", noted, ended_at=report.ended_at, at=at
         ),
+        removed=None if said.thinned is None else texts_removed(connection, project_id),
     )
 
 
@@ -608,7 +614,7 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
         UnknownId: the project has no such outcome.
         AmbiguousId: several outcomes' ids begin so.
     """
-    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.resources.access.project_rows import outcomes_removed, project_row
     from trackrecord.resources.access.short_ids import (
         only_match,
         run_ids_by_parts,
@@ -618,8 +624,11 @@ def whole_outcome_id(connection: Connection, project: str, given: str) -> str:
     from trackrecord.store.outcomes.tables import outcomes
 
     message = f"project {project!r} has no outcome {given!r}"
-    ids, where = outcomes.c.outcome_id, outcomes.c.project_id == project_row(connection, project)
+    project_id = project_row(connection, project)
+    ids, where = outcomes.c.outcome_id, outcomes.c.project_id == project_id
     hint = "`trackrecord runs list` shows its runs"
+    if removed := outcomes_removed(connection, project_id):
+        hint = f"{hint}; {removed}"
     try:
         return whole_stored_id(connection, ids, where, given, message, hint=hint)
     except UnknownId as error:
@@ -684,6 +693,7 @@ RUNS = Resource("runs", "Show what came in: each run's calls, its verdict and th
 
 @RUNS.offers(
     "GET /runs",
+    rests_on=("outcomes", "texts"),
     command="list",
     sorting=_SORTING,
     rank=lambda run: -run.ended_at,

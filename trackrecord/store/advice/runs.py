@@ -1,6 +1,6 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
 
@@ -14,7 +14,8 @@ from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
 from ..outcomes.as_of import current_as_of
 from ..outcomes.replaced import Replaced
-from .tables import runs, tried_calls
+from ..outcomes.tables import projects
+from .tables import run_counts, runs, tried_calls
 
 _COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
 _TRIED_COLUMNS = tuple(column for column in tried_calls.c if column.name != "replaced_at")
@@ -43,10 +44,35 @@ def note_runs(
         insert_rows(connection, tried_calls, _TRIED_COLUMNS, tried)
 
 
-def clear_runs(connection: Connection, project_id: int) -> None:
-    """Remove all runs of a project before noting them again."""
+def drop_runs(connection: Connection, project_id: int, ended: Iterable[tuple[int, float]]) -> None:
+    """Delete the runs and the calls of outcomes, by their rows and when they ended."""
+    keys = [{"of": project_id, "by": row, "at": at} for row, at in ended]
+    if not keys:
+        return
     for table in (runs, tried_calls):
-        connection.execute(delete(table).where(table.c.project_id == project_id))
+        connection.execute(
+            delete(table).where(
+                table.c.project_id == bindparam("of"),
+                table.c.ended_at == bindparam("at"),
+                table.c.outcome == bindparam("by"),
+            ),
+            keys,
+        )
+
+
+def clear_runs(connection: Connection, project_id: int) -> None:
+    """Remove the runs of a project before noting them again, but for those without texts.
+
+    What was counted from them goes, too.
+    """
+    query = select(projects.c.bodies_until).where(projects.c.id == project_id)
+    until = connection.execute(query).scalar()
+    connection.execute(delete(run_counts).where(run_counts.c.project_id == project_id))
+    for table in (runs, tried_calls):
+        gone = delete(table).where(table.c.project_id == project_id)
+        if until is not None:
+            gone = gone.where(table.c.received_at >= until)
+        connection.execute(gone)
 
 
 def read_runs(

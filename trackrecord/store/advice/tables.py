@@ -50,6 +50,23 @@ tried_calls = Table(
     sqlite_with_rowid=False,
 )
 
+# What the worker counted last from the runs of a large project, so that readers need not. It
+# can always be counted again.
+run_counts = Table(
+    "run_counts",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    # "lessons", "estimates" or "patterns"
+    Column("part", String(16), primary_key=True),
+    Column("counted_at", Double, nullable=False),
+    # When the last record of the project that was there was received.
+    Column("last_received", Double, nullable=False),
+    # A fingerprint of the rules it was counted by.
+    Column("rules", String(32), nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # Lessons and facts about commands are counted from the runs; only what people decided about them is
 # on record.
 lesson_decisions = Table(

@@ -199,7 +199,7 @@ def take_back_credits(connection: Connection, replaced: Iterable[tuple[Credit, f
         gone,
     )
     for start in range(0, len(ids), _AT_ONCE):
-        _sum_again(connection, ids[start : start + _AT_ONCE])
+        sum_credits_again(connection, ids[start : start + _AT_ONCE])
 
 
 def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -251,10 +251,13 @@ def settle_credits(connection: Connection, signature_ids: Sequence[int]) -> None
         .where(table.competence_id.in_(ids), table.is_pending, exists().where(was_read))
         .values(is_pending=False, counted_at=read_at.scalar_subquery())
     )
-    _sum_again(connection, ids)
+    sum_credits_again(connection, ids)
 
 
-def _sum_again(connection: Connection, ids: Sequence[str]) -> None:
+def sum_credits_again(connection: Connection, ids: Sequence[str]) -> None:
+    """Compute what outcomes credited to records from the credits on record."""
+    if not ids:
+        return
     table = competence_numbers.c
     credited = credited_performance(connection, ids)
     connection.execute(

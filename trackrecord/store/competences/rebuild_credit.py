@@ -9,7 +9,8 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import is_episode
 
 from ..outcomes.tables import outcomes
-from .credit import Credit, credit_competences, settle_credits
+from .credit import Credit, credit_competences, settle_credits, sum_credits_again
+from .removed import credited_by_removed
 from .tables import (
     competence_credits,
     competence_history,
@@ -25,9 +26,11 @@ _FIELD = b"competence_id"
 def rebuild_credit(connection: Connection, project_id: int) -> None:
     """Compute what outcomes credited to a project's records from the outcomes on record.
 
-    A record gets nothing from outcomes that came before there was one of its id.
+    A record gets nothing from outcomes that came before there was one of its id. The credits of
+    removed outcomes stay.
     """
     _clear(connection, project_id)
+    sum_credits_again(connection, credited_by_removed(connection, project_id))
     since = _known_since(connection, project_id)
     if not since:
         return
@@ -49,7 +52,9 @@ _NEVER = float("inf")
 
 def _clear(connection: Connection, project_id: int) -> None:
     connection.execute(
-        delete(competence_credits).where(competence_credits.c.project_id == project_id)
+        delete(competence_credits).where(
+            competence_credits.c.project_id == project_id, competence_credits.c.outcome > 0
+        )
     )
     connection.execute(
         update(competence_numbers)

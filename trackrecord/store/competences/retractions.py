@@ -9,6 +9,7 @@ from ..database.row_locks import for_update
 from ..outcomes.replaced import Replaced
 from ..outcomes.tables import outcomes, waiting_episodes, waiting_retractions
 from .episodes import EpisodeRow, bodies, stream
+from .removed import removed_tally
 from .tables import episodes, signatures
 
 _AT_ONCE = 500
@@ -101,10 +102,14 @@ def use_again(connection: Connection, signature_id: int) -> None:
         .join(episodes, episodes.c.outcome == outcomes.c.id)
         .where(episodes.c.signature_id == signature_id, episodes.c.retracted_at.is_(None))
     )
+    removed = removed_tally(connection, signature_id)
+    moments = [connection.execute(last).scalar()]
+    if removed is not None:
+        moments.append(removed.last_used_at)
     connection.execute(
         update(signatures)
         .where(signatures.c.id == signature_id)
-        .values(last_used_at=last.scalar_subquery())
+        .values(last_used_at=max((each for each in moments if each is not None), default=None))
     )
 
 

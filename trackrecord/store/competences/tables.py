@@ -65,6 +65,16 @@ signature_facts = Table(
     sqlite_with_rowid=False,
 )
 
+# Sums over the episodes of a signature whose outcomes were removed: a rebuild begins with them.
+removed_episodes = Table(
+    "removed_episodes",
+    metadata,
+    Column("signature_id", ForeignKey("signatures.id"), primary_key=True),
+    # A JSON object, see removed.py.
+    Column("tally", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # The episodes that consolidation has read.
 episodes = Table(
     "episodes",

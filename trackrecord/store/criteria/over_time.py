@@ -94,7 +94,7 @@ def _listed(ids: Sequence[int]) -> VerdictRows:
     seen = criterion_feedback.c
     return VerdictRows(
         criterion_feedback, seen.criterion_id, seen.received_at, seen.ended_at, seen.verdict,
-        seen.value, seen.criterion_id.in_(ids), seen.replaced_at,
+        seen.value, seen.criterion_id.in_(ids), seen.replaced_at, seen.times,
     )  # fmt: skip
 
 

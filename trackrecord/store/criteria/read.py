@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, case, func, literal, select
 
 from trackrecord.learning.criteria.weights import (
     CriteriaRules,
@@ -105,7 +105,9 @@ def _listed(
 ) -> dict[str, CriterionEvidence]:
     seen = criterion_feedback.c
     query = (
-        select(criteria.c.name, *_sums(seen.verdict, seen.value, seen.ended_at, basis, at))
+        select(
+            criteria.c.name, *_sums(seen.verdict, seen.value, seen.ended_at, basis, at, seen.times)
+        )
         .join(criteria, criteria.c.id == seen.criterion_id)
         .where(
             criteria.c.project_id == project_id,
@@ -125,7 +127,9 @@ def _own_verdicts(
     """Return the sums of outcomes that name no criterion, for default ones; None without any."""
     seen = outcomes.c
     value = case((seen.verdict == Verdict.HELPFUL.value, seen.raw_score), else_=1 - seen.raw_score)
-    query: Select[Any] = select(*_sums(seen.verdict, value, seen.ended_at, basis, at)).where(
+    query: Select[Any] = select(
+        *_sums(seen.verdict, value, seen.ended_at, basis, at, literal(1))
+    ).where(
         seen.project_id == project_id,
         seen.received_at <= at,
         ~seen.names_criteria,
@@ -142,14 +146,15 @@ def _sums(
     ended_at: ColumnElement[Any],
     basis: DecayBasis,
     at: float,
+    times: ColumnElement[Any],
 ) -> tuple[ColumnElement[Any], ...]:
     helpful = verdict == Verdict.HELPFUL.value
     harmful = verdict == Verdict.HARMFUL.value
     weighed = value * weight_at(ended_at, at, basis.half_life_days)
     return (
-        func.count().label("total"),
-        func.sum(case((helpful, 1), else_=0)).label("helpful"),
-        func.sum(case((harmful, 1), else_=0)).label("harmful"),
+        func.sum(times).label("total"),
+        func.sum(case((helpful, times), else_=0)).label("helpful"),
+        func.sum(case((harmful, times), else_=0)).label("harmful"),
         func.sum(case((helpful, weighed), else_=0.0)).label("decayed_helpful"),
         func.sum(case((harmful, weighed), else_=0.0)).label("decayed_harmful"),
         func.max(ended_at).label("last"),

@@ -88,7 +88,9 @@ class CriterionDeltas:
         return totals
 
 
-_GIVEN = tuple(column for column in criterion_feedback.c if column.name != "replaced_at")
+_GIVEN = tuple(
+    column for column in criterion_feedback.c if column.name not in ("replaced_at", "times")
+)
 
 
 def write_criterion_deltas(connection: Connection, deltas: CriterionDeltas) -> None:

@@ -1,6 +1,6 @@
 """The tables of criteria: their sums, and the feedback of outcomes that name criteria."""
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, Table, UniqueConstraint
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, String, Table, UniqueConstraint, text
 
 from trackrecord.learning.criteria.weights import MAX_NAME
 
@@ -35,5 +35,8 @@ criterion_feedback = Table(
     Column("value", Double, nullable=False),
     # When another record of the outcome took its place.
     Column("replaced_at", Double),
+    # More than one where removed outcomes stand in one row: the value is that of all, when the last
+    # of them ended.
+    Column("times", BigInteger, nullable=False, server_default=text("1")),
     sqlite_with_rowid=False,
 )

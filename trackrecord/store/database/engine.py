@@ -123,20 +123,18 @@ def explained() -> Iterator[None]:
         raise _explanation(error) from error
     except DatabaseError as error:
         # Of no kind: the file is damaged, or is none of SQLite's.
-        if type(error) is DatabaseError:
+        sqlstate = getattr(error.orig, "sqlstate", None) or ""
+        if type(error) is DatabaseError or sqlstate.startswith(_TRANSACTION_STATE):
             raise _explanation(error) from error
-        if getattr(error.orig, "sqlstate", None) == _LACKS_PERMISSION:
+        if sqlstate == _LACKS_PERMISSION:
             raise _lacks_permission(error) from error
         raise
 
 
-POOLED = (
-    "between trackrecord and PostgreSQL is a pooler (pgbouncer, for example) that gives each "
-    "transaction another session: name PostgreSQL's own port in TRACKRECORD_DATABASE_URL, or set "
-    "the pooler to session pooling"
-)
-# PostgreSQL's code of "insufficient privilege".
+# PostgreSQL's code of "insufficient privilege", and the class of codes of what a transaction may do
+# now: a server may only read, or has ended one that was idle. No outcome is to blame for those.
 _LACKS_PERMISSION = "42501"
+_TRANSACTION_STATE = "25"
 _BUSY = ("database is locked", "database table is locked", "lock timeout", "deadlock detected")
 
 

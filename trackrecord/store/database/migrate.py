@@ -94,14 +94,23 @@ def open_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool = Tr
 @cache
 def newest_revision() -> str:
     """Return the revision that no other one follows, without Alembic: see `_upgrade`."""
-    found = [
-        match.groups()
-        for path in (_MIGRATIONS / "versions").glob("*.py")
-        for match in _REVISION.finditer(path.read_text(encoding="utf-8"))
-    ]
+    found = _named_revisions()
     followed = {name for is_down, name in found if is_down}
     (newest,) = {name for is_down, name in found if not is_down} - followed
     return newest
+
+
+def known_revisions() -> frozenset[str]:
+    """Return the revisions of databases that this version can work with, or upgrade."""
+    return frozenset(name for is_down, name in _named_revisions() if not is_down)
+
+
+def _named_revisions() -> list[tuple[str | None, str]]:
+    return [
+        (match[1], match[2])
+        for path in (_MIGRATIONS / "versions").glob("*.py")
+        for match in _REVISION.finditer(path.read_text(encoding="utf-8"))
+    ]
 
 
 def _version(connection: Connection) -> str | None:

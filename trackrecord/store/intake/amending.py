@@ -23,6 +23,7 @@ from trackrecord.wire.join import (
 )
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import OutcomeScorer, ScoredOutcome, scorer_of
+from trackrecord.wire.thinned import is_thinned, thinned
 
 from ..outcomes.entries import entries_of, write_entries
 from ..outcomes.record import record
@@ -90,6 +91,8 @@ def amend(taking_in: BatchIntake, given: Sequence[ScoredOutcome]) -> Amended:
     own_ids = _own_ids(connection, told)
     for key in sorted(told):
         before = current[key].outcome
+        if is_thinned(before.body):
+            told[key] = [_without_texts(scorer, each) for each in told[key]]
         entries = known.get(key) or [OutcomeEntry(before.body, before.received_at)]
         sorted_out = _Sorting(scorer, key[1], entries, own_ids[key])
         sorted_out.sort(told[key])
@@ -109,6 +112,13 @@ def amend(taking_in: BatchIntake, given: Sequence[ScoredOutcome]) -> Amended:
         tuple(refused),
         tuple(apart),
     )
+
+
+def _without_texts(scorer: OutcomeScorer, each: ScoredOutcome) -> ScoredOutcome:
+    """Return an entry about an outcome whose texts are gone, without texts of its own."""
+    body = thinned(each.body, scorer)
+    outcome = decode_outcome(body, max_bytes=_ANY_SIZE)
+    return scorer.score(outcome, body, received_at=each.received_at, outcome_id=each.outcome_id)
 
 
 def _own_ids(

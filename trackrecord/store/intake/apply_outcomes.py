@@ -57,9 +57,10 @@ class BatchIntake:
         """Update every statistic from new records; return the changes of patterns' states."""
         if not recorded:
             return ()
+        # First what is written for each record alone: nobody else waits for these rows.
+        self._note(recorded)
         deltas, feedback = self._deltas(recorded)
         changed = self._with_feedback(write_deltas(self.connection, deltas))
-        self._note(recorded)
         transitions = record_transitions(
             self.connection, changed.values(), self.rules, bases=self._of_patterns, now=self.now
         )
@@ -85,6 +86,7 @@ class BatchIntake:
             recorded: the new ones.
             replaced: those that they replace, in the same order; no outcome is there twice.
         """
+        self._note(recorded)
         deltas, feedback = self._deltas(recorded)
         defaults = self.rules.criteria.defaults
         touched: dict[int, float] = {}
@@ -97,7 +99,6 @@ class BatchIntake:
         settled = settle_patterns(self.connection, touched, changed.values())
         retract_episodes(self.connection, replaced)
         replace_runs(self.connection, replaced)
-        self._note(recorded)
         transitions = record_transitions(
             self.connection, settled, self.rules, bases=self._of_patterns, now=self.now
         )

@@ -10,16 +10,16 @@ from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.learning.text.search_words import indexed_words, lexemes
 from trackrecord.wire.subject import Subject
 
 from ..advice.effect_decisions import MEASURED
 from ..advice.exposures import memory_exposures_of_tasks
+from ..advice.runs import drop_runs
 from ..advice.tables import effect_decisions, exposures, hints
+from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
-from ..database.full_text import TASK_WORDS
-from ..database.row_locks import for_update
 from ..memories.credit.feedback import cause_of
 from ..memories.history import (
     drop_source,
@@ -29,8 +29,8 @@ from ..memories.history import (
     write_history,
 )
 from ..memories.memory_recalls import record_recalls
+from ..memories.past_tasks import drop_past_tasks
 from ..memories.similar import lock_memories, mark_new
-from ..memories.tables import past_tasks
 from ..outcomes.decay_basis import read_bases
 from ..outcomes.feedback.waiting_feedback import wait_for
 from ..outcomes.forgotten import digest_of_id, mark_forgotten
@@ -44,6 +44,7 @@ from ..outcomes.tables import (
     waiting_retractions,
 )
 from ..patterns import history as pattern_history
+from ..patterns.removed import forget_speaker
 from .rebuild import rebuild_patterns
 from .subjects import OnRecord
 
@@ -97,8 +98,11 @@ def forget_outcomes(
         )
     }
     _erase_rows(connection, project_id, found)
+    drop_counts(connection, project_id)
+    if subject.what == "source":
+        forget_speaker(connection, project_id, speaker_named(subject.name))
     _mark(connection, subject, found, now)
-    if found.rows or found.feedback:
+    if found.rows or found.feedback or found.observations:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
         _write_pattern_history(connection, project_id, before, rules, of_all=several_spoke)
         # The effect is measured again from what remains.
@@ -107,6 +111,7 @@ def forget_outcomes(
                 effect_decisions.c.project_id == project_id, effect_decisions.c.actor == MEASURED
             )
         )
+    if found.rows:
         _learnt_last(connection, project_id)
     drop_source(connection, found.seconded, subject.name)
     forget_memories(connection, project_id, found.memories, rules.memories)
@@ -140,7 +145,11 @@ def _signatures(connection: Connection, project_id: int, rows: Sequence[int]) ->
 
 def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> None:
     for some in _chunks(found.rows):
-        _erase_past_tasks(connection, project_id, some)
+        drop_past_tasks(connection, project_id, some)
+        ended = select(outcomes.c.id, outcomes.c.ended_at).where(outcomes.c.id.in_(some))
+        drop_runs(
+            connection, project_id, [(row.id, row.ended_at) for row in connection.execute(ended)]
+        )
         for table in (waiting_episodes, waiting_retractions, episodes):
             connection.execute(
                 delete(table).where(table.c.project_id == project_id, table.c.outcome.in_(some))
@@ -151,22 +160,6 @@ def _erase_rows(connection: Connection, project_id: int, found: OnRecord) -> Non
     _erase_named(connection, exposures, "exposure_id", project_id, sorted(found.exposures))
     _erase_named(connection, hints, "hint_id", project_id, found.hints)
     _erase_named(connection, feedback, "feedback_id", project_id, found.feedback)
-
-
-def _erase_past_tasks(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
-    query = select(past_tasks).where(
-        past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
-    )
-    # Held: another process may be at indexing them.
-    for row in connection.execute(for_update(connection, query, past_tasks)).all():
-        if row.is_indexed:
-            words = lexemes(row.project_id, indexed_words(row.instruction))
-            TASK_WORDS.remove(connection, row.outcome, words)
-    connection.execute(
-        delete(past_tasks).where(
-            past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
-        )
-    )
 
 
 def _erase_named(

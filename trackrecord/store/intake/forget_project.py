@@ -8,7 +8,15 @@ from sqlalchemy import Connection, Table, delete, func, select
 from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.search_words import indexed_words, lexemes
 
-from ..advice.tables import effect_decisions, exposures, hints, lesson_decisions, runs, tried_calls
+from ..advice.tables import (
+    effect_decisions,
+    exposures,
+    hints,
+    lesson_decisions,
+    run_counts,
+    runs,
+    tried_calls,
+)
 from ..competences.tables import (
     competence_credits,
     competence_history,
@@ -17,6 +25,7 @@ from ..competences.tables import (
     competences,
     consolidation_runs,
     episodes,
+    removed_episodes,
     signature_facts,
     signatures,
 )
@@ -42,6 +51,8 @@ from ..outcomes.tables import (
     project_imports,
     projects,
     recorded_rules,
+    removed_days,
+    removed_outcomes,
     waiting_episodes,
     waiting_retractions,
 )
@@ -56,11 +67,13 @@ from ..patterns.tables import (
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
-    runs, tried_calls, exposures, hints, lesson_decisions, effect_decisions, competence_credits,
+    runs, tried_calls, run_counts, exposures, hints, lesson_decisions, effect_decisions,
+    competence_credits,
     competence_words, competence_numbers, competence_history, consolidation_runs, competences,
     episodes, signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers,
     patterns, memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits,
-    outcome_entries, outcomes, recorded_rules, decay_bases, project_imports,
+    outcome_entries, outcomes, removed_days, removed_outcomes, recorded_rules, decay_bases,
+    project_imports,
 )  # fmt: skip
 # Tables whose rows name a row of another one: which, and by which column.
 OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
@@ -70,6 +83,7 @@ OWNED: Final[Mapping[Table, tuple[str, Table]]] = {
     pattern_tags: ("pattern_id", patterns),
     criterion_feedback: ("criterion_id", criteria),
     signature_facts: ("signature_id", signatures),
+    removed_episodes: ("signature_id", signatures),
     memory_changes: ("memory", memories),
     memory_sources: ("memory", memories),
 }

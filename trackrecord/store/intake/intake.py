@@ -3,21 +3,26 @@
 Entries about one outcome are joined: every statistic is as if only the joined record had come.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from sqlalchemy import Connection, select
 
 from trackrecord.learning.rules_bundle import Rules
+from trackrecord.wire.join import apart_id
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
 from ..outcomes.forgotten import forgotten_among, share_projects
 from ..outcomes.record import record
+from ..outcomes.removed import removed_among
 from ..outcomes.tables import projects
 from ..patterns.transitions import Transition
 from .amending import NOTHING_AMENDED, Amended, amend
 from .apply_outcomes import BatchIntake
+from .current import bodies_of
 from .rebase import bases_for_writing
 
 
@@ -33,6 +38,8 @@ class BatchChanges:
         transitions: changes of state among the patterns that were touched.
         refused: entries that an outcome has no room for.
         forgotten: entries about outcomes that a person has forgotten; they changed nothing.
+        too_old: entries about outcomes that were removed, or ended before those that were, and are
+            not on record: a removed one would count twice.
     """
 
     recorded: int
@@ -42,6 +49,7 @@ class BatchChanges:
     amended: int = 0
     refused: tuple[ScoredOutcome, ...] = ()
     forgotten: int = 0
+    too_old: int = 0
 
 
 def learn(
@@ -62,12 +70,20 @@ def learn(
     """
     share_projects(connection, {outcome.project for outcome in batch})
     given, batch = batch, _not_forgotten(connection, batch)
+    known, batch = batch, _not_too_old(connection, batch)
     unique: dict[tuple[str, str], ScoredOutcome] = {}
     for outcome in batch:
         unique.setdefault((outcome.project, outcome.outcome_id), outcome)
     project_ids = _rows_of(connection, {project for project, _ in unique})
-    bases = bases_for_writing(connection, project_ids.values(), rules.half_lives, now)
     recorded = record(connection, project_ids, unique.values())
+    # Outcomes on record that are amended are added up after the new ones.
+    bases = bases_for_writing(
+        connection,
+        project_ids.values(),
+        rules.half_lives,
+        now,
+        alone=len(recorded) < len(batch),
+    )
     taking_in = BatchIntake(connection, project_ids, bases, rules, now)
     transitions = taking_in.add(recorded)
     amended = NOTHING_AMENDED
@@ -85,7 +101,8 @@ def learn(
         projects=frozenset(outcome.project for _, outcome in recorded) | amended.projects,
         transitions=transitions + amended.transitions,
         refused=amended.refused,
-        forgotten=len(given) - len(batch),
+        forgotten=len(given) - len(known),
+        too_old=len(known) - len(batch),
     )
     return _with_apart(connection, learnt, amended, rules, now) if amended.apart else learnt
 
@@ -105,6 +122,7 @@ def _with_apart(
         transitions=learnt.transitions + more.transitions,
         refused=(*learnt.refused, *refused),
         forgotten=learnt.forgotten + more.forgotten,
+        too_old=learnt.too_old + more.too_old,
     )
 
 
@@ -117,6 +135,52 @@ def _not_forgotten(
     if not forgotten:
         return batch
     return [each for each in batch if (each.project, each.outcome_id) not in forgotten]
+
+
+def _not_too_old(connection: Connection, batch: Sequence[ScoredOutcome]) -> Sequence[ScoredOutcome]:
+    """Leave out entries about outcomes that may have been removed."""
+    query = select(projects.c.name, projects.c.id, projects.c.outcomes_until.label("until")).where(
+        projects.c.name.in_(sorted({each.project for each in batch})),
+        projects.c.outcomes_until.is_not(None),
+    )
+    removed = {row.name: row for row in connection.execute(query)}
+    if not removed:
+        return batch
+    late: defaultdict[str, list[ScoredOutcome]] = defaultdict(list)
+    for each in batch:
+        if each.project in removed:
+            late[each.project].append(each)
+    old = [
+        each
+        for name, some in late.items()
+        for each in _of_removed_time(connection, removed[name].id, some, removed[name].until)
+    ]
+    key_of = {id(each): (removed[each.project].id, each.outcome_id) for each in old}
+    on_record = bodies_of(connection, set(key_of.values()))
+    too_old = {each for each, key in key_of.items() if key not in on_record}
+    return [each for each in batch if id(each) not in too_old]
+
+
+def _of_removed_time(
+    connection: Connection, project_id: int, batch: Sequence[ScoredOutcome], until: float
+) -> Iterable[ScoredOutcome]:
+    """Return the entries of a project's batch that end before a moment, or are marked."""
+    marked = removed_among(connection, project_id, chain.from_iterable(map(_names, batch)))
+    return [
+        each
+        for each in batch
+        if each.ended_at < until or (marked and not marked.isdisjoint(_names(each)))
+    ]
+
+
+def _names(entry: ScoredOutcome) -> tuple[str, ...]:
+    """Return the ids that the removed outcome of an entry may have had.
+
+    One of another speaker than the run's is recorded apart; it is the same if it says no time.
+    """
+    if entry.ended_at < entry.received_at:
+        return (entry.outcome_id,)
+    return entry.outcome_id, apart_id(entry.outcome_id, entry.speaker)
 
 
 def ensure_projects(connection: Connection, names: Iterable[str]) -> dict[str, int]:

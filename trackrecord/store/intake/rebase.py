@@ -15,20 +15,33 @@ from ..patterns.tables import pattern_speakers, patterns
 
 
 def bases_for_writing(
-    connection: Connection, project_ids: Iterable[int], half_lives: HalfLives, now: float
+    connection: Connection,
+    project_ids: Iterable[int],
+    half_lives: HalfLives,
+    now: float,
+    *,
+    alone: bool = False,
 ) -> dict[int, Bases]:
     """Return what to add sums against, by project, held until the transaction ends.
 
     The bases are made at a project's first outcome, and moved when floats run short. Their
     half-lives are those of the stored sums: a changed setting takes effect with a rebuild.
+
+    Args:
+        connection: within a writing transaction that has not added to any sum.
+        project_ids: the rows of the projects.
+        half_lives: those of new projects.
+        now: the time of the batch, seconds since the epoch.
+        alone: let nobody else add to these projects' sums until the transaction ends. Who adds to
+            them more than once has to: two of them would wait for each other in a circle.
     """
     wanted = sorted(project_ids)
-    bases = held_bases(connection, wanted)
+    bases = held_bases(connection, wanted, alone=alone)
     missing = [project_id for project_id in wanted if project_id not in bases]
     if missing:
         rows = [row_of(project_id, Bases(half_lives, now)) for project_id in missing]
         insert_rows(connection, decay_bases, tuple(decay_bases.c), rows)
-        bases = held_bases(connection, wanted)
+        bases = held_bases(connection, wanted, alone=alone)
     for project_id, own in bases.items():
         if own.are_due_for_rebase(now):
             bases[project_id] = _moved(connection, project_id, now)

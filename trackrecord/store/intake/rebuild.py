@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, or_, select, update
 
 from trackrecord.learning.numbers.decay import Bases
 from trackrecord.learning.rules_bundle import Rules
@@ -14,18 +14,19 @@ from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome,
 from ..advice.runs import clear_runs, note_runs
 from ..advice.tables import runs, tried_calls
 from ..competences.episodes import wait_for
+from ..criteria.removed import folded_sums as criterion_sums
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
 from ..criteria.tables import criteria, criterion_feedback
 from ..memories.past_tasks import note_past_tasks
-from ..outcomes.as_of import outcome_current_as_of
 from ..outcomes.commits import note_commits
 from ..outcomes.days import recount_days
 from ..outcomes.decay_basis import replace_bases
 from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.recorded_rules import replace_rules
-from ..outcomes.tables import outcomes, projects
+from ..outcomes.tables import outcome_days, outcomes, projects
+from ..patterns.removed import folded_sums as pattern_sums
 from ..patterns.speakers import clear_speakers
-from ..patterns.sums import Deltas, write_deltas
+from ..patterns.sums import Deltas, add_sums, write_deltas
 from ..patterns.tables import (
     observations,
     pattern_decisions,
@@ -85,6 +86,8 @@ def rebuild_patterns(
     bases = Bases(rules.half_lives, now)
     replace_bases(connection, project_id, bases)
     decided = _decided(connection, project_id)
+    removed = pattern_sums(connection, project_id, bases.patterns)
+    told = criterion_sums(connection, project_id, bases.criteria)
     _clear(connection, project_id)
     total = done = 0
     for chunk in _chunks(connection, project_id):
@@ -108,6 +111,8 @@ def rebuild_patterns(
         total += len(scored) - len(replaced)
         done += len(scored)
         report(done)
+    add_sums(connection, removed)
+    write_criterion_deltas(connection, told)
     _replace_again(connection, project_id)
     _drop_untouched(connection, project_id)
     _name_again(connection, decided)
@@ -148,7 +153,9 @@ def _name_again(connection: Connection, decided: list[dict[str, Any]]) -> None:
 def _clear(connection: Connection, project_id: int) -> None:
     clear_runs(connection, project_id)
     own = select(patterns.c.id).where(patterns.c.project_id == project_id)
-    connection.execute(delete(observations).where(observations.c.pattern_id.in_(own)))
+    connection.execute(
+        delete(observations).where(observations.c.pattern_id.in_(own), observations.c.outcome > 0)
+    )
     connection.execute(
         update(patterns)
         .where(patterns.c.project_id == project_id)
@@ -169,11 +176,22 @@ def _clear(connection: Connection, project_id: int) -> None:
     )
     clear_speakers(connection, project_id)
     # A criterion has no history of its own: it comes back with its feedback.
+    told = criterion_feedback.c
     gone = select(criteria.c.id).where(criteria.c.project_id == project_id)
     connection.execute(
-        delete(criterion_feedback).where(criterion_feedback.c.criterion_id.in_(gone))
+        delete(criterion_feedback).where(told.criterion_id.in_(gone), told.outcome > 0)
     )
-    connection.execute(delete(criteria).where(criteria.c.project_id == project_id))
+    folded = select(told.criterion_id).where(told.outcome < 0)
+    connection.execute(
+        delete(criteria).where(criteria.c.project_id == project_id, criteria.c.id.not_in(folded))
+    )
+    connection.execute(
+        update(criteria)
+        .where(criteria.c.project_id == project_id)
+        .values(
+            helpful=0, neutral=0, harmful=0, helpful_sum=0.0, harmful_sum=0.0, last_validated=None
+        )
+    )
 
 
 def _chunks(connection: Connection, project_id: int) -> Iterator[list[Row[Any]]]:
@@ -273,18 +291,15 @@ def _drop_untouched(connection: Connection, project_id: int) -> None:
 
 
 def _recount(connection: Connection, project_id: int, now: float) -> None:
-    own = and_(outcomes.c.project_id == project_id, outcome_current_as_of(None))
-    total = select(func.count()).where(own).scalar_subquery()
-    successes = select(func.count()).where(own, outcomes.c.success).scalar_subquery()
-    without = select(func.count()).where(own, outcomes.c.success.is_(None)).scalar_subquery()
+    recount_days(connection, project_id)
+    counted = {
+        name: select(func.coalesce(func.sum(outcome_days.c[name]), 0))
+        .where(outcome_days.c.project_id == project_id)
+        .scalar_subquery()
+        for name in ("outcomes", "successes", "without_verdict")
+    }
     connection.execute(
         update(projects)
         .where(projects.c.id == project_id)
-        .values(
-            revision=next_revision(clock_of(now)),
-            outcomes=total,
-            successes=successes,
-            without_verdict=without,
-        )
+        .values(revision=next_revision(clock_of(now)), **counted)
     )
-    recount_days(connection, project_id)

@@ -1,12 +1,19 @@
 """The state of the loop, as far as the store knows."""
 
+from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
 from ..competences.tables import consolidation_runs, signatures
+from ..database.engine import dialect_of
 from ..outcomes.projects import ProjectCounts, count_outcomes
 from ..outcomes.tables import outcomes, waiting_episodes
+
+_OTHER: Final = "other"
+# Of pages that are used again, before the file grows.
+_FREE: Final = "free"
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,54 @@ def read_store_status(
         waiting_episodes=connection.execute(waiting).scalar_one(),
         last_consolidation=connection.execute(last).scalar(),
     )
+
+
+# What people know the tables by, by the beginnings of their names; the first one that fits.
+_KINDS: Final = {
+    "outcome_entries": "entries",
+    "outcomes": "outcomes",
+    "tried_calls": "runs",
+    "runs": "runs",
+    "past_tasks": "runs",
+    "task_words": "runs",
+    "observations": "patterns",
+    "pattern": "patterns",
+    "criteri": "patterns",
+    "episodes": "procedures",
+    "waiting_": "procedures",
+    "signature": "procedures",
+    "competence": "procedures",
+    "text_vectors": "procedures",
+    "memor": "memories",
+    "exposures": "advice",
+    "hints": "advice",
+    "feedback": "advice",
+    "removed_": "removed",
+    "ix_": "indexes",
+    "sqlite_autoindex": "indexes",
+}
+
+
+def read_bytes(connection: Connection) -> dict[str, int]:
+    """Return the bytes of the database by kind of row, the largest first; the sum is "total".
+
+    A very large SQLite database has no more than its sum: counting would take too long.
+    """
+    found: Counter[str] = Counter()
+    for name, size in dialect_of(connection).bytes_of(connection).items():
+        found[_kind_of(name)] += size
+    total = {"total": found.total()}
+    if set(found) == {_FREE}:
+        return total
+    return total | {kind: size for kind, size in found.most_common() if size}
+
+
+def _kind_of(name: str) -> str:
+    if not name:
+        return _FREE
+    if name.endswith(("_key", "_pkey")):  # as PostgreSQL names its own
+        return "indexes"
+    return next((kind for start, kind in _KINDS.items() if name.startswith(start)), _OTHER)
 
 
 def unconsolidated_since(connection: Connection) -> float | None:

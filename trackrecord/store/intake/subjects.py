@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
+from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.wire.subject import Subject, told_by
 from trackrecord.wire.tried_calls import session_of, tried_run
 
 from ..advice.tables import exposures, hints, tried_calls
 from ..memories.tables import memories, memory_sources
 from ..outcomes.tables import feedback, outcome_entries, outcomes
+from ..patterns.removed import count_spoken
 
 _CHUNK = 2000
 
@@ -32,6 +34,7 @@ class OnRecord:
         memories: the ids of the memories that are the source's, in order.
         seconded: the rows of memories that others said first, and the source said again.
         feedback: the ids of the feedback that it gave, in order.
+        observations: how many observations of its removed outcomes patterns have.
     """
 
     outcomes: frozenset[str] = frozenset()
@@ -42,6 +45,7 @@ class OnRecord:
     memories: tuple[str, ...] = ()
     seconded: tuple[int, ...] = field(default=())
     feedback: tuple[str, ...] = ()
+    observations: int = 0
 
 
 def find_on_record(connection: Connection, project_id: int, subject: Subject) -> OnRecord:
@@ -75,6 +79,11 @@ def find_on_record(connection: Connection, project_id: int, subject: Subject) ->
         memories=said,
         seconded=seconded,
         feedback=tuple(_feedback(connection, project_id, subject)),
+        observations=(
+            count_spoken(connection, project_id, speaker_named(subject.name))
+            if subject.what == "source"
+            else 0
+        ),
     )
 
 

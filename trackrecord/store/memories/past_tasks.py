@@ -4,11 +4,11 @@ The intake only notes which outcomes have an instruction. Their words are indexe
 transactions of their own: by a worker, or at the end of an import.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, select, update
 
 from trackrecord.learning.text.search_words import asked_words, indexed_words, lexemes
 from trackrecord.wire.outcome_scorer import ScoredOutcome
@@ -180,3 +180,28 @@ def _with_outcomes(at: float | None) -> Select[Any]:
     ).join(outcomes, outcomes.c.id == past_tasks.c.outcome)
     query = query.where(outcome_current_as_of(at))
     return query if at is None else query.where(outcomes.c.received_at <= at)
+
+
+_DROPPED_AT_ONCE = 500
+
+
+def drop_past_tasks(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
+    """Delete the texts of outcomes, by their rows, and take their words out of the index."""
+    for start in range(0, len(rows), _DROPPED_AT_ONCE):
+        _drop(connection, project_id, rows[start : start + _DROPPED_AT_ONCE])
+
+
+def _drop(connection: Connection, project_id: int, rows: Sequence[int]) -> None:
+    query = select(past_tasks).where(
+        past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
+    )
+    # Held: another process may be at indexing them.
+    for row in connection.execute(for_update(connection, query, past_tasks)).all():
+        if row.is_indexed:
+            words = lexemes(row.project_id, indexed_words(row.instruction))
+            TASK_WORDS.remove(connection, row.outcome, words)
+    connection.execute(
+        delete(past_tasks).where(
+            past_tasks.c.project_id == project_id, past_tasks.c.outcome.in_(rows)
+        )
+    )

@@ -6,7 +6,7 @@ rebuild and after an import. For the past they are counted from the outcomes the
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import floor
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.upsert import Upsert
 from .as_of import outcome_current_as_of
-from .tables import outcome_days, outcomes
+from .tables import outcome_days, outcomes, removed_days
 
 _COLUMNS: Final = ("project_id", "day", "outcomes", "successes", "without_verdict")
 _ADD: Final = Upsert(
@@ -56,10 +56,51 @@ class CountedDay:
     successes: int
     without_verdict: int
 
+    def plus(self, other: "CountedDay") -> "CountedDay":
+        """Return the sum of two counts of the same day."""
+        return CountedDay(
+            self.day,
+            self.outcomes + other.outcomes,
+            self.successes + other.successes,
+            self.without_verdict + other.without_verdict,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedRecord:
+    """A record of an outcome that is to be removed.
+
+    Attributes:
+        row: its row.
+        outcome_id: the outcome.
+        received_at: from when on it counted.
+        ended_at: when the task ended.
+        success: whether it reached its goal; None where nobody knows.
+        raw_score: its score; None without `success`.
+        verdict: its verdict; None without `success`.
+        names_criteria: whether its feedback is in criterion_feedback.
+        replaced_at: when another record took its place; 0 where none has.
+    """
+
+    row: int
+    outcome_id: str
+    received_at: float
+    ended_at: float
+    success: bool | None
+    raw_score: float | None
+    verdict: str | None
+    names_criteria: bool
+    replaced_at: float
+
 
 def day_of(moment: float) -> int:
     """Return the day of a moment in UTC; days since 1970. The database divides in the same way."""
     return floor(moment / DAY)
+
+
+def end_of_day(moment: float) -> float:
+    """Return when the day of a moment is over in UTC; seconds since the epoch."""
+    return (day_of(moment) + 1) * DAY
 
 
 def count_days(
@@ -105,6 +146,8 @@ def recount_days(connection: Connection, project_id: int) -> None:
     """
     connection.execute(delete(outcome_days).where(outcome_days.c.project_id == project_id))
     connection.execute(insert(outcome_days).from_select(_COLUMNS, _counted(project_id, None)))
+    gone = removed_by_day(connection, project_id)
+    _ADD.execute(connection, [(project_id, *astuple(each)) for each in gone])
 
 
 def read_days(
@@ -122,8 +165,67 @@ def read_days(
         query = select(outcome_days).where(outcome_days.c.project_id == project_id)
     else:
         query = _counted(project_id, at)
-    found = (CountedDay(*row[1:]) for row in connection.execute(query))
-    return sorted((each for each in found if each.outcomes), key=lambda each: each.day)
+    found = [CountedDay(*row[1:]) for row in connection.execute(query)]
+    if at is not None:
+        found += removed_by_day(connection, project_id, at=at)
+    days: dict[int, CountedDay] = {}
+    for each in found:
+        known = days.get(each.day)
+        days[each.day] = each if known is None else known.plus(each)
+    return sorted((each for each in days.values() if each.outcomes), key=lambda each: each.day)
+
+
+_REMOVE: Final = Upsert(
+    removed_days,
+    ("project_id", "day", "ended_day", *_COLUMNS[2:]),
+    key=("project_id", "day", "ended_day"),
+    combine=lambda table, new: {name: table[name] + new[name] for name in _COLUMNS[2:]},
+)
+
+
+def count_removed(connection: Connection, project_id: int, gone: Iterable[RemovedRecord]) -> None:
+    """Count records that are about to be removed, for the past and for a recount.
+
+    Args:
+        connection: within the transaction that removes them.
+        project_id: whose.
+        gone: the records of outcomes, all of each.
+    """
+    counts: defaultdict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for each in gone:
+        for moment, more in ((each.received_at, 1), (each.replaced_at, -1)):
+            if moment:
+                count = counts[day_of(moment), day_of(each.ended_at)]
+                count[0] += more
+                count[1] += more * bool(each.success)
+                count[2] += more * (each.success is None)
+    rows = [(project_id, *key, *count) for key, count in sorted(counts.items()) if any(count)]
+    _REMOVE.execute(connection, rows)
+
+
+def removed_by_day(
+    connection: Connection, project_id: int, *, at: float | None = None
+) -> list[CountedDay]:
+    """Return the counts of removed outcomes by the day on which their tasks ended.
+
+    Args:
+        connection: a transaction.
+        project_id: whose.
+        at: a past moment: only what counted from the end of a day before it on.
+    """
+    table = removed_days.c
+    query = (
+        select(table.ended_day, *(_total(table[name]) for name in _COLUMNS[2:]))
+        .where(table.project_id == project_id)
+        .group_by(table.ended_day)
+    )
+    if at is not None:
+        query = query.where(table.day < day_of(at))
+    return [CountedDay(*map(int, row)) for row in connection.execute(query)]
+
+
+def _total(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    return cast(func.sum(column), BigInteger)
 
 
 def _counted(project_id: int, at: float | None) -> Select[Any]:

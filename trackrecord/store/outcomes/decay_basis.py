@@ -31,16 +31,18 @@ def read_bases(connection: Connection, project_id: int) -> Bases | None:
     return bases_of(row) if row else None
 
 
-def held_bases(connection: Connection, project_ids: Iterable[int]) -> dict[int, Bases]:
+def held_bases(
+    connection: Connection, project_ids: Iterable[int], *, alone: bool = False
+) -> dict[int, Bases]:
     """The bases of projects that have them, held until the transaction ends.
 
-    Others may hold them too; a rebuild, which replaces them, waits.
+    Others may hold them too, unless `alone`; a rebuild, which replaces them, waits.
     """
     query = (
         select(decay_bases)
         .where(decay_bases.c.project_id.in_(sorted(project_ids)))
         .order_by(decay_bases.c.project_id)
-        .with_for_update(read=True)
+        .with_for_update(read=not alone)
     )
     return {row.project_id: bases_of(row) for row in connection.execute(query)}
 

@@ -1,13 +1,15 @@
 """Projects: whose experience is on record, and how much of it."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from sqlalchemy import BindParameter, ColumnElement, Connection, and_, case, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, and_, bindparam, case, func, select
 
 from trackrecord.learning.competences.selection import success_rate
+from trackrecord.learning.numbers.decay import DAY
 
 from .as_of import outcome_current_as_of
-from .tables import outcomes, projects
+from .tables import outcomes, projects, removed_days
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,32 @@ def next_revision(clock: int | BindParameter[int]) -> ColumnElement[int]:
     return case((following > clock, following), else_=clock)
 
 
+@dataclass(frozen=True)
+class RemovedUntil:
+    """The moments up to which retention has removed something of a project; None for never.
+
+    Attributes:
+        outcomes: outcomes received before this moment, seconds since the epoch.
+        bodies: the texts of those received before this one.
+    """
+
+    outcomes: float | None
+    bodies: float | None
+
+
+def removed_until(connection: Connection, project_id: int) -> RemovedUntil:
+    """Return up to when outcomes of a project, and texts, are removed."""
+    query = select(projects.c.outcomes_until, projects.c.bodies_until)
+    return RemovedUntil(*connection.execute(query.where(projects.c.id == project_id)).one())
+
+
+def first_removed(connection: Connection, project_id: int) -> float | None:
+    """Return the beginning of the first day with removed outcomes of a project; None without."""
+    query = select(func.min(removed_days.c.day)).where(removed_days.c.project_id == project_id)
+    day = connection.execute(query).scalar()
+    return None if day is None else float(day * DAY)
+
+
 def project_id_of(connection: Connection, project: str) -> int | None:
     """Return the row of a project; None without records."""
     query = select(projects.c.id).where(projects.c.name == project)
@@ -69,6 +97,9 @@ def revision_of_row(connection: Connection, project_id: int) -> int:
 
 def first_received(connection: Connection, project_id: int) -> float | None:
     """Return when the first outcome of a project was received; None without any."""
+    removed = first_removed(connection, project_id)
+    if removed is not None:
+        return removed
     query = select(func.min(outcomes.c.received_at)).where(outcomes.c.project_id == project_id)
     return connection.execute(query).scalar()
 
@@ -82,6 +113,17 @@ def project_revisions(connection: Connection) -> dict[str, int]:
     """Each project's revision: it rises with every change that rankings depend on."""
     rows = connection.execute(select(projects.c.name, projects.c.revision).order_by(projects.c.id))
     return {row.name: row.revision for row in rows}
+
+
+def revisions_mark(connection: Connection) -> tuple[int, int, int]:
+    """Return what changes whenever `project_revisions` does, in one row however many there are."""
+    query = select(
+        func.count(),
+        func.coalesce(func.sum(projects.c.revision), 0),
+        func.coalesce(func.max(projects.c.revision), 0),
+    )
+    number, total, last = connection.execute(query).one()
+    return int(number), int(total), int(last)
 
 
 def first_projects(connection: Connection, most: int) -> dict[int, tuple[str, ProjectCounts]]:
@@ -103,14 +145,19 @@ def first_projects(connection: Connection, most: int) -> dict[int, tuple[str, Pr
 
 def count_later_projects(connection: Connection, project_id: int) -> ProjectCounts:
     """Count the outcomes of all projects that came on record after one."""
-    query = select(
-        func.coalesce(func.sum(projects.c.outcomes), 0),
-        func.coalesce(func.sum(projects.c.successes), 0),
-        func.coalesce(func.sum(projects.c.without_verdict), 0),
-        func.max(projects.c.last_learnt_at),
-    ).where(projects.c.id > project_id)
+    query = _COUNTS.where(projects.c.id > project_id)
     total, successes, without, last = connection.execute(query).one()
     return ProjectCounts(int(total), int(successes), int(without), last)
+
+
+# Built once: building it takes longer than executing it.
+_COUNTS: Final = select(
+    func.coalesce(func.sum(projects.c.outcomes), 0),
+    func.coalesce(func.sum(projects.c.successes), 0),
+    func.coalesce(func.sum(projects.c.without_verdict), 0),
+    func.max(projects.c.last_learnt_at),
+)
+_COUNTS_OF_PROJECT: Final = _COUNTS.where(projects.c.id == bindparam("project"))
 
 
 def count_outcomes(
@@ -118,15 +165,9 @@ def count_outcomes(
 ) -> ProjectCounts:
     """Count outcomes of one project, or of all (None); as of a moment if one is given."""
     if at is None:
-        query = select(
-            func.coalesce(func.sum(projects.c.outcomes), 0),
-            func.coalesce(func.sum(projects.c.successes), 0),
-            func.coalesce(func.sum(projects.c.without_verdict), 0),
-            func.max(projects.c.last_learnt_at),
-        )
-        if project_id is not None:
-            query = query.where(projects.c.id == project_id)
-        total, successes, without, last = connection.execute(query).one()
+        query = _COUNTS if project_id is None else _COUNTS_OF_PROJECT
+        row = connection.execute(query, {"project": project_id} if project_id is not None else {})
+        total, successes, without, last = row.one()
         return ProjectCounts(int(total), int(successes), int(without), last)
     received = and_(outcomes.c.received_at <= at, outcome_current_as_of(at))
     where = received if project_id is None else and_(outcomes.c.project_id == project_id, received)
@@ -137,4 +178,15 @@ def count_outcomes(
         connection.execute(select(func.count()).where(and_(where, of_these))).scalar_one()
         for of_these in (outcomes.c.success, outcomes.c.success.is_(None))
     )
-    return ProjectCounts(total, successes, without, last)
+    gone = select(
+        *(
+            func.coalesce(func.sum(removed_days.c[name]), 0)
+            for name in ("outcomes", "successes", "without_verdict")
+        )
+    ).where((removed_days.c.day + 1) * DAY <= at)
+    if project_id is not None:
+        gone = gone.where(removed_days.c.project_id == project_id)
+    removed = connection.execute(gone).one()
+    return ProjectCounts(
+        total + int(removed[0]), successes + int(removed[1]), without + int(removed[2]), last
+    )

@@ -30,6 +30,10 @@ projects = Table(
     # Outcomes of which nobody knows whether the task reached its goal.
     Column("without_verdict", BigInteger, nullable=False, server_default=text("0")),
     Column("last_learnt_at", Double),
+    # Outcomes whose last record was received before the one are removed, and of those received
+    # before the other the texts; NULL until retention first does so.
+    Column("outcomes_until", Double),
+    Column("bodies_until", Double),
 )
 
 outcomes = Table(
@@ -85,6 +89,32 @@ outcome_days = Table(
     Column("outcomes", BigInteger, nullable=False),
     Column("successes", BigInteger, nullable=False),
     Column("without_verdict", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Counts of outcomes that were removed: by the day in UTC from whose end on they counted, and the
+# day on which their tasks ended. What a replaced record no longer counts for is negative.
+removed_days = Table(
+    "removed_days",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    # Days since 1970, both.
+    Column("day", BigInteger, primary_key=True, autoincrement=False),
+    Column("ended_day", BigInteger, primary_key=True, autoincrement=False),
+    Column("outcomes", BigInteger, nullable=False),
+    Column("successes", BigInteger, nullable=False),
+    Column("without_verdict", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# The ids of removed outcomes that do not say when they ended: by its time a late delivery of one of
+# them cannot be told from a new outcome.
+removed_outcomes = Table(
+    "removed_outcomes",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    # Of the outcome_id, in eight bytes: each batch of a project that has any is looked up.
+    Column("digest", BigInteger, primary_key=True, autoincrement=False),
     sqlite_with_rowid=False,
 )
 

@@ -19,7 +19,7 @@ from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.learning.rules_bundle import Rules
 
 from ..outcomes.tables import feedback
-from ..outcomes.verdicts.verdict_sums import VerdictSums
+from ..outcomes.verdicts.verdict_sums import VerdictSums, several
 from .speakers import SpeakerSums
 from .tables import (
     observations,
@@ -215,16 +215,14 @@ class _History:
                 self._decide(at, row)
 
     def _count(self, row: Any, is_more: bool) -> None:  # noqa: ANN401 - a row of the observations
-        verdict, weight = Verdict(row.verdict), self.basis.weight(row.ended_at)
-        self.succeeded += row.success if is_more else -int(row.success)
+        verdict = Verdict(row.verdict)
+        weight = row.weight / row.times * self.basis.weight(row.ended_at)
+        times = row.times if is_more else -row.times
+        self.succeeded += times * int(row.success)
         spoken = self.speakers.setdefault(row.speaker, SpeakerSums())
-        times = 1 if is_more else -1
         spoken.succeeded += times * int(row.success)
         spoken.add(verdict, weight, is_claim=row.is_claim, times=times)
-        if is_more:
-            self.sums.add(verdict, weight, row.ended_at)
-        else:
-            self.sums.take_back(verdict, weight)
+        self.sums.merge(several(verdict, weight, times, row.ended_at))
 
     def _tell(self, row: Any) -> None:  # noqa: ANN401 - a row of the feedback
         verdict = Verdict(row.verdict)

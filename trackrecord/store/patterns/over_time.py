@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, func, literal, select
+from sqlalchemy import Connection, func, select
 
 from trackrecord.learning.numbers.verdict_counts import VerdictCounts, sum_of
 
@@ -64,6 +64,6 @@ def _together(seen: PastCounts, told: PastCounts) -> VerdictCounts | None:
 def _observed(ids: Sequence[int]) -> VerdictRows:
     seen = observations.c
     return VerdictRows(
-        observations, seen.pattern_id, seen.received_at, seen.ended_at, seen.verdict, literal(1.0),
-        seen.pattern_id.in_(ids), seen.replaced_at,
+        observations, seen.pattern_id, seen.received_at, seen.ended_at, seen.verdict, seen.weight,
+        seen.pattern_id.in_(ids), seen.replaced_at, seen.times,
     )  # fmt: skip

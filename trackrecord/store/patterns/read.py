@@ -1,6 +1,6 @@
 """Reading patterns: their evidence now or at a past moment, their examples and their history."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..outcomes.decay_basis import read_bases
 from ..outcomes.feedback.feedback_sums import FeedbackSums, feedback_by_then
 from ..outcomes.tables import outcomes, projects
 from .decide import decisions_in_force
-from .speakers import past_speakers, read_speakers
+from .speakers import past_speakers, read_speakers, speakers_of_patterns
 from .tables import observations, pattern_decisions, pattern_transitions, patterns
 from .tags import tags_of
 from .transitions import evidence_of
@@ -114,6 +114,8 @@ def read_standings(
     now: float,
     at: float | None = None,
     slug: str | None = None,
+    slugs: Collection[str] | None = None,
+    after_row: int | None = None,
     wanted: PatternFilter = EVERY,
 ) -> list[Standing]:
     """Return the standing of a project's patterns.
@@ -126,6 +128,9 @@ def read_standings(
         at: a past moment to answer for: decay is computed for it, and nothing that was received
             later counts.
         slug: only this pattern.
+        slugs: only these patterns; not for a past moment.
+        after_row: only patterns that were first named after the one in this row; not for a past
+            moment.
         wanted: only those that it admits.
     """
     bases = read_bases(connection, project_id)
@@ -135,8 +140,13 @@ def read_standings(
     where = patterns.c.project_id == project_id
     if slug is not None:
         where = and_(where, patterns.c.slug == slug)
+    if slugs is not None:
+        where = and_(where, patterns.c.slug.in_(slugs))
+    if after_row is not None:
+        where = and_(where, patterns.c.id > after_row)
+    is_part = slug is not None or slugs is not None or after_row is not None
     found = list(
-        _present(connection, project_id, where, rules, basis, now)
+        _present(connection, project_id, where, rules, basis, now, is_part=is_part)
         if at is None
         else _past(connection, project_id, where, rules, basis, at=at, slug=slug)
     )
@@ -181,6 +191,12 @@ def count_by_counts(
     return total, list(connection.execute(names).scalars()) if failing else []
 
 
+def last_pattern_row(connection: Connection, project_id: int) -> int:
+    """Return the row of the pattern of a project that was first named last; 0 without any."""
+    query = select(func.max(patterns.c.id)).where(patterns.c.project_id == project_id)
+    return connection.execute(query).scalar() or 0
+
+
 # Where all that touched a pattern was replaced, nothing is left of it but a decision.
 _is_known = or_(
     patterns.c.helpful + patterns.c.neutral + patterns.c.harmful > 0,
@@ -197,10 +213,17 @@ def _present(
     rules: Rules,
     basis: DecayBasis,
     now: float,
+    *,
+    is_part: bool,
 ) -> Iterator[_Found]:
     rows = connection.execute(select(patterns).where(where, _is_known)).all()
-    ids = [rows[0].id] if len(rows) == 1 else None
-    speakers = read_speakers(connection, project_id, basis, rules.caps, now, pattern_ids=ids)
+    speakers = (
+        speakers_of_patterns(
+            connection, {project_id: basis}, rules.caps, now, [row.id for row in rows]
+        )
+        if is_part
+        else read_speakers(connection, project_id, basis, rules.caps, now)
+    )
     for row in rows:
         yield (
             row.id,
@@ -292,14 +315,14 @@ def _observed(
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value
     # Never above 1: what was received by then had ended by then.
-    weight = weight_at(seen.ended_at, at, basis.half_life_days)
+    weight = seen.weight * weight_at(seen.ended_at, at, basis.half_life_days)
     sums = (
         select(
             seen.pattern_id,
-            func.count().label("total"),
-            func.sum(case((helpful, 1), else_=0)).label("helpful"),
-            func.sum(case((harmful, 1), else_=0)).label("harmful"),
-            func.sum(case((seen.success, 1), else_=0)).label("succeeded"),
+            func.sum(seen.times).label("total"),
+            func.sum(case((helpful, seen.times), else_=0)).label("helpful"),
+            func.sum(case((harmful, seen.times), else_=0)).label("harmful"),
+            func.sum(case((seen.success, seen.times), else_=0)).label("succeeded"),
             func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
             func.max(case((seen.verdict != Verdict.NEUTRAL.value, seen.ended_at))).label("last"),

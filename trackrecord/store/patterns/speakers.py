@@ -1,7 +1,7 @@
 """The sums of each speaker behind a pattern: how they are added, taken back and read."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from sqlalchemy import (
     Connection,
     Select,
     and_,
+    bindparam,
     case,
     delete,
     func,
@@ -33,6 +34,8 @@ from .tables import observations, pattern_speakers, patterns
 _AT_ONCE: Final = 500
 _HELPFUL, _HARMFUL = Verdict.HELPFUL, Verdict.HARMFUL
 _SUMS: Final = ("helpful_sum", "harmful_sum", "helpful_claimed_sum", "harmful_claimed_sum")
+# What a verdict that is only a claim weighs less.
+_LESS: Final = 1 - CLAIM_WEIGHT
 _COUNTED: Final = ("helpful", "neutral", "harmful", "succeeded", "feedback", *_SUMS)
 
 
@@ -51,7 +54,7 @@ class SpeakerSums:
     harmful_claimed_sum: float = 0.0
 
     def add(self, verdict: Verdict, weighed: float, *, is_claim: bool, times: int = 1) -> None:
-        """Count one verdict, or take one back: `times` is 1 or -1."""
+        """Count equal verdicts of that weight each, or take some back: `times` is negative then."""
         weighed *= times
         if verdict is _HELPFUL:
             self.helpful += times
@@ -68,7 +71,7 @@ class SpeakerSums:
 
     def counts(self, speaker: str, basis: DecayBasis, at: float) -> SpeakerCounts:
         """Return the counts as of a moment."""
-        return _counts(self, speaker, basis, at)
+        return _counts(speaker, basis.factor(at), *self.values())
 
     def values(self) -> tuple[Any, ...]:
         """Return the values of the columns that are added to."""
@@ -133,24 +136,28 @@ def clear_speakers(connection: Connection, project_id: int) -> None:
     connection.execute(delete(pattern_speakers).where(pattern_speakers.c.project_id == project_id))
 
 
+_OWN: Final = pattern_speakers.c.project_id == bindparam("project")
+# Each end is one look into the index.
+_ENDS: Final = select(
+    select(func.min(pattern_speakers.c.speaker)).where(_OWN).scalar_subquery(),
+    select(func.max(pattern_speakers.c.speaker)).where(_OWN).scalar_subquery(),
+)
+_SUMS_READ: Final = select(
+    pattern_speakers.c.pattern_id,
+    pattern_speakers.c.project_id,
+    pattern_speakers.c.speaker,
+    *(pattern_speakers.c[name] for name in _COUNTED),
+)
+
+
 def several_speak(connection: Connection, project_id: int) -> bool:
     """Return whether more than one speaker's verdicts on patterns of a project are on record."""
-    own = pattern_speakers.c.project_id == project_id
-    # Each end is one look into the index.
-    first = select(func.min(pattern_speakers.c.speaker)).where(own).scalar_subquery()
-    last = select(func.max(pattern_speakers.c.speaker)).where(own).scalar_subquery()
-    ends = connection.execute(select(first, last)).one()
-    return bool(ends[0] != ends[1])
+    first, last = connection.execute(_ENDS, {"project": project_id}).one()
+    return bool(first != last)
 
 
 def read_speakers(
-    connection: Connection,
-    project_id: int,
-    basis: DecayBasis,
-    rules: CapRules,
-    at: float,
-    *,
-    pattern_ids: Collection[int] | None = None,
+    connection: Connection, project_id: int, basis: DecayBasis, rules: CapRules, at: float
 ) -> Mapping[int, Sequence[SpeakerCounts]]:
     """Return the counts of each speaker by the row of the pattern; none where only one speaks.
 
@@ -160,46 +167,97 @@ def read_speakers(
         basis: what the sums are relative to.
         rules: whether sources are capped at all.
         at: the moment, not before the outcomes.
-        pattern_ids: only these patterns.
     """
     if not rules.are_on or not several_speak(connection, project_id):
         return {}
-    query = select(pattern_speakers).where(pattern_speakers.c.project_id == project_id)
     found: defaultdict[int, list[SpeakerCounts]] = defaultdict(list)
-    if pattern_ids is None:
-        queries = [query]
-    else:
-        ids = sorted(pattern_ids)
-        queries = [
-            query.where(pattern_speakers.c.pattern_id.in_(ids[start : start + _AT_ONCE]))
-            for start in range(0, len(ids), _AT_ONCE)
-        ]
-    for each in queries:
-        for row in connection.execute(each):
-            found[row.pattern_id].append(_counts(row, row.speaker, basis, at))
+    factor = basis.factor(at)
+    for pattern_id, _, speaker, *sums in connection.execute(
+        _SUMS_READ.where(_OWN), {"project": project_id}
+    ):
+        found[pattern_id].append(_counts(speaker, factor, *sums))
     return found
 
 
-def _counts(
-    sums: Any,  # noqa: ANN401 - a row of the table, or SpeakerSums
-    speaker: str,
-    basis: DecayBasis,
+def speakers_of_patterns(
+    connection: Connection,
+    bases: Mapping[int, DecayBasis],
+    rules: CapRules,
     at: float,
+    pattern_ids: Iterable[int],
+) -> Mapping[int, Sequence[SpeakerCounts]]:
+    """Return the counts of each speaker as `read_speakers` does, of patterns of many projects.
+
+    Args:
+        connection: a transaction.
+        bases: what the sums of each project are relative to.
+        rules: whether sources are capped at all.
+        at: the moment, not before the outcomes.
+        pattern_ids: the rows of the patterns.
+    """
+    if not rules.are_on:
+        return {}
+    ids = sorted(pattern_ids)
+    factors = {project_id: basis.factor(at) for project_id, basis in bases.items()}
+    found: dict[int, defaultdict[int, list[SpeakerCounts]]] = {}
+    speakers: defaultdict[int, set[str]] = defaultdict(set)
+    for start in range(0, len(ids), _AT_ONCE):
+        some = pattern_speakers.c.pattern_id.in_(ids[start : start + _AT_ONCE])
+        for pattern_id, project_id, speaker, *sums in connection.execute(_SUMS_READ.where(some)):
+            own = found.get(project_id)
+            if own is None:
+                own = found[project_id] = defaultdict(list)
+            own[pattern_id].append(_counts(speaker, factors[project_id], *sums))
+            speakers[project_id].add(speaker)
+    return {
+        pattern_id: counts
+        for project_id, own in found.items()
+        # One may speak on these patterns, and others on other patterns of the project.
+        if len(speakers[project_id]) > 1 or several_speak(connection, project_id)
+        for pattern_id, counts in own.items()
+    }
+
+
+def _counts(
+    speaker: str,
+    factor: float,
+    helpful: int,
+    neutral: int,
+    harmful: int,
+    succeeded: int,
+    feedback: int,
+    helpful_sum: float,
+    harmful_sum: float,
+    helpful_claimed_sum: float,
+    harmful_claimed_sum: float,
 ) -> SpeakerCounts:
-    less = 1 - CLAIM_WEIGHT
+    """Return counts as of a moment.
+
+    Args:
+        speaker: whose they are.
+        factor: what sums are multiplied by for the moment.
+        helpful: the sums, as in `_COUNTED`.
+        neutral: likewise.
+        harmful: likewise.
+        succeeded: likewise.
+        feedback: likewise.
+        helpful_sum: likewise.
+        harmful_sum: likewise.
+        helpful_claimed_sum: likewise.
+        harmful_claimed_sum: likewise.
+    """
+    # Nothing stays nothing; the factor may be beyond the range of a float.
+    weighed_helpful = max(helpful_sum - _LESS * helpful_claimed_sum, 0.0)
+    weighed_harmful = max(harmful_sum - _LESS * harmful_claimed_sum, 0.0)
     return SpeakerCounts(
-        helpful=sums.helpful,
-        neutral=sums.neutral,
-        harmful=sums.harmful,
-        decayed_helpful=basis.value(
-            max(sums.helpful_sum - less * sums.helpful_claimed_sum, 0.0), at
-        ),
-        decayed_harmful=basis.value(
-            max(sums.harmful_sum - less * sums.harmful_claimed_sum, 0.0), at
-        ),
-        speaker=speaker,
-        succeeded=sums.succeeded,
-        feedback=sums.feedback,
+        helpful,
+        neutral,
+        harmful,
+        weighed_helpful * factor if weighed_helpful else 0.0,
+        weighed_harmful * factor if weighed_harmful else 0.0,
+        speaker,
+        succeeded,
+        feedback,
     )
 
 
@@ -244,7 +302,7 @@ def past_speakers(
     # Weighed for the moment already.
     at_rest = DecayBasis(basis.half_life_days, at)
     return {
-        pattern_id: [_counts(sums, speaker, at_rest, at) for speaker, sums in by_speaker.items()]
+        pattern_id: [sums.counts(speaker, at_rest, at) for speaker, sums in by_speaker.items()]
         for pattern_id, by_speaker in found.items()
     }
 
@@ -290,14 +348,14 @@ def _observed(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Selec
     seen = observations.c
     helpful = seen.verdict == Verdict.HELPFUL.value
     harmful = seen.verdict == Verdict.HARMFUL.value
-    weight = weight_at(seen.ended_at, at, basis.half_life_days)
+    weight = seen.weight * weight_at(seen.ended_at, at, basis.half_life_days)
     return (
         select(
             seen.pattern_id, seen.speaker, seen.is_claim, literal(False).label("is_feedback"),
-            func.count().label("total"),
-            func.sum(case((helpful, 1), else_=0)).label("helpful"),
-            func.sum(case((harmful, 1), else_=0)).label("harmful"),
-            func.sum(case((seen.success, 1), else_=0)).label("succeeded"),
+            func.sum(seen.times).label("total"),
+            func.sum(case((helpful, seen.times), else_=0)).label("helpful"),
+            func.sum(case((harmful, seen.times), else_=0)).label("harmful"),
+            func.sum(case((seen.success, seen.times), else_=0)).label("succeeded"),
             func.sum(case((helpful, weight), else_=0.0)).label("decayed_helpful"),
             func.sum(case((harmful, weight), else_=0.0)).label("decayed_harmful"),
         )

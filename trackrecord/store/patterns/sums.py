@@ -126,7 +126,10 @@ class Deltas:
             )  # fmt: skip
 
 
-_OBSERVED = tuple(column for column in observations.c if column.name != "replaced_at")
+# The others are those of one observation that counts.
+_OBSERVED = tuple(
+    column for column in observations.c if column.name not in ("replaced_at", "times", "weight")
+)
 
 
 def write_deltas(connection: Connection, deltas: Deltas) -> Mapping[PatternKey, PatternRow]:

@@ -84,6 +84,10 @@ observations = Table(
     # Whose word the verdict is, and whether it is no more than that.
     Column("speaker", String(300), nullable=False, server_default=""),
     Column("is_claim", Boolean, nullable=False, server_default=false()),
+    # Of a removed outcome several stand in one row, see removed.py: how many, and what they weigh
+    # together when the last of them ended.
+    Column("times", BigInteger, nullable=False, server_default=text("1")),
+    Column("weight", Double, nullable=False, server_default=text("1")),
     sqlite_with_rowid=False,
 )
 

@@ -3,7 +3,6 @@
 The state itself is derived from the sums whenever it is read; what is kept here is history.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ from trackrecord.learning.patterns.evidence import Evidence, heard
 from trackrecord.learning.patterns.maturity import Maturity, maturity_of
 from trackrecord.learning.rules_bundle import Rules
 
-from .speakers import read_speakers
+from .speakers import speakers_of_patterns
 from .tables import pattern_transitions, patterns
 
 MATURITY = "maturity"
@@ -63,7 +62,7 @@ def evidence_of(
         rules: how much one source counts for.
         basis: what its sums are relative to.
         at: the moment.
-        speakers: what `read_speakers` returned for it.
+        speakers: the counts of each speaker; none where only one speaks in the project.
     """
     evidence = Evidence(
         helpful=row.helpful,
@@ -82,9 +81,7 @@ def held_evidence(
     connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
 ) -> Evidence:
     """Return the evidence on one pattern, with that of each speaker."""
-    speakers = read_speakers(
-        connection, row.project_id, basis, rules.caps, at, pattern_ids=[row.id]
-    )
+    speakers = speakers_of_patterns(connection, {row.project_id: basis}, rules.caps, at, [row.id])
     return evidence_of(row, rules, basis, at, speakers.get(row.id, ()))
 
 
@@ -144,14 +141,7 @@ def record_transitions(
         now: the moment of the change.
     """
     rows = list(rows)
-    by_project: defaultdict[int, list[int]] = defaultdict(list)
-    for row in rows:
-        by_project[row.project_id].append(row.id)
-    speakers: dict[int, Sequence[SpeakerCounts]] = {}
-    for project_id, ids in by_project.items():
-        speakers |= read_speakers(
-            connection, project_id, bases[project_id], rules.caps, now, pattern_ids=ids
-        )
+    speakers = speakers_of_patterns(connection, bases, rules.caps, now, [row.id for row in rows])
     found = [
         change
         for row in rows

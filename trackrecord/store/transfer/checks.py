@@ -27,10 +27,12 @@ from trackrecord.store.advice.tables import (
     runs,
     tried_calls,
 )
+from trackrecord.store.competences.removed import StoredTally
 from trackrecord.store.competences.tables import (
     competence_history,
     competences,
     consolidation_runs,
+    removed_episodes,
 )
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.memories.tables import memories, memory_changes
@@ -83,6 +85,7 @@ _CHECKS: Final[dict[Column[Any], Check]] = {
     memory_changes.c.type: _one_of(MemoryType),
     competences.c.status: _one_of(Status),
     competences.c.record: _json(Competence),
+    removed_episodes.c.tally: _json(StoredTally),
     competence_history.c.snapshot: _json(Competence),
     consolidation_runs.c.skipped: _json(dict[str, int]),
     exposures.c.entries: _json(tuple[str, ...]),

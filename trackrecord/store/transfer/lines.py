@@ -27,7 +27,7 @@ from sqlalchemy import (
 from trackrecord.errors import ImportFormatError
 from trackrecord.learning.text.project_names import ProjectName
 
-from .subjects import exported_columns, exported_tables, is_numbered, reference_of
+from .subjects import SUMMED, exported_columns, exported_tables, is_numbered, reference_of
 
 VERSION: Final = 1
 # A record is joined from 100 entries at most, of a megabyte each.
@@ -203,7 +203,7 @@ def _struct_of(table: Table) -> type[msgspec.Struct]:
 def _kind_of(column: Column[Any]) -> Any:  # noqa: ANN401 - a type, or what says more about one
     kind = column.type
     if reference_of(column) is not None or (column.name == "id" and is_numbered(column.table)):
-        return Annotated[int, Meta(ge=1, le=2**62)]
+        return Annotated[int, Meta(ge=-(2**62) if column in SUMMED else 1, le=2**62)]
     if isinstance(kind, BigInteger):
         return Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
     if isinstance(kind, Integer):

@@ -119,7 +119,8 @@ def _refuse_another(own: StoreMove, target: StorePlace) -> None:
 
 
 def _refuse_used(connection: Connection, target: StorePlace) -> None:
-    there = set(inspect(connection).get_table_names())
+    inspector = inspect(connection)
+    there = {*inspector.get_table_names(), *inspector.get_view_names()}
     for table in metadata.sorted_tables:
         if table.name not in there or table in NOT_MOVED:
             continue

@@ -16,7 +16,14 @@ from .checks import check_values, checks_of
 from .lines import LONGEST_LINE, End, RowReader
 from .numbering import Numbering
 from .renaming import Renaming
-from .subjects import MADE_AGAIN, exported_columns, exported_tables, is_numbered, reference_of
+from .subjects import (
+    MADE_AGAIN,
+    SUMMED,
+    exported_columns,
+    exported_tables,
+    is_numbered,
+    reference_of,
+)
 
 # Told how many bytes of the file were read.
 Report = Callable[[int], None]
@@ -80,8 +87,9 @@ class _Form:
         if self.own is not None:
             self.own.announce(values[self.table.c.id])
         for column, numbers in self._references:
-            if values[column] is not None:
-                values[column] = numbers.of(values[column])
+            number = values[column]
+            if number is not None and (number >= 0 or column not in SUMMED):
+                values[column] = numbers.of(number)
         values |= self._values
 
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, literal, select
 
-from trackrecord.store.competences.tables import competence_words
+from trackrecord.store.advice.tables import run_counts
+from trackrecord.store.competences.tables import competence_credits, competence_words
+from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.access_tokens import access_tokens
 from trackrecord.store.database.leases import leases
 from trackrecord.store.database.moves import move_steps, store_moves
@@ -16,6 +18,7 @@ from trackrecord.store.intake.every_table import metadata
 from trackrecord.store.memories.tables import memories, memory_blocks, past_tasks
 from trackrecord.store.outcomes.forgotten import forgettings, forgotten_ids
 from trackrecord.store.outcomes.tables import outcome_days, project_imports, projects
+from trackrecord.store.patterns.tables import observations
 
 # Of the one store: who works there, and how its own moves stand.
 NOT_MOVED: Final[frozenset[Table]] = frozenset({leases, move_steps, store_moves})
@@ -29,6 +32,7 @@ NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
     memory_blocks,
     outcome_days,
     project_imports,
+    run_counts,
 }
 # Made again, too. What a row is imported with until then.
 MADE_AGAIN: Final[dict[Column[Any], Any]] = {
@@ -36,6 +40,10 @@ MADE_AGAIN: Final[dict[Column[Any], Any]] = {
     memories.c.size_class: 0,
     past_tasks.c.is_indexed: False,
 }
+# Where sums of removed outcomes have a number below nothing, which names no row.
+SUMMED: Final = frozenset({
+    observations.c.outcome, criterion_feedback.c.outcome, competence_credits.c.outcome,
+})  # fmt: skip
 # What the store that imports a project says itself.
 _ITS_OWN: Final = frozenset({projects.c.id, projects.c.name, projects.c.revision})
 # The tables whose rows these columns name. Tables with a row for each outcome declare no foreign

@@ -7,21 +7,24 @@ many outcomes wait in the stream they are learnt first, for a minute at most.
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from math import inf
 
 import redis
 import structlog
 from sqlalchemy import Connection, Engine
 
+from trackrecord.errors import StoreBusy
 from trackrecord.learning.advice.effect.entries import EntryEffect
 from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
 from trackrecord.prompt.reading.noted_defects import note_defects
+from trackrecord.resources.experience.counts_of_worker import packed_counts
 from trackrecord.resources.prompt_documents.advice import (
-    build_advice,
     build_moments,
+    count_advice,
     with_arguments,
     with_standing,
 )
@@ -34,9 +37,12 @@ from trackrecord.store.advice.effect import (
     is_holdout_due,
     withdraw,
 )
+from trackrecord.store.advice.worker_counts import count_stamp, write_counts
 from trackrecord.store.database.engine import reading, writing
-from trackrecord.store.outcomes.projects import project_id_of, project_revisions
+from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord_capture.sources.tool_words import own_tool_names
+
+from .seen_documents import ProjectRevisions, SeenDocuments
 
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
@@ -60,6 +66,8 @@ class Adviser:
         self._engine = engine
         self._client = client
         self._settings = settings
+        self._revisions = ProjectRevisions(engine)
+        self._seen = SeenDocuments(settings.rankings_max_age_s, settings.rankings_ttl_s)
         self._delayed_since: float | None = None
 
     def advise_due(self) -> int:
@@ -67,26 +75,40 @@ class Adviser:
 
         The projects whose advice is missing or oldest come first.
         """
-        if self._learning_comes_first():
+        revisions = self._revisions.read()
+        names = self._seen.to_look_at(revisions)
+        cached = cached_advice(self._client, self._settings, names, now=time.time())
+        due = []
+        for project in names:
+            known = cached.get(project)
+            limit_s = self._settings.rankings_max_age_s
+            if known is not None and known.revision == revisions[project]:
+                limit_s = self._seen.age_limit_s(known.revision, _age(known))
+            is_old = known is not None and _age(known) > limit_s
+            if is_old or _is_behind(known, revisions[project]):
+                due.append((project, is_old))
+            elif known is not None and known.revision >= revisions[project]:
+                self._seen.note(project, revisions[project], _age(known))
+        if not due or self._learning_comes_first():
             return 0
         started = time.monotonic()
-        with reading(self._engine) as connection:
-            revisions = project_revisions(connection)
-        cached = cached_advice(self._client, self._settings, list(revisions), now=time.time())
-        advised = 0
-        for project in sorted(revisions, key=lambda name: -_age(cached.get(name))):
+        due.sort(key=lambda each: -_age(cached.get(each[0])))
+        for advised, (project, is_old) in enumerate(due):
             if time.monotonic() - started > _SLICE_S:
-                break
-            known = cached.get(project)
-            is_old = known is not None and _age(known) > self._settings.rankings_max_age_s
-            if is_old or _is_behind(known, revisions[project]):
-                self.advise(project, force=is_old)
-                advised += 1
-        return advised
+                return advised
+            self._seen.forget(project)
+            self.advise(project, force=is_old)
+        return len(due)
+
+    def look_again(self, project: str) -> None:
+        """Look at a project's advice the next time: its cache was lost or is another one."""
+        self._seen.forget(project)
 
     def _learning_comes_first(self) -> bool:
         """Return whether more outcomes wait than one batch takes, and have not for too long."""
-        if self._client.xlen(self._settings.keys.outcomes) <= self._settings.batch_size:
+        shards = self._settings.keys.shards
+        waiting = sum(int(self._client.xlen(shard.outcomes)) for shard in shards)
+        if waiting <= self._settings.batch_size:
             self._delayed_since = None
             return False
         now = time.monotonic()
@@ -108,19 +130,20 @@ class Adviser:
         """
         started = time.perf_counter()
         with reading(self._engine) as connection:
-            document = build_advice(
-                connection,
-                project,
-                self._settings.rules,
-                now=time.time(),
-                tool_names=own_tool_names(),
+            now = time.time()
+            project_id = project_id_of(connection, project)
+            runs = None if project_id is None else count_stamp(connection, project_id, now=now)
+            document, counted = count_advice(
+                connection, project, self._settings.rules, now=now, tool_names=own_tool_names()
             )
             moments = build_moments(connection, project, self._settings.rules)
             moments = with_arguments(moments, document)
             document = with_standing(document, moments)
-            project_id = project_id_of(connection, project)
             harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
+            parts: dict[str, tuple[str, bytes]] = {}
+            if project_id is not None and counted is not None:
+                parts = packed_counts(connection, self._settings, project_id, counted)
         if harmful and project_id is not None:
             self._withdraw(project_id, harmful)
         if is_due and project_id is not None:
@@ -141,6 +164,10 @@ class Adviser:
             note_defects(
                 self._client, self._settings, project, moments.defects, now=document.computed_at
             )
+        if parts and runs is not None:
+            # Readers can count for themselves while the store is too busy.
+            with suppress(StoreBusy), writing(self._engine) as connection:
+                write_counts(connection, project, runs, parts)
         _log.debug(
             "advice_renewed",
             project=project,

@@ -1,8 +1,7 @@
 """A worker without wake-ups: it reconnects to Redis, or learns without them.
 
-Kombu stops reading when as many wake-ups as the worker may hold are neither done nor acknowledged.
-If Redis goes away at the moment in which they should be acknowledged, they stay so for ever: the
-worker reads nothing more, not even that its connection is gone.
+Kombu waits for ever on a connection that is gone without a word, as a firewall or a host that lost
+its power leaves it: the worker reads nothing more, while wake-ups wait.
 
 A Redis whose memory is full takes no wake-ups, but lets entries be read and acknowledged, which
 makes room.
@@ -17,7 +16,7 @@ from celery.worker.consumer import Tasks
 
 from trackrecord.redis.problems import memory_is_full
 
-from ..schedule import DRAIN_TASK
+from ..wake_ups import DRAIN
 
 _log = structlog.get_logger(__name__)
 
@@ -70,7 +69,7 @@ class StallNotice(bootsteps.StartStopStep):
 
 def learn_without_wake_up() -> None:
     """Learn what waits, in a process of the pool."""
-    current_app.tasks[DRAIN_TASK]()
+    current_app.tasks[DRAIN]()
 
 
 def _ask(consumer: Any) -> tuple[int, bool]:  # noqa: ANN401 - as above

@@ -7,24 +7,25 @@ outcomes or forbid the commands of every batch is refused at the start, with one
 from typing import Any
 
 import redis
-from sqlalchemy import Connection, Engine, text
 
-from trackrecord.errors import ServerUnfit, StoreUnfit
+from trackrecord.errors import ServerUnfit
 from trackrecord.redis.client import agent_client, worker_client
-from trackrecord.redis.problems import cluster_problem, explain_redis_error
+from trackrecord.redis.problems import (
+    REPLICA,
+    cluster_problem,
+    explain_redis_error,
+    is_read_only,
+)
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import LEARNER
-from trackrecord.settings.settings import Settings
-from trackrecord.store.database.engine import POOLED, dialect_of, explained
+from trackrecord.redis.shards import is_cluster, servers_of
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import migrate, store_at
-
-# A pooler that is busy with other clients may not lend the same session at once.
-_POOLER_TRIES = 3
 
 _Refusals = list[tuple[str, redis.ResponseError]]
 
 
-def check_servers(settings: Settings) -> None:
+def check_servers(settings: DaemonSettings) -> None:
     """Check Redis, then the database, and bring the database's tables up to date.
 
     Raises:
@@ -35,8 +36,8 @@ def check_servers(settings: Settings) -> None:
     check_database(settings)
 
 
-def check_redis(settings: Settings) -> None:
-    """Check that Redis is a single server that never evicts and lets the worker's user do its work.
+def check_redis(settings: DaemonSettings) -> None:
+    """Check that Redis never evicts, and lets the worker's user do its work.
 
     Raises:
         ServerUnfit: it is not; the message says what to change.
@@ -57,29 +58,31 @@ def check_redis(settings: Settings) -> None:
         client.close()
 
 
-def check_database(settings: Settings) -> None:
-    """Check that the database keeps a session for each connection, and migrate it.
+def check_database(settings: DaemonSettings) -> None:
+    """Check that the database can be used, and migrate it.
 
     Raises:
-        StoreUnfit: it does not, or refuses to make the tables; the message says what to change.
+        StoreUnfit: it refuses to make the tables; the message says what to change.
         StoreUnavailable: it cannot be reached.
         SchemaTooNew: its schema is newer than this code.
     """
     url, timeout_s = settings.effective_database_url, settings.database_timeout_s
     with store_at(url, timeout_s=timeout_s, migrates=False) as engine:
-        query = dialect_of(engine).session_of_connection
-        if query is not None:
-            _check_sessions(engine, query)
         migrate(engine)
 
 
 def _check_mode(client: redis.Redis) -> None:
     try:
-        info: Any = client.info("all")
+        servers: list[Any] = [server.info("all") for server in servers_of(client)]
     except redis.exceptions.NoPermissionError:
         return  # this user may not read the server's mode
-    if info.get("cluster_enabled"):
-        raise cluster_problem()
+    for info in servers:
+        if info.get("cluster_enabled") and not is_cluster(client):
+            raise cluster_problem()
+        _check_policy(info)
+
+
+def _check_policy(info: dict[str, Any]) -> None:
     policy = info.get("maxmemory_policy", "noeviction")
     if policy != "noeviction":
         message = (
@@ -90,10 +93,11 @@ def _check_mode(client: redis.Redis) -> None:
         raise ServerUnfit(message)
 
 
-def _check_commands(client: redis.Redis, settings: Settings) -> None:
+def _check_commands(client: redis.Redis, settings: DaemonSettings) -> None:
     """Check that Redis takes each command that a worker needs, without carrying any out."""
+    prefix = settings.keys.shards[0].prefix
     try:
-        refused = list(refusals(client, LEARNER.samples(settings.redis_prefix)).items())
+        refused = list(refusals(client, LEARNER.samples(prefix)).items())
     except redis.OutOfMemoryError:
         # A full server queues nothing. Learning makes room, and is refused by name what it may not.
         return
@@ -103,9 +107,8 @@ def _check_commands(client: redis.Redis, settings: Settings) -> None:
 
 
 def _refuse_replica(said: _Refusals) -> None:
-    if any(isinstance(error, redis.ReadOnlyError) for _, error in said):
-        message = "this Redis is a read-only replica: name its master in TRACKRECORD_REDIS_URL"
-        raise ServerUnfit(message)
+    if any(is_read_only(error) for _, error in said):
+        raise ServerUnfit(REPLICA)
 
 
 def _refuse_old(said: _Refusals) -> None:
@@ -118,7 +121,7 @@ def _refuse_old(said: _Refusals) -> None:
             raise ServerUnfit(message)
 
 
-def _refuse_user(said: _Refusals, settings: Settings) -> None:
+def _refuse_user(said: _Refusals, settings: DaemonSettings) -> None:
     refused = [
         (command, str(error))
         for command, error in said
@@ -135,20 +138,3 @@ def _refuse_user(said: _Refusals, settings: Settings) -> None:
     names = " ".join(sorted(f"+{command}" for command, _ in refused))
     message = f"the Redis user lacks commands that a worker needs: ACL SETUSER … {names}"
     raise ServerUnfit(message)
-
-
-def _check_sessions(engine: Engine, query: str) -> None:
-    """Refuse a pooler that gives each transaction another session.
-
-    Such a pooler lends the session that has just served one client to the next one, although the
-    first client's connection is still open.
-    """
-    with explained(), engine.connect() as one, engine.connect() as other:
-        seen = [(_session_of(one, query), _session_of(other, query)) for _ in range(_POOLER_TRIES)]
-    if any(first == second for first, second in seen) or len({first for first, _ in seen}) > 1:
-        raise StoreUnfit(POOLED)
-
-
-def _session_of(connection: Connection, query: str) -> int:
-    with connection.begin():
-        return int(connection.execute(text(query)).scalar_one())

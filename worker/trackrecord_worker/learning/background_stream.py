@@ -6,7 +6,7 @@ again.
 """
 
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from trackrecord.redis.fleet_counts import Counts
 
@@ -30,6 +30,8 @@ class BackgroundStream:
         self._size = size
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="stream")
         self._ahead: Future[list[Entry]] | None = None
+        # Whether what is read ahead waits for its first entry.
+        self._is_waiting = False
         self._asked = 0
         self._acknowledging: list[Future[None]] = []
 
@@ -38,12 +40,27 @@ class BackgroundStream:
         """Return whether the last batch was full, so that another one is being read."""
         return self._ahead is not None
 
-    def next_batch(self, block_s: float) -> list[Entry]:
-        """Return the next batch; wait for the first entry if the stream is empty."""
-        entries = self.last_batch()
-        if not entries:
+    def next_batch(self, block_s: float, *, wait_s: float | None = None) -> list[Entry]:
+        """Return the next batch; wait for the first entry if the stream is empty.
+
+        Args:
+            block_s: for how long Redis waits for it. Redis looks at the time a few times a second
+                only, so that this ends late.
+            wait_s: after how long this returns without any, while Redis waits on.
+        """
+        entries = [] if self._is_waiting else self.last_batch()
+        if not entries and not self._is_waiting:
             self._asked = self._size.next
-            entries = self._stream.read_new(self._asked, block_s)
+            if wait_s:
+                self._is_waiting = True
+                self._ahead = self._thread.submit(self._stream.read_new, self._asked, block_s)
+            else:
+                entries = self._stream.read_new(self._asked, block_s if wait_s is None else None)
+        if self._is_waiting:
+            assert self._ahead is not None  # noqa: S101 - it is what waits
+            if not wait([self._ahead], wait_s).done:
+                return []
+            entries = self.last_batch()
         is_full = len(entries) == self._asked
         self._size.note(entries)
         if is_full:
@@ -53,6 +70,7 @@ class BackgroundStream:
 
     def last_batch(self) -> list[Entry]:
         """Return the batch that was read ahead, before the process ends."""
+        self._is_waiting = False
         ahead, self._ahead = self._ahead, None
         return ahead.result() if ahead is not None else []
 

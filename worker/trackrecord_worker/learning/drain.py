@@ -28,8 +28,12 @@ _log = structlog.get_logger(__name__)
 
 # Beyond this many full batches in the stream, another process is woken to help.
 _LONG_BACKLOG_BATCHES = 4
+# New outcomes do not wait longer than this for the rankings of many other projects.
+_REFRESH_AT_ONCE_S = 0.25
 # A client that waits longer for a response considers the server hung.
 _LONGEST_BLOCK_S = 10.0
+# An answer of Redis may get lost, and with it what this process does not know that it has read.
+_SETTLED_S = 10.0
 _COUNTS: Final = (*RESULTS, "refused", "batches")
 
 
@@ -79,6 +83,8 @@ class Drain:
         self._spans = spans
         self._wake_another = wake_another
         self._held: set[bytes] = set()
+        # Until when there is a group, and nothing that this process has read and not learnt.
+        self._settled_until = 0.0
 
     def run(self) -> Drained:
         """Work batch by batch until the stream stays empty or the time slice is over."""
@@ -86,17 +92,24 @@ class Drain:
         if self._outage.is_pausing:
             return done
         self._held.clear()
-        self._stream.ensure_group()
+        was_settled, self._settled_until = time.monotonic() < self._settled_until, 0.0
+        if not was_settled:
+            self._stream.ensure_group()
         deadline = time.monotonic() + self._settings.drain_slice_s
         try:
-            if self._learn_own_pending(done):
-                self._learn_new(done, deadline)
+            if was_settled or self._learn_own_pending(done):
+                is_settled = self._learn_new(done, deadline)
                 # Read ahead when the slice ended, or when the database failed: in the latter case
                 # it stays pending, and is read again with the rest.
                 last = self._background.last_batch()
-                if last and not self._outage.is_pausing:
-                    self.learn_entries(last, done)
-                self._refresher.flush()
+                if last:
+                    is_settled = not self._outage.is_pausing and self.learn_entries(last, done)
+                self._background.settle()
+                # Where more is waiting, the drain that learns it goes on with the rankings, too.
+                if self._refresher.next_refresh_in() is not None and not self._stream.length():
+                    self._refresher.flush()
+                if is_settled and not self._held:
+                    self._settled_until = time.monotonic() + _SETTLED_S
         finally:
             self._background.settle()
             done.log()
@@ -113,35 +126,41 @@ class Drain:
             self._background.settle()  # else they would be read once more
         return True
 
-    def _learn_new(self, done: Drained, deadline: float) -> None:
+    def _learn_new(self, done: Drained, deadline: float) -> bool:
+        """Learn unread entries; return whether all that were read could be learnt."""
         has_woken = False
         while (left := deadline - time.monotonic()) > 0:
             refresh_in = self._refresher.next_refresh_in()
-            block_s = self._settings.drain_block_s if refresh_in is None else refresh_in
-            block_s = min(block_s, left, _LONGEST_BLOCK_S)
-            entries = self._background.next_batch(block_s)
+            block_s = min(self._settings.drain_block_s, left, _LONGEST_BLOCK_S)
+            entries = self._background.next_batch(block_s, wait_s=refresh_in)
             if entries:
                 if not self.learn_entries(entries, done):
-                    return
+                    return False
                 if not has_woken and self._background.has_more:
                     has_woken = self._wake_if_long_backlog()
             elif refresh_in is None:
-                return
+                break
             else:
-                self._refresher.flush()
+                self._refresher.flush(within_s=_REFRESH_AT_ONCE_S)
+        return True
 
     def take_over(self) -> Drained:
         """Learn the entries that silent workers left pending."""
         done = Drained()
         if self._outage.is_pausing:
             return done
-        self._stream.ensure_group()
+        if time.monotonic() >= self._settled_until:
+            self._stream.ensure_group()
         batches = self._stream.take_over(self._settings.claim_idle_s, self._size.next)
         for entries in batches:
             _log.warning("claimed", entries=len(entries))
+            # What it cannot learn is its own from now on.
+            settled_until, self._settled_until = self._settled_until, 0.0
             if not self.learn_entries(entries, done):
                 break
             self._background.settle()
+            if not self._held:
+                self._settled_until = settled_until
         self._refresher.flush()
         self._stream.forget_gone_consumers()
         self._stream.drop_excess_letters()

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from trackrecord.errors import StoreUnavailable
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.redis.fleet_counts import RefusedAs
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.engine import writing
 from trackrecord.store.outcomes.forgotten import Kind as ForgottenKind
 from trackrecord.store.outcomes.forgotten import forgotten_among, share_projects
@@ -101,7 +101,7 @@ class IntakeContext:
 
     engine: Engine
     client: redis.Redis
-    settings: Settings
+    settings: DaemonSettings
     scorer: OutcomeScorer
     retry_texts: RetryTexts
 

@@ -45,7 +45,11 @@ def _take_in(
 
 
 def _learn(
-    decoded: Sequence[DecodedEntry[ScoredOutcome]], context: IntakeContext, result: IntakeResult
+    decoded: Sequence[DecodedEntry[ScoredOutcome]],
+    context: IntakeContext,
+    result: IntakeResult,
+    *,
+    is_last_try: bool = False,
 ) -> None:
     """Learn outcomes in one transaction; refuse those that the database cannot take."""
     rules = context.settings.rules
@@ -53,10 +57,14 @@ def _learn(
         with writing(context.engine) as connection:
             learnt = learn(connection, [each.report for each in decoded], rules, now=time.time())
     except SQLAlchemyError as error:
-        if len(decoded) == 1:
+        if len(decoded) == 1 and not is_last_try:
             if not any(each.counted_as == "refused_by_database" for each in result.refused):
                 # Before blaming the first one: does the database accept any?
                 try_store(context.engine, rules, context.scorer)
+            # Then what was wrong may be over.
+            _learn(decoded, context, result, is_last_try=True)
+            return
+        if is_last_try:
             reason = f"{_REFUSED} ({type(error).__name__})"
             result.refused.append(decoded[0].entry.refused(reason, "refused_by_database"))
             return
@@ -72,6 +80,7 @@ def _learn(
                 amended=learnt.amended,
                 duplicates=learnt.duplicates,
                 forgotten=learnt.forgotten,
+                too_old=learnt.too_old,
             ),
             refused=_without_room(decoded, learnt),
             projects=set(learnt.projects),

@@ -2,8 +2,13 @@
 
 The stream is the truth. An entry stays pending in Redis until it is acknowledged, so that a worker
 that dies loses nothing; an acknowledged entry is removed.
+
+Every worker reads all shards, in turns. An entry that comes from a numbered shard has its number
+behind its id: two shards may give two entries the same id.
 """
 
+import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,7 +18,8 @@ import structlog
 from trackrecord.redis.consumers import own_name
 from trackrecord.redis.dead_letter_stream import drop_excess, letter_of, set_aside
 from trackrecord.redis.fleet_counts import Counts
-from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.keys import CONSUMER_GROUP, Keys, split_mark
+from trackrecord.redis.shards import all_shards, is_cluster
 
 from .entries import Entry, RefusedEntry
 
@@ -21,6 +27,9 @@ _log = structlog.get_logger(__name__)
 
 # A consumer that has been gone for this long and has nothing pending is deleted.
 _FORGET_CONSUMER_AFTER_MS = 3_600_000
+
+# The nodes of a cluster cannot be waited for together: one is, and the others are asked in between.
+_TURN_S = 0.1
 
 # Checking and deleting must be one step: a consumer deleted while it reads loses its pending list.
 _FORGET_CONSUMERS = """
@@ -68,7 +77,7 @@ for i = last + 1, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[i], ARGV[i + 1
 
 
 class OutcomeStream:
-    """The outcomes' stream, read as one consumer of the group.
+    """The outcomes' stream, read as one consumer of the group in each shard.
 
     Args:
         client: a patient Redis client.
@@ -78,30 +87,92 @@ class OutcomeStream:
     def __init__(self, client: redis.Redis, keys: Keys) -> None:
         self._client = client
         self._keys = keys
+        self._shards = keys.shards
+        self._has_looked = False
+        self._turn = 0
         self._consumer = own_name()
         self._acknowledge = client.register_script(_ACKNOWLEDGE)
 
     def ensure_group(self) -> None:
-        """Create the stream and its consumer group when they are missing."""
-        try:
-            self._client.eval(_CREATE_GROUP, 1, self._keys.outcomes, CONSUMER_GROUP)
-        except redis.ResponseError as error:
-            if "BUSYGROUP" not in str(error):
-                raise
+        """Create the stream and its consumer group when they are missing, in each shard."""
+        if not self._has_looked:
+            self._look_for_shards()
+        for shard in self._shards:
+            try:
+                self._client.eval(_CREATE_GROUP, 1, shard.outcomes, CONSUMER_GROUP)
+            except redis.ResponseError as error:
+                if "BUSYGROUP" not in str(error):
+                    raise
+
+    def _look_for_shards(self) -> None:
+        """Find the shards to read: those of the settings, and what others have written to."""
+        self._shards = all_shards(self._client, self._keys)
+        self._has_looked = True
+
+    @property
+    def _by_number(self) -> dict[int | None, Keys]:
+        return {shard.number: shard for shard in self._shards}
 
     def read_own_pending(self, count: int) -> list[Entry]:
         """Return entries that this consumer has read and not acknowledged, oldest first."""
-        return self._read("0", count, None)
+        share = max(1, count // len(self._shards))
+        return [entry for shard in self._shards for entry in self._read((shard,), "0", share, None)]
 
     def read_new(self, count: int, block_s: float | None) -> list[Entry]:
         """Return unread entries; wait for the first one if asked to."""
-        return self._read(">", count, max(1, int(block_s * 1000)) if block_s else None)
+        try:
+            return self._read_unread(count, block_s)
+        except redis.ResponseError as error:
+            if "NOGROUP" not in str(error):
+                raise
+        # Somebody emptied Redis.
+        self.ensure_group()
+        return self._read_unread(count, block_s)
 
-    def _read(self, start: str, count: int, block_ms: int | None) -> list[Entry]:
+    def _read_unread(self, count: int, block_s: float | None) -> list[Entry]:
+        if len(self._shards) == 1:
+            return self._read(self._shards, ">", count, block_s)
+        entries = self._read_in_turn(count)
+        if entries or not block_s:
+            return entries
+        if not is_cluster(self._client):
+            share = max(1, count // len(self._shards))
+            return self._read(self._shards, ">", share, block_s)
+        deadline = time.monotonic() + block_s
+        while not entries and (left := deadline - time.monotonic()) > 0:
+            shard = self._shards[self._turn % len(self._shards)]
+            entries = self._read((shard,), ">", count, min(left, _TURN_S))
+            entries = entries or self._read_in_turn(count)
+        return entries
+
+    def _read_in_turn(self, count: int) -> list[Entry]:
+        """Return what is there; the next call begins with the shard after the last one read."""
+        entries: list[Entry] = []
+        for _ in self._shards:
+            shard = self._shards[self._turn % len(self._shards)]
+            self._turn += 1
+            entries += self._read((shard,), ">", count - len(entries), None)
+            if len(entries) >= count:
+                break
+        return entries
+
+    def _read(
+        self, shards: tuple[Keys, ...], start: str, count: int, block_s: float | None
+    ) -> list[Entry]:
+        block_ms = max(1, int(block_s * 1000)) if block_s else None
         answer: Any = self._client.xreadgroup(
-            CONSUMER_GROUP, self._consumer, {self._keys.outcomes: start}, count, block_ms
+            CONSUMER_GROUP,
+            self._consumer,
+            {shard.outcomes: start for shard in shards},
+            count,
+            block_ms,
         )
-        return answer[0][1] if answer else []
+        if not answer:
+            return []
+        if len(shards) == 1:
+            return _marked(shards[0], answer[0][1])
+        by_name = {shard.outcomes.encode(): shard for shard in shards}
+        return [entry for name, found in answer for entry in _marked(by_name[name], found)]
 
     def take_over(self, idle_s: float, count: int) -> Iterator[list[Entry]]:
         """Take over and yield the entries of consumers that have been silent, in batches.
@@ -109,13 +180,21 @@ class OutcomeStream:
         Redis tells by the clock on the wall how long they have been. After that was set back it
         would not tell until it has caught up: then all that is pending is taken over, once.
         """
-        if self._clock_was_set_back():
+        before = self._shards
+        self._look_for_shards()
+        if self._shards != before:
+            self.ensure_group()
+        for shard in self._shards:
+            yield from self._take_over(shard, idle_s, count)
+
+    def _take_over(self, shard: Keys, idle_s: float, count: int) -> Iterator[list[Entry]]:
+        if self._clock_was_set_back(shard):
             _log.warning("clock_set_back", effect="all pending entries are learnt again")
             idle_s = 0.0
         cursor: Any = "0-0"
         while True:
             answer: Any = self._client.xautoclaim(
-                self._keys.outcomes,
+                shard.outcomes,
                 CONSUMER_GROUP,
                 self._consumer,
                 min_idle_time=int(idle_s * 1000),
@@ -126,12 +205,12 @@ class OutcomeStream:
             # Redis 6.2 returns nothing at all for an entry that was deleted by hand.
             entries = [entry for entry in answer[1] if entry[0] is not None]
             if entries:
-                yield entries
+                yield _marked(shard, entries)
             if cursor == b"0-0":
                 return
 
-    def _clock_was_set_back(self) -> bool:
-        back_s = int(self._client.eval(_SET_BACK_BY, 1, self._keys.clock))
+    def _clock_was_set_back(self, shard: Keys) -> bool:
+        back_s = int(self._client.eval(_SET_BACK_BY, 1, shard.clock))
         return back_s > _CLOCK_WAVERS_S
 
     def acknowledge(self, entry_ids: Iterable[bytes], counts: Counts | None = None) -> None:
@@ -139,32 +218,53 @@ class OutcomeStream:
         ids = list(entry_ids)
         if not ids and not counts:
             return
+        if len(self._shards) == 1 and self._shards[0].number is None:
+            self._acknowledge_in(self._shards[0], ids, counts or {})
+            return
+        by_shard: defaultdict[int | None, list[bytes]] = defaultdict(list)
+        for each in ids:
+            own_id, number = split_mark(each.decode())
+            by_shard[number].append(own_id.encode())
+        left, shards = counts or {}, self._by_number
+        for number, some in (by_shard or {self._shards[0].number: []}).items():
+            self._acknowledge_in(shards[number], some, left)
+            left = {}
+
+    def _acknowledge_in(self, shard: Keys, ids: list[bytes], counts: Counts) -> None:
         arguments: list[Any] = [CONSUMER_GROUP, len(ids), *ids]
-        for name, number in (counts or {}).items():
+        for name, number in counts.items():
             arguments += [name, number]
-        self._acknowledge(keys=[self._keys.outcomes, self._keys.counters], args=arguments)
+        self._acknowledge(keys=[shard.outcomes, shard.counters], args=arguments)
 
     def set_aside(self, refused: Iterable[RefusedEntry]) -> None:
         """Move entries to the dead letters, with the reason."""
         dropped = 0
         for each in refused:
             letter = letter_of(each.fields, each.reason, entry_id=each.entry_id)
-            dropped += set_aside(self._client, self._keys, letter, each.counted_as)
+            _, number = split_mark(each.entry_id.decode())
+            dropped += set_aside(self._client, self._by_number[number], letter, each.counted_as)
         _log_dropped(dropped)
 
     def drop_excess_letters(self) -> None:
         """Drop the oldest dead letters, if there are too many."""
-        _log_dropped(drop_excess(self._client, self._keys))
+        _log_dropped(sum(drop_excess(self._client, shard) for shard in self._shards))
 
     def length(self) -> int:
         """Return the number of entries that are waiting or pending."""
-        return int(self._client.xlen(self._keys.outcomes))
+        return sum(int(self._client.xlen(shard.outcomes)) for shard in self._shards)
 
     def forget_gone_consumers(self) -> int:
         """Delete consumers that have long been silent and have nothing pending; return how many."""
         script = self._client.register_script(_FORGET_CONSUMERS)
         arguments: list[Any] = [CONSUMER_GROUP, _FORGET_CONSUMER_AFTER_MS]
-        return int(script(keys=[self._keys.outcomes], args=arguments))
+        return sum(int(script(keys=[each.outcomes], args=arguments)) for each in self._shards)
+
+
+def _marked(shard: Keys, entries: list[Entry]) -> list[Entry]:
+    """Return the entries of a shard with ids that no other shard's entries have."""
+    if shard.number is None:
+        return entries
+    return [(shard.mark(own_id.decode()).encode(), fields) for own_id, fields in entries]
 
 
 def _log_dropped(count: int) -> None:

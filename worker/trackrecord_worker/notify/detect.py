@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine
 from trackrecord.errors import UnknownProject
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.times import believed_age
+from trackrecord.redis.shards import all_shards
 from trackrecord.resources.operation.news import News, NewsKind, changes_between
 from trackrecord.resources.operation.status import counted
 from trackrecord.settings.daemon_settings import DaemonSettings
@@ -85,26 +86,27 @@ class NewsDetector:
         """Announce new dead letters, once a minute at most."""
         if NewsKind.DEAD_LETTERS not in self._settings.notify.events:
             return 0
-        last_told, told_at = self._outbox.letters_told()
+        last, told_at = self._outbox.letters_told()
         if believed_age(now - told_at) < _LETTERS_EVERY_S:
             return 0
         reasons: Counter[str] = Counter()
-        last = last_told
-        while reasons.total() < _MOST_LETTERS:
-            page: Any = self._client.xrange(
-                self._settings.keys.dead, f"({last}", "+", _LETTERS_AT_ONCE
-            )
-            if not page:
-                break
-            reasons.update(_reason(fields) for _, fields in page)
-            last = page[-1][0].decode()
+        shards = all_shards(self._client, self._settings.keys)
+        for shard in shards:
+            while reasons.total() < _MOST_LETTERS:
+                start = f"({last.get(shard.number, '0-0')}"
+                page: Any = self._client.xrange(shard.dead, start, "+", _LETTERS_AT_ONCE)
+                if not page:
+                    break
+                reasons.update(_reason(fields) for _, fields in page)
+                last[shard.number] = page[-1][0].decode()
         if not reasons:
             return 0
         news = News(
             NewsKind.DEAD_LETTERS, now, _of_letters(reasons), None, "",
             {"dead_letters": reasons.total()},
         )  # fmt: skip
-        return int(self._outbox.add_letters(news, last))
+        ids = [shard.mark(last[shard.number]) for shard in shards if shard.number in last]
+        return int(self._outbox.add_letters(news, ids))
 
 
 def _reason(fields: dict[bytes, bytes]) -> str:

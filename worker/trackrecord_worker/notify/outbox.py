@@ -10,7 +10,7 @@ import redis
 import structlog
 
 from trackrecord.learning.text.times import believed_age
-from trackrecord.redis.keys import Keys
+from trackrecord.redis.keys import Keys, split_mark
 from trackrecord.resources.operation.news import News
 
 from .message import encode_message
@@ -109,21 +109,24 @@ class Outbox:
             _log.error("notifications_dropped", count=dropped, reason="the outbox is full")
         return sum(1 for answer in answers if answer)
 
-    def letters_told(self) -> tuple[str, float]:
-        """Return the id of the last announced dead letter, and its time."""
+    def letters_told(self) -> tuple[dict[int | None, str], float]:
+        """Return the id of the last announced dead letter of each shard, and the last time."""
         answer: Any = self._client.hmget(self._keys.announced_letters, "last", "at")
         last, at = answer
-        return (last.decode(), float(at)) if last else ("0-0", 0.0)
+        if not last:
+            return {}, 0.0
+        ids = (split_mark(each) for each in last.decode().split())
+        return {number: own_id for own_id, number in ids}, float(at)
 
-    def add_letters(self, news: News, last: str) -> bool:
+    def add_letters(self, news: News, last: Iterable[str]) -> bool:
         """Put news of dead letters into the outbox; return whether it was new.
 
         Args:
             news: what is told of them.
-            last: the id of the last one of them.
+            last: the id of the last one of each shard.
         """
         names = (self._keys.announced_letters, self._keys.notifications)
-        arguments = (_MOST_WAITING, last, repr(news.at), encode_message(news))
+        arguments = (_MOST_WAITING, " ".join(last), repr(news.at), encode_message(news))
         return bool(self._client.eval(_ADD_LETTERS, len(names), *names, *arguments))
 
     def waiting(self, *, after: str = "-", limit: int = PAGE) -> list[WaitingNews]:

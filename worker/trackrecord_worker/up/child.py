@@ -7,15 +7,14 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-import structlog
-
 from trackrecord.errors import KeepsEnding
+from trackrecord.process.late_log import LateLog
 from trackrecord.process.python_command import python_command
 
 from .log_relay import LogRelay, LogTarget
 from .restarts import Restarts
 
-_log = structlog.get_logger(__name__)
+_log = LateLog(__name__)
 
 # Logs and all other files of a child are for its owner alone.
 _UMASK = 0o077

@@ -19,12 +19,15 @@ _PR_SET_PDEATHSIG = 1
 def end_with(parent: int) -> None:
     """Make this process end in order soon after its parent, at the latest by a SIGKILL.
 
-    A timer's signal and not a thread: a worker forks, and a fork beside threads is unsafe.
+    Linux sends a signal when the parent's thread that started this process ends; elsewhere, and
+    once that thread has ended, a timer does so again and again. It is a signal and not a thread:
+    a worker forks, and a fork beside threads is unsafe.
     """
     looks_in_vain = 0
 
     def look(_signal: int, _frame: FrameType | None) -> None:
         nonlocal looks_in_vain
+        signal.setitimer(signal.ITIMER_REAL, _LOOK_EVERY_S)
         if os.getppid() == parent:
             return
         if looks_in_vain == 0:
@@ -34,7 +37,8 @@ def end_with(parent: int) -> None:
         looks_in_vain += 1
 
     signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, _LOOK_EVERY_S, _LOOK_EVERY_S)
+    if not _tell_of_parents_end(signal.SIGALRM) or os.getppid() != parent:
+        signal.setitimer(signal.ITIMER_REAL, _LOOK_EVERY_S)
 
 
 def become(parent: int, command: list[str]) -> None:
@@ -42,11 +46,17 @@ def become(parent: int, command: list[str]) -> None:
 
     Elsewhere it outlives its parent, and the next `trackrecord up` adopts it.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            return
+    if _tell_of_parents_end(signal.SIGTERM) and os.getppid() != parent:
+        return
     os.execv(command[0], command)  # noqa: S606 - the server that `up` chose
+
+
+def _tell_of_parents_end(number: signal.Signals) -> bool:
+    """Have Linux send a signal when the parent ends; return whether this is Linux."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+        return True
+    return False
 
 
 if __name__ == "__main__":

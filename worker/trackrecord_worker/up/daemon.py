@@ -1,29 +1,24 @@
-"""The whole daemon: an embedded Redis unless one is configured, a worker, and beat.
+"""The whole daemon: an embedded Redis unless one is configured, and a process that learns.
 
-The same commands run in containers (docker-compose.yml); here they are child processes that are
-watched and stopped in order.
+With the setting `worker_concurrency` a Celery worker and beat learn, as in containers
+(docker-compose.yml). All are child processes that are watched and stopped in order.
 """
 
 import contextlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self, TextIO
 
-import redis
-import structlog
-
 from trackrecord.errors import KeepsEnding, ServerUnavailable
 from trackrecord.process.folders import free_share
+from trackrecord.process.late_log import LateLog
 from trackrecord.process.python_command import module_arguments, python_command
-from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import consumers_of_host
-from trackrecord.settings.settings import Settings
+from trackrecord.settings.daemon_settings import DaemonSettings
 
-from ..checks.server_checks import check_servers
-from ..schedule import parse_crontab
+from .apart import call_apart
 from .child import Child
 from .embedded_redis import EmbeddedRedis
 from .home_lock import note_pids, take_home
@@ -31,16 +26,17 @@ from .log_relay import LogTarget
 from .restarts import LONGEST_PAUSE_S, Restarts
 from .server_binary import refuse_vulnerable_port
 
-_log = structlog.get_logger(__name__)
+_log = LateLog(__name__)
 
 APP = "trackrecord_worker.app"
 # A busy machine takes many seconds to start Celery.
 _LEARNING_TIMEOUT_S = 120.0
+_LOOK_EVERY_S = 0.5
 # A batch of large outcomes needs several times as much room as counts as little.
 _LARGE_WRITE = 8
 
 
-def worker_command(settings: Settings) -> list[str]:
+def worker_command(settings: DaemonSettings) -> list[str]:
     """Return the command of a worker, as plain processes and containers run it."""
     return python_command(
         "celery", "--app", APP, "--quiet", "worker",
@@ -49,7 +45,7 @@ def worker_command(settings: Settings) -> list[str]:
     )  # fmt: skip
 
 
-def beat_command(settings: Settings) -> list[str]:
+def beat_command(settings: DaemonSettings) -> list[str]:
     """Return the command of beat; one is enough, two do no harm."""
     return python_command(
         "celery", "--app", APP, "--quiet", "beat",
@@ -58,11 +54,17 @@ def beat_command(settings: Settings) -> list[str]:
     )  # fmt: skip
 
 
+def learner_command() -> list[str]:
+    """Return the command of the process that learns on one machine, without Celery."""
+    return python_command("trackrecord_worker.learner")
+
+
 class Daemon:
     """Start, watch and stop the processes of `trackrecord up`.
 
     Args:
         settings: the settings for the children.
+        environment: the variables with these settings; made of them when not given.
         port: a loopback port of the embedded Redis, with a password; 0 for its socket alone.
         log: the file for the children's logs; standard error when not given.
         stopping: set by a signal handler to make `start` return early.
@@ -73,14 +75,15 @@ class Daemon:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: DaemonSettings,
         *,
+        environment: Mapping[str, str] | None = None,
         port: int = 0,
         log: LogTarget | None = None,
         stopping: threading.Event | None = None,
     ) -> None:
         # Beat would only log the error, again and again.
-        parse_crontab(settings.consolidation_crontab)
+        call_apart(_check_crontab, settings)
         self.settings = settings
         self._stopping = stopping or threading.Event()
         self._lock: TextIO | None = None
@@ -93,17 +96,34 @@ class Daemon:
             self.redis = EmbeddedRedis(
                 settings.embedded_redis_folder, settings.embedded_redis_socket, port=port
             )
-        environment = {**os.environ, **settings.as_environment()}
-        commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
+        if environment is None:
+            from trackrecord.settings.settings import Settings
+
+            assert isinstance(settings, Settings)  # noqa: S101 - else the caller gives it
+            environment = settings.as_environment()
+        environment = {**os.environ, **environment}
         self._environment = environment
         self._log_file = log
+        self._ready: tuple[int, int] | None = None
+        if settings.worker_concurrency is None:
+            self._ready = os.pipe()
+            os.set_blocking(self._ready[0], False)
+            commands = {"worker": [*learner_command(), str(self._ready[1])]}
+        else:
+            commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
         self._children = [
-            Child(name, module_arguments(command), environment, log)
+            Child(
+                name,
+                module_arguments(command),
+                environment,
+                log,
+                descriptors=() if self._ready is None else self._ready[1:],
+            )
             for name, command in commands.items()
         ]
 
     def start(self) -> None:
-        """Start everything; returns when outcomes are being learnt.
+        """Start everything; returns when outcomes are learnt as soon as the servers are there.
 
         Raises:
             AlreadyRunning: another daemon runs in this home.
@@ -117,7 +137,7 @@ class Daemon:
                     refuse_vulnerable_port()
                 self.redis.start()
                 self._redis_started_at = time.monotonic()
-            check_servers(self.settings)
+            self._check_servers()
             for child in self._children:
                 child.start(self._lock.fileno())
             self._note_pids()
@@ -162,7 +182,8 @@ class Daemon:
                     self._revive_redis(self.redis)
                 for child in self._children:
                     self._revive(child)
-            time.sleep(min(0.2, left))
+            if self._stopping.wait(min(_LOOK_EVERY_S, left)):
+                return
 
     def stop(self) -> None:
         """Stop beat, then the worker, which finishes its batch, then the embedded Redis.
@@ -190,10 +211,7 @@ class Daemon:
         return {child.name: child.pid for child in self._children if child.pid is not None}
 
     def _wait_until_learning(self) -> None:
-        """Wait until a worker process, woken by beat, has read the stream.
-
-        By then it has opened the database, too.
-        """
+        """Wait until a process learns, or keeps trying because a server went away meanwhile."""
         deadline = time.monotonic() + _LEARNING_TIMEOUT_S
         while not self._is_learning():
             if self._stopping.is_set():
@@ -210,12 +228,37 @@ class Daemon:
         worker = self.pids().get("worker")
         if worker is None or not all(child.is_running for child in self._children):
             return False
+        if self._ready is not None:
+            with contextlib.suppress(BlockingIOError):
+                return bool(os.read(self._ready[0], 1))
+            return False
+        import redis
+
+        from trackrecord.redis.client import agent_client
+        from trackrecord.redis.consumers import consumers_of_host
+
         with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
             return any(
                 _leads(worker, consumer.pid)
                 for consumer in consumers_of_host(client, self.settings.keys)
             )
         return False
+
+    def _check_servers(self) -> None:
+        """Check the servers; an embedded Redis that ends meanwhile is started again.
+
+        Raises:
+            ServerUnavailable: one cannot be reached, cannot be worked with, or keeps ending.
+        """
+        while True:
+            try:
+                call_apart(_check_servers, self.settings)
+            except ServerUnavailable:
+                if self.redis is None or not self.redis.has_ended:
+                    raise
+                self._revive_redis(self.redis)
+            else:
+                return
 
     def _note_pids(self) -> None:
         assert self._lock is not None  # noqa: S101 - start() holds it
@@ -241,7 +284,8 @@ class Daemon:
                 "disk_full",
                 home=str(self.settings.home),
                 free_bytes=free,
-                effect="outcomes wait; what ends is started again when there is room: free some",
+                effect="outcomes wait; what ends is started again when there is room: "
+                "free some, or make it writable again",
             )
         elif self._is_disk_full and free >= 2 * little:
             self._is_disk_full = False
@@ -269,12 +313,16 @@ class Daemon:
         self._redis_started_at = time.monotonic()
         try:
             server.start()
-        except (ServerUnavailable, OSError):
-            # The disk may have become full just now: then the next look finds it so.
-            if not self._is_up or not self._is_short_of_room():
+        except (ServerUnavailable, OSError) as error:
+            if not self._is_up:
                 raise
+            # The next look counts this as one more end.
+            _log.error("embedded_redis_does_not_start", reason=str(error), effect="tried again")
 
     def _release_home(self) -> None:
+        for descriptor in self._ready or ():
+            os.close(descriptor)
+        self._ready = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -290,6 +338,18 @@ class Daemon:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _check_crontab(settings: DaemonSettings) -> None:
+    from ..schedule import parse_crontab
+
+    parse_crontab(settings.consolidation_crontab)
+
+
+def _check_servers(settings: DaemonSettings) -> None:
+    from ..checks.server_checks import check_servers
+
+    check_servers(settings)
 
 
 def _leads(leader: int, pid: int) -> bool:

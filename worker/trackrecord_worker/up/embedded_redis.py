@@ -5,6 +5,8 @@ published survives even a killed server. It listens on a socket in TRACKRECORD_H
 owner can open, and on loopback, with a password, only when a port is asked for.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import os
@@ -14,27 +16,27 @@ import sys
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
-
-import redis
-import structlog
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from typing import TYPE_CHECKING, Self, TextIO
 
 from trackrecord.errors import ServerUnavailable, SettingsError
 from trackrecord.process.folders import make_private_folder, open_private
-from trackrecord.redis.client import ADMIN_USER, EmbeddedCredentials
+from trackrecord.process.late_log import LateLog
+from trackrecord.redis.passwords import ADMIN_USER, password_file
 
 from . import child_lifetime
 from .embedded_users import write_users
 from .server_binary import find_redis_binary
 
-_log = structlog.get_logger(__name__)
+if TYPE_CHECKING:
+    import redis
+
+_log = LateLog(__name__)
 
 # A socket's path must fit into sockaddr_un: 107 bytes on Linux, 103 on macOS.
 _LONGEST_SOCKET_PATH = 103
 _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 30.0
+_ANSWER_TIMEOUT_S = 5.0
 _LEAST_MEMORY = 256 * 1024 * 1024
 _MOST_MEMORY = 4 * 1024 * 1024 * 1024
 
@@ -45,6 +47,13 @@ def _share_of_memory() -> int:
     with contextlib.suppress(OSError, ValueError):  # ValueError: it is "max", or not Linux's
         known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return min(_MOST_MEMORY, max(_LEAST_MEMORY, min(known) // 4))
+
+
+def _encoded(*command: str) -> bytes:
+    words = (word.encode() for word in command)
+    return b"*%d\r\n" % len(command) + b"".join(
+        b"$%d\r\n%s\r\n" % (len(each), each) for each in words
+    )
 
 
 class EmbeddedRedis:
@@ -78,6 +87,12 @@ class EmbeddedRedis:
 
         Agents and workers are another user, without the commands that take over a server.
         """
+        import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        from trackrecord.redis.client import EmbeddedCredentials
+
         return redis.Redis(
             unix_socket_path=str(self.socket),
             credential_provider=EmbeddedCredentials(self.folder, ADMIN_USER),
@@ -95,12 +110,35 @@ class EmbeddedRedis:
     def is_answering(self) -> bool:
         """Return whether a server responds on the socket, ours or one that outlived its `up`."""
         try:
-            with self.client() as client:
-                return bool(client.ping())
-        except redis.exceptions.BusyLoadingError:
+            return self._ask("PING") == [b"+PONG"]
+        except OSError:
             return False
-        except (redis.RedisError, OSError):
-            return False
+
+    def _ask(self, *command: str) -> list[bytes]:
+        """Return the lines of the server's answer to the admin, none if it ends at that.
+
+        Without redis-py, which would take more memory than all else that `up` needs.
+
+        Raises:
+            OSError: the server cannot be reached, or refuses the admin's password.
+        """
+        password = password_file(self.folder, ADMIN_USER).read_text(encoding="ascii").strip()
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(_ANSWER_TIMEOUT_S)
+            connection.connect(str(self.socket))
+            connection.sendall(_encoded("AUTH", ADMIN_USER, password) + _encoded(*command))
+            with connection.makefile("rb") as answers:
+                said = answers.readline().rstrip()
+                if said != b"+OK":
+                    raise ConnectionError(said.decode(errors="replace"))
+                first = answers.readline().rstrip()
+                # An array holds texts alone here, each after a line with its length.
+                more = 2 * int(first[1:]) if first.startswith(b"*") else 0
+                return [
+                    line
+                    for line in (first, *(answers.readline().rstrip() for _ in range(more)))
+                    if line
+                ]
 
     def start(self) -> None:
         """Start the server, or adopt one that runs already, and wait until it responds.
@@ -131,6 +169,8 @@ class EmbeddedRedis:
             "maxmemory": str(self._max_memory),
             "maxmemory-policy": "noeviction",
             "daemonize": "no",
+            # It looks after itself twice a second, not ten times: most of what it costs when idle.
+            "hz": "2",
         }
         # Ended by Linux together with this process, even if that is killed.
         command = [sys.executable, "-I", "-S", child_lifetime.__file__, str(os.getpid())]
@@ -168,9 +208,7 @@ class EmbeddedRedis:
         return self._adopts(lock)
 
     def _has_port(self) -> bool:
-        with self.client() as client:
-            answer: Any = client.config_get("port")
-        return int(answer["port"]) == self.port
+        return int(self._ask("CONFIG", "GET", "port")[-1]) == self.port
 
     def _check_port(self) -> None:
         if not self.port:
@@ -207,11 +245,8 @@ class EmbeddedRedis:
 
     def stop(self) -> None:
         """Stop the server after it has written everything down."""
-        try:
-            with self.client() as client:
-                client.shutdown(nosave=True)
-        except (redis.RedisError, OSError):
-            pass
+        with contextlib.suppress(OSError):
+            self._ask("SHUTDOWN", "NOSAVE")
         if self.process is not None:
             try:
                 self.process.wait(_STOP_TIMEOUT_S)

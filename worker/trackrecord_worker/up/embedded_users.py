@@ -6,7 +6,7 @@ import stat
 from hashlib import sha256
 from pathlib import Path
 
-from trackrecord.redis.client import ADMIN_USER, DEFAULT_USER, password_file
+from trackrecord.redis.passwords import ADMIN_USER, DEFAULT_USER, password_file
 from trackrecord.redis.roles import ADMIN_RULES, EMBEDDED_RULES
 
 _FILE = "users.acl"

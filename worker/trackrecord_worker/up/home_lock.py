@@ -11,14 +11,13 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-import structlog
-
 from trackrecord.errors import AlreadyRunning
 from trackrecord.process.folders import make_private_folder, open_private
+from trackrecord.process.late_log import LateLog
 
 from .processes import is_alive
 
-_log = structlog.get_logger(__name__)
+_log = LateLog(__name__)
 
 # Children of an `up` that was killed notice after a second, and then end within ten.
 _ORPHANS_END_WITHIN_S = 20.0
@@ -52,6 +51,13 @@ def note_pids(lock: TextIO, pids: dict[str, int]) -> None:
     with contextlib.suppress(OSError):
         os.ftruncate(lock.fileno(), 0)
         os.write(lock.fileno(), text.encode())  # unbuffered: nothing is left to be written later
+
+
+def noted_pids(home: Path) -> dict[str, int]:
+    """Return the ids of the processes that hold a home, or held it last, by name."""
+    with contextlib.suppress(OSError), (home / "up.lock").open() as lock:
+        return _noted(lock)
+    return {}
 
 
 def _is_ours(lock: TextIO) -> bool:

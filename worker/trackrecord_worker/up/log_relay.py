@@ -11,7 +11,6 @@ from typing import IO, Any, Protocol
 import msgspec
 
 from trackrecord.learning.text.inert import visible
-from trackrecord.process.logs import terminal_renderer
 
 _BAD = ("error", "critical")
 _FOR_PEOPLE = ("warning", *_BAD)
@@ -82,7 +81,6 @@ class LogRelay:
         self._source = source
         self._target = target
         self._renders = sys.stderr.isatty() and (target is None or isinstance(target, LogFile))
-        self._render = terminal_renderer()
         self._complaint = ""
         self._thread = threading.Thread(target=self._run, name="log", daemon=True)
         self._thread.start()
@@ -123,7 +121,9 @@ class LogRelay:
     def _rendered(self, line: bytes, entry: dict[str, Any] | None) -> str:
         if entry is None:
             return visible(line.decode(errors="replace").rstrip("\r\n"))
-        return str(self._render(None, "", entry))
+        from trackrecord.process.logs import terminal_renderer
+
+        return str(terminal_renderer()(None, "", entry))
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

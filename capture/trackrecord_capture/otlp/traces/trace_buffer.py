@@ -33,6 +33,8 @@ from .trace_store import NoRoom, TraceStore, encode_fact
 from .waiting import WaitingTrace, WaitingTraces
 
 _TICK_S: Final = 0.5
+# Without a trace to publish, old ones are forgotten so often.
+_AT_REST_S: Final = 60.0
 _FORGOTTEN_AT_ONCE: Final = 256
 _PRESSED_AT_ONCE: Final = 64
 # What a row takes beside its content.
@@ -85,6 +87,7 @@ class TraceBuffer:
             prompt_of=prompt_of,
         )
         self._stopping = threading.Event()
+        self._has_come = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -97,6 +100,9 @@ class TraceBuffer:
             # Without room for bookkeeping it is tried again: what is due stays due.
             with contextlib.suppress(NoRoom, StoreUnfit):
                 self.publish_due()
+            if not self._publishing.is_waiting():
+                self._has_come.wait(_AT_REST_S)
+                self._has_come.clear()
 
     def publish_due(self) -> int:
         """Publish the runs of all traces that are due; return how many runs there were.
@@ -109,6 +115,7 @@ class TraceBuffer:
     def close(self) -> None:
         """Stop publishing; what waits is kept on disk."""
         self._stopping.set()
+        self._has_come.set()
         if self._thread is not None:
             self._thread.join()
         with self._lock:
@@ -161,6 +168,7 @@ class TraceBuffer:
             for given in scores:
                 if not self._waiting.press(given.trace):
                     self._publishing.rescored(given)
+        self._has_come.set()
 
     def _take(self, told: Iterable[tuple[str, Fact]]) -> int:
         of_trace: dict[str, list[Fact]] = defaultdict(list)
@@ -182,6 +190,7 @@ class TraceBuffer:
                     self._store.count("spans of a trace that is too large", rejected)
             for trace, waiting in stand.items():
                 self._waiting.put(trace, waiting)
+        self._has_come.set()
         return rejected
 
     def _with(

@@ -70,6 +70,11 @@ class TracePublishing:
         """Amend, next time, the outcomes of a trace or a session that is no longer kept."""
         self._rescored.add((given.trace, given.session))
 
+    def is_waiting(self) -> bool:
+        """Return whether anything is to be published, now or later."""
+        with self._lock:
+            return bool(self._rescored) or self._waiting.has_unpublished()
+
     def publish_due(self, now: float) -> int:
         """Publish all traces that are due; return how many runs there were.
 

@@ -146,6 +146,10 @@ class WaitingTraces:
             is_early=not (is_whole or is_idle or waiting.has_ended),
         )
 
+    def has_unpublished(self) -> bool:
+        """Return whether a trace is to be published, now or later."""
+        return not all(waiting.is_published for waiting in self._traces.values())
+
     def settle(self, due: Due) -> WaitingTrace | None:
         """Note that a trace was published; None if more has come in the meantime."""
         waiting = self._traces.get(due.trace)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from ...access import check_project, open_redis, read_store, settings_for
+from ...access import check_project, open_redis, read_store, say_removed, settings_for
 from ...arguments.options import (
     Read,
     asked_conditions_option,
@@ -115,7 +115,11 @@ def rank(
         conditions=conditions,
     )
     own = read_candidates(given.candidates)
-    found, meaning = _learnt(settings, question, at) if learnt else (Cached(), None)
+    found, meaning, removed = Cached(), None, dict[str, str]()
+    if learnt and at is not None:
+        found, removed = _learnt_by_then(settings, question, at)
+    elif learnt:
+        found, meaning = _learnt(settings, question)
     answer = context_from(
         question,
         found,
@@ -127,25 +131,30 @@ def rank(
     if as_json:
         from trackrecord.prompt.answers.json_documents import context_document
 
-        print_json(context_document(answer))
+        print_json(context_document(answer) | removed)
     elif form == "prompt":
         click.echo(answer.prompt)
     else:
         _print(answer)
 
 
-def _learnt(
-    settings: DaemonSettings, question: PromptQuestion, at: float | None
-) -> tuple[Cached, Meaning | None]:
-    from trackrecord.prompt.reading.client import Cached, RankingsReader
+def _learnt_by_then(
+    settings: DaemonSettings, question: PromptQuestion, at: float
+) -> tuple[Cached, dict[str, str]]:
+    from trackrecord.prompt.reading.client import Cached
     from trackrecord.resources.figures.past_rankings import rankings_at
     from trackrecord.resources.prompt_documents.advice import build_advice
 
-    if at is not None:
-        with read_store(question.project) as (connection, _, name):
-            document = rankings_at(connection, settings, name, at)
-            advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
-        return Cached(document, advice), None
+    with read_store(question.project) as (connection, _, name):
+        removed = say_removed(connection, name, ("sums", "runs"), {"at": at})
+        document = rankings_at(connection, settings, name, at)
+        advice = build_advice(connection, name, settings.rules, now=time.time(), at=at)
+    return Cached(document, advice), removed
+
+
+def _learnt(settings: DaemonSettings, question: PromptQuestion) -> tuple[Cached, Meaning | None]:
+    from trackrecord.prompt.reading.client import RankingsReader
+
     with open_redis(settings):
         reader = RankingsReader(settings)
         found = reader.cached(question.project)

@@ -18,7 +18,7 @@ from trackrecord.resources.experience.criteria import (
     feedback_of,
 )
 
-from ...access import TypedId, own_store
+from ...access import TypedId, own_store, say_removed, say_removed_of
 from ...arguments.completing import complete
 from ...arguments.options import Read, at_option, json_option, list_options, project_option
 from ...output.outcome_ids import outcome_ids
@@ -70,8 +70,10 @@ def show_criterion(
     with own_store(project, TypedId(criterion, ("criterion",))) as name:
         details = show(criterion, limit=limit, after=after, at=at, project=name)
         drawn = "" if as_json else _trends([details], name, at)[0]
+        is_whole = details.cursor is None
+        removed = say_removed_of(name, ("sums", "outcomes"), {"at": at}, is_whole=is_whole)
     if as_json:
-        print_json(details.to_document())
+        print_json(details.to_document() | removed)
     else:
         print_details(details.to_document() | trend(drawn))
 
@@ -95,6 +97,9 @@ def show_feedback(
         found = feedback_of(it, task_id)
         shown = CRITERION_FEEDBACK.sorted(found, order)[:limit]
         ids = outcome_ids(it.connection, name, [said.outcome_id or "" for said in shown])
+        say_removed(
+            it.connection, name, ("outcomes",), {"at": at}, is_whole=len(shown) == len(found)
+        )
     if as_json:
         print_json([feedback.to_document() for feedback in shown])
         return
@@ -155,8 +160,9 @@ def weigh_scores(
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
     with own_store(project) as name:
         weighed = criteria.weigh_scores(scores=scores, at=at, project=name)
+        removed = say_removed_of(name, ("sums",), {"at": at})
     if as_json:
-        print_json(weighed.to_document())
+        print_json(weighed.to_document() | removed)
     else:
         _print_weighed(weighed)
 

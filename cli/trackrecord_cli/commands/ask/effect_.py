@@ -11,7 +11,7 @@ from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
-from ...access import TypedId, own_store, read_store
+from ...access import TypedId, own_store, read_store, say_removed
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
@@ -162,6 +162,7 @@ def _show(
     kinds = EFFECT_KINDS.order(sort) if sort and shown == "kind" else None
     with read_store(project) as (connection, settings, name):
         every = measure_effect(connection, name, setting=settings.holdout, at=at)
+        removed = say_removed(connection, name, ("runs",), {"at": at})
     found, beyond = every, 0
     if shown == "entry":
         found = replace(every, entries=tuple(EFFECT_ENTRIES.sorted(every.entries, entries)[:limit]))
@@ -170,7 +171,7 @@ def _show(
         found = replace(every, kinds=tuple(EFFECT_KINDS.sorted(every.kinds, kinds)[:limit]))
         beyond = len(every.kinds) - len(found.kinds)
     if as_json:
-        print_json(found.to_document())
+        print_json(found.to_document() | removed)
     elif shown == "entry":
         _print_entries(found, [each.id for each in every.entries])
         say_more(beyond, "entries")

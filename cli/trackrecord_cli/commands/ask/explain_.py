@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from ...access import TypedId, own_store
+from ...access import TypedId, own_store, say_removed_of
 from ...arguments.completing import complete
 from ...arguments.options import at_option, json_option, project_option
 from ...output.screen import console, print_json
@@ -78,8 +78,12 @@ def command(
             explained = explain_run(outcome_id, at=at, project=name)
         else:
             explained = explain(str(some_id), at=at, project=name)
+        # Sums are what only a thing that has an id is explained by.
+        removed = say_removed_of(
+            name, ("runs",) if some_id is None else ("sums", "runs"), {"at": at}
+        )
     if as_json:
-        print_json(explained.to_document())
+        print_json(explained.to_document() | removed)
         return
     console().print(explained.id, style="bold", markup=False)
     _print_lines("", explained.because)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...access import check_project, open_redis, read_store, settings_for
+from ...access import check_project, open_redis, read_store, say_removed, settings_for
 from ...arguments.options import (
     asked_conditions_option,
     at_option,
@@ -76,14 +76,15 @@ def command(
         "include": include or None,
         "exclude": exclude or None,
     }
+    removed: dict[str, str] = {}
     if at is None:
         answer = _cached(settings, project, asked)
     else:
-        answer = _past(settings, project, asked, at)
+        answer, removed = _past(settings, project, asked, at)
     if as_json:
         from trackrecord.prompt.answers.json_documents import rankings_document
 
-        print_json(rankings_document(answer, at))
+        print_json(rankings_document(answer, at) | removed)
     elif form == "prompt":
         click.echo(answer.prompt)
         if tells_why:
@@ -95,7 +96,9 @@ def command(
         _print(answer, at)
 
 
-def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: float) -> Rankings:
+def _past(
+    settings: DaemonSettings, project: str, asked: PromptArguments, at: float
+) -> tuple[Rankings, dict[str, str]]:
     from trackrecord.learning.text.times import iso
     from trackrecord.prompt.question.question import asked_for, usual_question
     from trackrecord.resources.access.project_rows import project_row
@@ -108,7 +111,8 @@ def _past(settings: DaemonSettings, project: str, asked: PromptArguments, at: fl
         if first is None or first > at:
             since = "" if first is None else f": the first outcome came at {iso(first)}"
             click.echo(f"nothing was known in project {name!r} at {iso(at)}{since}", err=True)
-        return answer_at(connection, settings, question, at)
+        removed = say_removed(connection, name, ("sums", "runs"), {"at": at})
+        return answer_at(connection, settings, question, at), removed
 
 
 def _cached(settings: DaemonSettings, project: str, asked: PromptArguments) -> Rankings:

@@ -29,7 +29,7 @@ def command(file: str, project: str | None) -> None:
     same project of it in another store, or another project in this one. Artifacts, which are files,
     and errors of tasks in flight are not part of it.
     """
-    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row, removed_notes
     from trackrecord.resources.operation.status import counted
     from trackrecord.store.database.row_locks import repeatable_read
     from trackrecord.store.transfer.export import export_project
@@ -48,6 +48,8 @@ def command(file: str, project: str | None) -> None:
             progress.update(shown, description=told, completed=done, total=total)
 
         project_id = project_row(connection, name)
+        for note in removed_notes(connection, project_id):
+            click.echo(note, err=True)
         with _opened(file) as out:
             written = export_project(
                 connection, project_id, name, out, now=time.time(), report=report

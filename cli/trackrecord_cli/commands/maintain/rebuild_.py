@@ -25,7 +25,7 @@ def command(project: str | None, *, as_json: bool) -> None:
     meanwhile.
     """
     from trackrecord.process.logs import configure_logs
-    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.resources.access.project_rows import project_row, removed_notes
     from trackrecord.store.competences.rebuild_credit import rebuild_credit
     from trackrecord.store.database.engine import writing
     from trackrecord.store.intake.rebuild import rebuild_patterns
@@ -42,6 +42,8 @@ def command(project: str | None, *, as_json: bool) -> None:
         writing(engine) as connection,
     ):
         project_id = project_row(connection, project)
+        for note in removed_notes(connection, project_id):
+            click.echo(note, err=True)
         total = count_outcomes(connection, project_id, None).outcomes
         with working("scoring outcomes", total=total) as report:
             rebuilt = rebuild_patterns(

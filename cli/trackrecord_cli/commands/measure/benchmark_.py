@@ -21,7 +21,7 @@ from trackrecord.resources.figures.benchmark import (
     take_snapshot,
 )
 
-from ...access import check_project, own_store, settings_for
+from ...access import check_project, own_store, say_removed, settings_for
 from ...arguments.options import MOMENT, OneOf, at_option, json_option, project_option, sort_option
 from ...group import CommandGroup
 from ...output.drawing import sparkline
@@ -61,8 +61,9 @@ def run_benchmark(project: str | None, since: float | None, *, as_json: bool) ->
         read_project(name) as it,
     ):
         run = take_snapshot(it, since=since, warn=_warn)
+        removed = say_removed(it.connection, name, ("outcomes",), {"since": since})
     if as_json:
-        print_json(run.to_document())
+        print_json(run.to_document() | removed)
         return
     print_table(("rate", "value"), [(rate, getattr(run, rate)) for rate in RATES])
     click.echo(f"{counted(run.outcomes, 'outcome')} of project {name!r}, {_span(run)}")

@@ -88,7 +88,7 @@ def _import_files(
         progress_bar() as progress,
     ):
         shown = progress.add_task("importing", total=None)
-        publication = Publication(client, settings.keys, find_known(settings))
+        publication = Publication(client, settings, find_known(settings))
         for path in paths:
             records = _counted(read_recorded(form, path), progress, shown)
             given = given_outcomes(records, project=project, max_bytes=most, file=str(path))

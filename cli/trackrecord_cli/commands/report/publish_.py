@@ -31,7 +31,7 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
     most = settings.max_body_bytes
     publication: Publication | None = None
     with telling_what_was_done(lambda: so_far(publication)), open_redis(settings) as client:
-        publication = Publication(client, settings.keys, find_known(settings) if wait else None)
+        publication = Publication(client, settings, find_known(settings) if wait else None)
         with working("publishing") as report_sent:
             records = read_outcomes(source, max_bytes=most)
             given = given_outcomes(records, project=project, max_bytes=most)
@@ -41,4 +41,5 @@ def command(source: BinaryIO, project: str | None, *, wait: bool, as_json: bool)
                 wait_until_learnt(
                     client, settings.keys, published, lambda done, _: report_learnt(done)
                 )
+            publication.find_not_learnt()
     return report(published, waited=wait, as_json=as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from ...output.screen import print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from trackrecord.redis.checkup import RedisCheckup
     from trackrecord.settings.projects.project_claims import ProjectOrigin
@@ -59,6 +61,7 @@ def command(*, as_json: bool) -> int:
     else:
         _print(found)
         _print_redis(server)
+        _print_cost(home)
         if traces is not None:
             _print_traces(traces)
         _print_projects(origins)
@@ -96,6 +99,17 @@ def _print_redis(server: RedisCheckup) -> None:
     click.echo(f"Redis at {server.address}{version}: {answer}")
     for line in (*server.notes, *server.advice):
         click.echo(line)
+
+
+def _print_cost(home: Path) -> None:
+    from trackrecord_worker.up.cost import running_cost
+
+    total = 0
+    for path in home.rglob("*"):
+        with suppress(OSError):  # it was removed meanwhile
+            total += path.lstat().st_size
+    cost = running_cost(home) or "does not run here"
+    click.echo(f"up: {cost}; {total / 1e6:,.0f} MB in {home}")
 
 
 def _redis_document(server: RedisCheckup) -> dict[str, Any]:

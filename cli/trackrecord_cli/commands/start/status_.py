@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...access import open_redis, read_store
+from ...access import open_redis, read_store, say_removed
 from ...arguments.options import at_option, json_option, project_option
 from ...output.screen import on_terminal, print_json, print_lines, print_table
 from ...output.status_lines import StatusLine
@@ -62,8 +62,12 @@ def command(
         title = "all projects" if project is None else f"project {project!r}"
         return watch(lambda: _read(project), interval_s=interval, title=title, as_json=as_json)
     status = _read(project, at)
+    removed: dict[str, str] = {}
+    if at is not None:
+        with read_store(None) as (connection, _, _name):
+            removed = say_removed(connection, project, ("sums",), {"at": at})
     if as_json:
-        print_json(status.to_document())
+        print_json(status.to_document() | removed)
     else:
         _print(status, _trends(project, at))
     return 0 if status.is_learning else _NO
@@ -95,13 +99,26 @@ def _trends(project: str | None, at: float | None) -> list[StatusLine]:
     return lines if outcomes else []
 
 
+def _cost(status: StatusAnswer) -> str:
+    from pathlib import Path
+
+    from trackrecord_worker.up.cost import running_cost
+
+    return str((status.home and running_cost(Path(status.home))) or "does not run here")
+
+
 def _print(status: StatusAnswer, trends: list[StatusLine]) -> None:
     from ...output.status_lines import flow, learnt, places
 
+    cost = _cost(status)
     if on_terminal():
-        print_lines([*places(status), *flow(status), *learnt(status), *trends])
+        print_lines([*places(status, cost), *flow(status), *learnt(status), *trends])
     else:
-        fields = status.to_document() | {"rebuild_due": ", ".join(status.rebuild_due) or "no"}
+        fields = status.to_document() | {
+            "rebuild_due": ", ".join(status.rebuild_due) or "no",
+            "bytes": ", ".join(f"{kind} {size}" for kind, size in (status.bytes or {}).items()),
+        }
         del fields["verdict"]
+        fields["up"] = cost
         print_table(("field", "value"), fields.items())
     click.echo(status.verdict)

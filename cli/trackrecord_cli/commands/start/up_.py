@@ -12,10 +12,9 @@ from types import FrameType
 import click
 
 from trackrecord.errors import AddressUnusable
-from trackrecord.process.logs import configure_logs
-from trackrecord.redis.client import DEFAULT_USER, password_file
-from trackrecord.settings.settings import Settings, load_settings
-from trackrecord_door.access.stored_tokens import has_tokens
+from trackrecord.process.late_log import configure_late
+from trackrecord.redis.passwords import DEFAULT_USER, password_file
+from trackrecord.settings.daemon_settings import DaemonSettings, load_daemon_settings
 from trackrecord_door.protocol.listening import (
     ask_in_home,
     check_access,
@@ -24,6 +23,7 @@ from trackrecord_door.protocol.listening import (
     listen,
     listen_in_home,
 )
+from trackrecord_worker.up.apart import call_apart
 from trackrecord_worker.up.daemon import Daemon
 from trackrecord_worker.up.log_relay import LogFile
 
@@ -51,12 +51,13 @@ def command(port: int, no_http: bool) -> None:
     the schedule of the nightly job, and the HTTP server that agents report to and people look at.
     That listens on the port that the setting TRACKRECORD_HTTP__PORT names.
     """
-    settings = load_settings()
+    settings = load_daemon_settings()
+    environment = call_apart(_environment)
     # The details of this process, which only waits, are not for people.
     is_detailed = settings.log_level == "debug" and sys.stderr.isatty()
-    configure_logs("info" if is_detailed else settings.log_level)
+    configure_late("info" if is_detailed else settings.log_level)
     if not no_http:
-        check_access(settings.http, partial(has_tokens, settings))
+        check_access(settings.http, partial(_has_tokens, settings))
     stopping = threading.Event()
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -66,7 +67,7 @@ def command(port: int, no_http: bool) -> None:
     signal.signal(signal.SIGTERM, stop)
     with (
         _log_of(settings) as log,
-        Daemon(settings, port=port, log=log, stopping=stopping) as daemon,
+        Daemon(settings, environment=environment, port=port, log=log, stopping=stopping) as daemon,
     ):
         # Closed before the processes are stopped: what comes later is refused at once.
         with contextlib.nullcontext() if no_http else _http(daemon, settings, stopping) as http:
@@ -80,8 +81,21 @@ def command(port: int, no_http: bool) -> None:
         click.echo("stopping", err=True)
 
 
+def _environment() -> dict[str, str]:
+    """Return the variables with the settings of this process."""
+    from trackrecord.settings.settings import load_settings
+
+    return load_settings().as_environment()
+
+
+def _has_tokens(settings: DaemonSettings) -> bool:
+    from trackrecord_door.access.stored_tokens import has_tokens
+
+    return call_apart(has_tokens, settings)
+
+
 @contextlib.contextmanager
-def _log_of(settings: Settings) -> Iterator[LogFile | None]:
+def _log_of(settings: DaemonSettings) -> Iterator[LogFile | None]:
     """Yield the file for the log where standard error is a terminal, which is for people."""
     if not sys.stderr.isatty():
         yield None
@@ -90,7 +104,7 @@ def _log_of(settings: Settings) -> Iterator[LogFile | None]:
         yield log
 
 
-def _say_where(settings: Settings, port: int) -> None:
+def _say_where(settings: DaemonSettings, port: int) -> None:
     # The socket's address, not the setting: that may hold a password.
     own = settings.redis_url is None
     address = settings.effective_redis_url if own else "as configured"
@@ -102,14 +116,14 @@ def _say_where(settings: Settings, port: int) -> None:
 
 
 @contextlib.contextmanager
-def _http(daemon: Daemon, settings: Settings, stopping: threading.Event) -> Iterator[str]:
+def _http(daemon: Daemon, settings: DaemonSettings, stopping: threading.Event) -> Iterator[str]:
     """Start the HTTP server; yield where it is once it answers, or why there is none.
 
     Its sockets stay open while it is started again.
     """
     with contextlib.ExitStack() as opened:
         try:
-            listener = opened.enter_context(listen(settings.http, partial(has_tokens, settings)))
+            listener = opened.enter_context(listen(settings.http, partial(_has_tokens, settings)))
             in_home = opened.enter_context(listen_in_home(settings.home))
         except AddressUnusable as error:
             yield f"trackrecord: {error}; going on without HTTP"

@@ -47,5 +47,5 @@ def read_status(
             dead_letters=letters,
         )
     if caller.project is not None:
-        found = replace(found, home=None, redis=None, database=None)
+        found = replace(found, home=None, redis=None, database=None, bytes=None)
     return found

@@ -129,6 +129,7 @@ def _status(asked: PageRequest, client: redis.Redis, connection: Connection) -> 
         settings,
         project=project,
         spooled=spool_size(settings).outcomes if asked.sees_all else 0,
+        counts_bytes=False,
         dead_letters=None if asked.sees_all else count_letters(client, settings.keys, project),
         at=asked.at,
     )

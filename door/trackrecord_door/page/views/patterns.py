@@ -7,14 +7,16 @@ from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.evidence import Evidence
 from trackrecord.learning.patterns.maturity import Maturity
 from trackrecord.learning.patterns.standing import Standing
-from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.access.project_store import Transaction, read_project
 from trackrecord.resources.experience.pattern_standings import pattern_slug
 from trackrecord.resources.experience.patterns import (
     PATTERNS,
+    Pattern,
     PatternChangeAnswer,
     PatternDecision,
     deprecate_pattern,
     details_of,
+    page_of_patterns,
     patterns_of,
     promote_pattern,
     reset_pattern,
@@ -26,7 +28,7 @@ from trackrecord_producers.delivery.ids import new_id
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
-from ..requests.listing import listed
+from ..requests.listing import ROWS, Listing, listed, page_of, start_of
 from ..requests.page_request import PageRequest
 from .entries import HistoryEvent, RunBehind, points, why
 
@@ -37,23 +39,37 @@ _KEPT_STATE = "anti-pattern"
 
 def shown(asked: PageRequest) -> PageView:
     """Show the patterns of a project."""
-    state = asked.text("state")
     with read_project(asked.project, asked.at) as it:
-        found = patterns_of(
-            it,
-            state=None if state == _KEPT_STATE else state,
-            tag=asked.text("tag"),
-            content=asked.text("q"),
-            only_anti=state == _KEPT_STATE,
-            source=asked.text("source"),
-        )
-    keys = PATTERNS.sorting("list").keys
+        listing = _whole_order(asked, it) or _narrowed(asked, it)
     values = {
-        "listing": listed(asked, found, keys=keys, text=lambda each: each.id, search=False),
+        "listing": listing,
         "states": [(each, each) for each in (*map(str, Maturity), _KEPT_STATE)],
         "share_of": share_of,
     }
     return PageView("lists/patterns.html", "Patterns", values)
+
+
+def _whole_order(asked: PageRequest, it: Transaction) -> Listing[Pattern] | None:
+    """Return a page of all patterns, best first; None where all of them have to be read."""
+    if any(asked.text(name) for name in ("state", "tag", "q", "source", "sort")):
+        return None
+    found = page_of_patterns(it, after=start_of(asked), limit=ROWS)
+    return None if found is None else page_of(asked, *found)
+
+
+def _narrowed(asked: PageRequest, it: Transaction) -> Listing[Pattern]:
+    """Return a page of the patterns that the query admits, in its order."""
+    state = asked.text("state")
+    found = patterns_of(
+        it,
+        state=None if state == _KEPT_STATE else state,
+        tag=asked.text("tag"),
+        content=asked.text("q"),
+        only_anti=state == _KEPT_STATE,
+        source=asked.text("source"),
+    )
+    keys = PATTERNS.sorting("list").keys
+    return listed(asked, found, keys=keys, text=lambda each: each.id, search=False)
 
 
 def entry(asked: PageRequest) -> PageView:

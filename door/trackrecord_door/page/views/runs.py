@@ -67,7 +67,9 @@ def shown(asked: PageRequest) -> PageView:
         "is_filtered": wanted != RunFilter(),
         "cursor": cursor,
     }
-    return PageView("lists/runs.html", "Runs", values, 200 if problem is None else 404)
+    is_whole = page is not None and page.next is None
+    status = 200 if problem is None else 404
+    return PageView("lists/runs.html", "Runs", values, status, is_whole=is_whole)
 
 
 def one(asked: PageRequest) -> PageView:

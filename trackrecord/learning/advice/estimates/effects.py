@@ -10,11 +10,12 @@ also accounts for who a label is compared with, which that difference does not.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
 from operator import mul
 from typing import Final, NamedTuple
+
+import msgspec
 
 from .additive_fit import RIDGE, Cells, information, inverse_of, settle
 from .posterior import PRIOR_STRENGTH
@@ -51,8 +52,7 @@ class EffectRun(NamedTuple):
     together: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The difference that a label makes to the rate of success.
 
     Attributes:
@@ -145,7 +145,7 @@ def _reaching(found: "_Contrast", by_kind: "_Contrast", crude: "_Contrast", labe
     moved = adjusted.difference - crude.difference(label)
     moved *= min(1.0, adjusted.weight / effect.weight)
     low, high = effect.low + min(0.0, moved), effect.high + max(0.0, moved)
-    return replace(effect, low=max(-1.0, low), high=min(1.0, high))
+    return msgspec.structs.replace(effect, low=max(-1.0, low), high=min(1.0, high))
 
 
 def _settled(trials: Sequence[EffectRun], number_of: Mapping[str, int]) -> Cells:

@@ -5,12 +5,14 @@ any task, the kind of task, the project. Each level's rate is the prior of the o
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import exp, fsum, log
 from typing import Final
+
+import msgspec
 
 from ...numbers.percent import percent
 from ...numbers.tolerance import ratio_at_least
@@ -116,7 +118,7 @@ class Effects:
 
     overall: Mapping[str, Effect] = field(default_factory=dict)
     in_kinds: Mapping[int, Mapping[str, Effect]] = field(default_factory=dict)
-    better: Collection[tuple[str, int | None]] = frozenset()
+    better: frozenset[tuple[str, int | None]] = frozenset()
 
     def of(self, label: str, kind: int | None = None) -> Effect:
         """Return the effect of a label: at all tasks, or at a kind of task where that is known."""
@@ -247,7 +249,7 @@ class Estimates:
         if not elsewhere:
             return self.kind(kind)
         # Of this kind of task nothing was seen yet: the prior is all that the other kinds say.
-        seen = replace(whole, decayed_runs=0.0, decayed_successes=0.0)
+        seen = msgspec.structs.replace(whole, decayed_runs=0.0, decayed_successes=0.0)
         found = _estimate(level, seen, usual, prior, prior, effect)
         return replace(found, tally=whole, draw_prior=draw_prior)
 
@@ -332,7 +334,7 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
         ((subject, kind), part) for subject, parts in trials.items() for kind, part in parts
     )
     of_procedures, of_patterns = (
-        _effects(parts, {(label, kind) for (of, kind), label in better if of == subject})
+        _effects(parts, frozenset((label, kind) for (of, kind), label in better if of == subject))
         for subject, parts in trials.items()
     )
     return Estimates(
@@ -363,7 +365,7 @@ def _by_kind(
     ]
 
 
-def _effects(parts: _Parts, better: Collection[tuple[str, int | None]]) -> Effects:
+def _effects(parts: _Parts, better: frozenset[tuple[str, int | None]]) -> Effects:
     (_, whole), *in_kinds = parts
     return Effects(
         effects_of(whole),

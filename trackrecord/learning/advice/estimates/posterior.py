@@ -7,6 +7,8 @@ much as `PRIOR_STRENGTH` runs: 2 of 2 does not become 100%, and 0 of 1 does not 
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from .incomplete_beta import beta_quantile
 
 # A prior weighs as much as this number of runs.
@@ -20,8 +22,7 @@ _BEST_PRIOR_IN_ORDER: Final = 0.75
 _LEAST_PARAMETER: Final = 1e-3
 
 
-@dataclass(frozen=True, slots=True)
-class DecayedTally:
+class DecayedTally(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Runs and their successes, counted and decayed.
 
     Attributes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
 from math import fsum
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...numbers.decay import DecayRules, decayed
 from ..tasks.task_index import TaskIndex
@@ -73,8 +73,7 @@ class Ballots:
         )
 
 
-@dataclass(frozen=True)
-class Voted:
+class Voted(NamedTuple):
     """A procedure that got votes.
 
     Attributes:
@@ -134,17 +133,21 @@ def recommend(
         half_life_days: days after which a vote counts half.
     """
     similar = _similar(ballots, task)
-    votes: dict[int, list[float]] = defaultdict(list)
-    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+    votes: dict[int, list[float]] = {}
+    counts: dict[int, list[int]] = {}
+    tallies = ballots.tallies
     for text, cosine in similar:
-        for procedure, successes, failures, _, voted_at in ballots.tallies[text]:
+        closeness = cosine**_POWER
+        for procedure, successes, failures, _, voted_at in tallies[text]:
             if procedure in excluded:
                 continue
-            count = counts[procedure]
+            count = counts.get(procedure)
+            if count is None:
+                count = counts[procedure] = [0, 0, 0]
             count[1] += failures
             if successes:
-                weight = decayed(successes * cosine**_POWER, now - voted_at, half_life_days)
-                votes[procedure].append(weight)
+                weight = decayed(successes * closeness, now - voted_at, half_life_days)
+                votes.setdefault(procedure, []).append(weight)
                 count[0] += successes
                 count[2] += 1
     # An exact sum does not depend on the order of the texts.

@@ -20,20 +20,23 @@ _SHORT_DIGEST: Final = 0xFFFF
 _SHORT_TEXT: Final = 60
 _NAME: Final = re.compile(r"[A-Za-z_][\w-]*")
 # Two words at most, with the separator that the digits follow: `gift_card_1042`, `ord-77120`.
-_PREFIXED: Final = re.compile(r"((?:[a-z]{2,20}[_-]){1,2})\d{3,20}")
+_PREFIXED: Final = r"((?:[a-z]{2,20}[_-]){1,2})\d{3,20}"
+# The first one that a whole text matches is its shape.
 _SHAPES: Final = (
-    (re.compile(r"\d{4}-\d\d-\d\d"), "a date"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S{0,20}"), "a time"),
-    (re.compile(r"[^\s@]{1,200}@[^\s@]{1,200}"), "a mail address"),
-    (re.compile(r"[a-z][a-z0-9+.-]{1,15}://\S{1,2000}", re.IGNORECASE), "a URL"),
-    (re.compile(r"[-+]?\d{1,400}"), "digits"),
-    (re.compile(r"[-+]?\d{1,400}[.,]\d{1,400}"), "a decimal number as text"),
-    (re.compile(r"(?=\S*\d)[0-9a-fA-F]{7,64}(?:-[0-9a-fA-F]{2,32}){0,8}"), "a hexadecimal id"),
-    (re.compile(r"(?=\S*\d)[A-Z0-9]{2,64}"), "capitals and digits"),
-    (re.compile(r"\S{0,1000}[\\/]\S{0,1000}"), "a path"),
-    (re.compile(r"(?=\S*\d)\S{1,200}"), "a word with digits"),
-    (re.compile(r"\S{1,200}"), "a word"),
+    (r"\d{4}-\d\d-\d\d", "a date"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S{0,20}", "a time"),
+    (r"[^\s@]{1,200}@[^\s@]{1,200}", "a mail address"),
+    (r"(?i:[a-z][a-z0-9+.-]{1,15}://\S{1,2000})", "a URL"),
+    (r"[-+]?\d{1,400}", "digits"),
+    (r"[-+]?\d{1,400}[.,]\d{1,400}", "a decimal number as text"),
+    (r"(?=\S*\d)[0-9a-fA-F]{7,64}(?:-[0-9a-fA-F]{2,32}){0,8}", "a hexadecimal id"),
+    (r"(?=\S*\d)[A-Z0-9]{2,64}", "capitals and digits"),
+    (r"\S{0,1000}[\\/]\S{0,1000}", "a path"),
+    (r"(?=\S*\d)\S{1,200}", "a word with digits"),
+    (r"\S{1,200}", "a word"),
 )
+# All of them in one expression, each a group; the prefix is the first group.
+_SHAPED: Final = re.compile("|".join([_PREFIXED, *(f"({pattern})" for pattern, _ in _SHAPES)]))
 MISSING: Final = "missing"
 _PREFIX_END: Final = "…"
 
@@ -80,13 +83,19 @@ def shapes_of(arguments: bytes) -> dict[str, CallArgument]:
     if not isinstance(named, dict):
         return {}
     found: dict[str, CallArgument] = {}
-    for name, value in _leaves(named):
-        if len(name) <= _LONGEST_NAME and all(map(_NAME.fullmatch, name.split("."))):
+    for name, value in _leaves(named) if dict in map(type, named.values()) else named.items():
+        if len(name) <= _LONGEST_NAME and _is_name(name):
             said = crc32(name.encode() + _encoder.encode(value)) & _SHORT_DIGEST
             found[name] = CallArgument(_shape(value), said)
             if len(found) == _MOST:
                 break
     return found
+
+
+# The same few names come again and again.
+@lru_cache(maxsize=4096)
+def _is_name(name: str) -> bool:
+    return all(map(_NAME.fullmatch, name.split(".")))
 
 
 # Calls of a run share few of them, but the same runs are read again and again.
@@ -124,6 +133,8 @@ def _leaves(named: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def _shape(value: object) -> str:
+    if value.__class__ is str:  # nearly always
+        return _text(value)
     match value:
         case None:
             return "null"
@@ -150,9 +161,10 @@ def _text(value: str) -> str:
     value = value.strip()
     if not value:
         return "an empty text"
-    if prefixed := _PREFIXED.fullmatch(value):
-        return f"{prefixed[1]}{_PREFIX_END}"
-    for pattern, shape in _SHAPES:
-        if pattern.fullmatch(value):
-            return shape
+    # Of what holds a space only a time has a shape.
+    could_be = " " not in value or value[0].isdigit()
+    if could_be and (shaped := _SHAPED.fullmatch(value)) and shaped.lastindex is not None:
+        if shaped.lastindex == 1:
+            return f"{shaped[1]}{_PREFIX_END}"
+        return _SHAPES[shaped.lastindex - 2][1]
     return "a short text" if len(value) <= _SHORT_TEXT else "a long text"

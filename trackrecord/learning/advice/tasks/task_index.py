@@ -8,8 +8,7 @@ It is cached as bytes: an agent decodes it once for each change, and asks it in 
 import re
 from array import array
 from collections.abc import Sequence
-from functools import lru_cache
-from heapq import nlargest
+from functools import cached_property, lru_cache
 from math import fsum, log, sqrt
 from typing import Final
 
@@ -26,10 +25,14 @@ _MOST_SEEN: Final = 4000
 _MOST_WORDS: Final = 200
 # Numbers and identifiers, for example mia_li_3668.
 _WITH_DIGIT: Final = re.compile(r"\b[^\W\d]*\d\w*")
+# Of so many times as many texts as are wanted, the score is found that the others must reach.
+_TIMES_MOST: Final = 2
+# What sums of floats are off by is less.
+_NEARLY_ONE: Final = 1.0 - 1e-9
 _POSITION_BYTES: Final = array("I").itemsize
 
 
-class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TaskIndex(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """Texts by the words that they have.
 
     Attributes:
@@ -37,12 +40,14 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
         words: for each word, the positions of its texts, as unsigned 32-bit integers.
         norms: for each text, the length of its vector of words, as 32-bit floats.
         common: words of more than half of the texts, by which no text is found.
+        least_norm: the smallest of the norms.
     """
 
     size: int = 0
     words: dict[str, bytes] = {}
     norms: bytes = b""
     common: tuple[str, ...] = ()
+    least_norm: float = 0.0
 
     def rarity(self, word: str) -> float:
         """Return how much a word counts: the rarer the more, and nothing if most texts have it."""
@@ -67,28 +72,70 @@ class TaskIndex(msgspec.Struct, frozen=True, array_like=True, gc=False):
         known = sorted(
             (len(self.words[word]), word) for word in index_words(text) & self.words.keys()
         )
-        dots: dict[int, float] = {}
+        looked_up: list[tuple[float, str]] = []
         squares, seen = 0.0, 0
         for size, word in known:
             texts_with = size // _POSITION_BYTES
             weight = idf(texts_with, self.size) ** 2
             squares += weight
             seen += texts_with
-            if dots and seen > _MOST_SEEN:
-                continue
-            positions = array("I", self.words[word])
-            if not dots:
-                dots = dict.fromkeys(positions, weight)
-                continue
-            for position in positions:
-                dots[position] = dots.get(position, 0.0) + weight
-        norms, length = array("f", self.norms), sqrt(squares)
-        # Numbers first: pairs are made only of what may be among the best.
-        scores = [dot / norms[position] for position, dot in dots.items()]
-        least = min(nlargest(most, scores), default=0.0)
-        found = zip(dots, scores, strict=True)
-        best = sorted([(-score, position) for position, score in found if score >= least])
-        return [(position, min(1.0, -score / length)) for score, position in best[:most]]
+            if not looked_up or seen <= _MOST_SEEN:
+                looked_up.append((weight, word))
+        best, length = self._best(looked_up, most), sqrt(squares)
+        return [(position, min(1.0, -score / length)) for score, position in best]
+
+    def _best(self, looked_up: list[tuple[float, str]], most: int) -> list[tuple[float, int]]:
+        """Return the best texts by these words, each with its score, negated, and its position.
+
+        Once so many texts have a higher score than the words that are left can give, the texts that
+        have none but those are not looked at.
+        """
+        norms = self._norms
+        dots: dict[int, float] = {}
+        dot_before = dots.get
+        least, left = 0.0, fsum([weight for weight, _ in looked_up])
+        for weight, word in looked_up:
+            positions = self._positions(word)
+            if not least and len(dots) >= _TIMES_MOST * most > 0:
+                scores = sorted([dot / norms[position] for position, dot in dots.items()])
+                least = scores[-most]
+            if left < least * self.least_norm * _NEARLY_ONE:
+                for position in dots.keys() & positions:
+                    dots[position] += weight
+            else:
+                for position in positions:
+                    dots[position] = dot_before(position, 0.0) + weight
+            left -= weight
+        # Most are told by their dot alone, whatever their norm.
+        least_dot = least * self.least_norm
+        best = [
+            (-score, position)
+            for position, dot in dots.items()
+            if dot >= least_dot and (score := dot / norms[position]) >= least
+        ]
+        best.sort()
+        return best[:most]
+
+    @cached_property
+    def _norms(self) -> "array[float]":
+        return array("f", self.norms)
+
+    def _positions(self, word: str) -> list[int]:
+        """Return the positions of a word's texts, read once for an index."""
+        found = self._read.get(word)
+        if found is None:
+            found = [self._numbers[position] for position in array("I", self.words[word])]
+            self._read[word] = found
+        return found
+
+    @cached_property
+    def _read(self) -> dict[str, list[int]]:
+        return {}
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        # Each number once, however many words have it.
+        return list(range(self.size))
 
 
 def build_index(texts: Sequence[str]) -> TaskIndex:
@@ -112,7 +159,11 @@ def build_index(texts: Sequence[str]) -> TaskIndex:
     )
     common = tuple(sorted(positions.keys() - kept.keys()))
     return TaskIndex(
-        size, {word: found.tobytes() for word, found in kept.items()}, norms.tobytes(), common
+        size,
+        {word: found.tobytes() for word, found in kept.items()},
+        norms.tobytes(),
+        common,
+        min(filter(None, norms), default=0.0),
     )
 
 

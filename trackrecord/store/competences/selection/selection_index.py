@@ -1,6 +1,7 @@
 """The index of selection: numbers and words of records, stored next to each record."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
 
@@ -28,6 +29,10 @@ _AT_ONCE = 5_000
 Word = tuple[int, int, int]
 
 
+# Procedures of one project share their triggers.
+_known_numbers = lru_cache(maxsize=2048)(word_numbers)
+
+
 def write_numbers(
     connection: Connection,
     project_id: int,
@@ -44,9 +49,11 @@ def write_numbers(
     """
     rows = sorted(_row(project_id, record) for record in records)
     _REPLACE.execute(connection, rows)
-    words = {each for record in records for each in _words_of(record)}
+    # Most records change by their numbers alone.
+    other = [record for record in records if _phrases(record) != _phrases(before.get(record.id))]
+    words = {each for record in other for each in _words_of(record)}
     earlier = {
-        each for record in records if record.id in before for each in _words_of(before[record.id])
+        each for record in other if record.id in before for each in _words_of(before[record.id])
     }
     _drop_words(connection, project_id, earlier - words)
     added = [(project_id, *each) for each in sorted(words - earlier)]
@@ -71,7 +78,7 @@ def digest_of_text(text: str) -> bytes:
 
 
 def _row(project_id: int, record: Competence) -> tuple[Any, ...]:
-    has_words = record.status.is_selectable and any(map(word_numbers, phrases_of_record(record)))
+    has_words = record.status.is_selectable and any(map(_known_numbers, phrases_of_record(record)))
     return (
         project_id,
         record.id,
@@ -102,13 +109,16 @@ def _words_key(competence_id: str) -> int:
     return int.from_bytes(sha256(competence_id.encode()).digest()[:7])
 
 
+def _phrases(record: Competence | None) -> tuple[str, ...]:
+    """Return the phrases whose words are in the index: those of a selectable record."""
+    return phrases_of_record(record) if record and record.status.is_selectable else ()
+
+
 def _words_of(record: Competence) -> Iterable[Word]:
     """Yield (word, phrase, size) for each word of each phrase of selectable records."""
-    if not record.status.is_selectable:
-        return
     key = _words_key(record.id) << PHRASE_BITS
-    for number, phrase in enumerate(phrases_of_record(record)):
-        words = word_numbers(phrase)
+    for number, phrase in enumerate(_phrases(record)):
+        words = _known_numbers(phrase)
         for word in words:
             yield word, key | number, len(words)
 

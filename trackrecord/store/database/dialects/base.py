@@ -4,12 +4,24 @@ The docstring of the package says where else a database is named.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Engine, Row, Select, Table
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    LargeBinary,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    update,
+)
 from sqlalchemy.engine import URL
 
 if TYPE_CHECKING:
@@ -46,15 +58,12 @@ class Dialect(ABC):
         vectors: the table of vectors, which is made when it is first needed; None where the
             database cannot have one.
         code_points: the collation that compares texts by code point, as Python does.
-        session_of_connection: the query for the session of the server that a connection has; None
-            where nothing can come between the two.
     """
 
     name: ClassVar[str]
     ddl_extras: ClassVar[tuple[Extra, ...]]
     vectors: ClassVar[Extra | None] = None
     code_points: ClassVar[str]
-    session_of_connection: ClassVar[str | None] = None
 
     @abstractmethod
     def engine(self, url: URL, timeout_s: float, *, keeps_connections: bool = True) -> Engine:
@@ -158,6 +167,28 @@ class Dialect(ABC):
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Let the next row of a table, whose ids were given, get the id after the largest one."""
 
+    def replace_bodies(
+        self, connection: Connection, table: Table, rows: Sequence[tuple[int, bytes]]
+    ) -> None:
+        """Replace the bodies of outcomes, by their ids."""
+        statement = update(table).where(table.c.id == bindparam("row"))
+        statement = statement.values(body=bindparam("replacing", type_=LargeBinary))
+        connection.execute(statement, [{"row": row, "replacing": body} for row, body in rows])
+
+    def leave_bodies(self, connection: Connection) -> None:  # noqa: B027 - most have nothing to do
+        """Let outcomes that this transaction removes leave their bodies to `drop_partitions`.
+
+        Nothing, where bodies are no rows of their own.
+        """
+
+    def make_partitions(self, connection: Connection, now: float) -> int:  # noqa: ARG002 - PostgreSQL's needs them
+        """Make the partitions that the next months need; return how many were missing."""
+        return 0
+
+    def drop_partitions(self, connection: Connection, now: float) -> list[str]:  # noqa: ARG002 - as above
+        """Drop the partitions of months of which no outcome is left; return their names."""
+        return []
+
     @abstractmethod
     def is_same_database(self, one: Connection, other: Connection) -> bool:
         """Return whether two connections, both to this kind of database, see the same tables."""
@@ -185,6 +216,43 @@ class Dialect(ABC):
     @abstractmethod
     def shorten_log(self, engine: Engine) -> None:
         """Checkpoint a write-ahead log into the database, unless others are reading it."""
+
+    @abstractmethod
+    def bound_log(self, engine: Engine) -> None:
+        """Shorten a write-ahead log that became long while others were reading it."""
+
+    @abstractmethod
+    def bytes_of(self, connection: Connection) -> dict[str, int]:
+        """Return the bytes of each table and of each index by name; "" for what has no name.
+
+        Counting must not take long: of a very large database there may be one sum, without a name.
+        """
+
+    @abstractmethod
+    def copy_to(self, engine: Engine, file: Path) -> None:
+        """Write one state of the whole database to a file, while others go on writing.
+
+        Raises:
+            TransferRefused: the database has a program of its own for that.
+            StoreUnavailable: the database or the file cannot be used.
+        """
+
+    @abstractmethod
+    def replace_by(
+        self, engine: Engine, file: Path, *, patience_s: float, begin: Callable[[], None]
+    ) -> None:
+        """Replace the whole database by a copy, in one step: killed anywhere, it is one of the two.
+
+        Args:
+            engine: the database.
+            file: what `copy_to` wrote.
+            patience_s: how long others who write are waited for.
+            begin: called once the file is found to be sound, before anything is replaced.
+
+        Raises:
+            TransferRefused: the database has a program of its own for that.
+            StoreUnavailable: the file cannot be read, or others write all the time (StoreBusy).
+        """
 
     @abstractmethod
     def erase_remains(self, engine: Engine) -> None:

@@ -5,10 +5,12 @@ An index of PostgreSQL alone is one of the `ddl_extras`, and needs a revision in
 """
 
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from math import log
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlalchemy import (
@@ -38,6 +40,17 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 from trackrecord.errors import StoreUnavailable, StoreUnfit, TransferRefused
 
 from .base import Dialect, Extra
+from .partitions import (
+    BODIES,
+    SPLIT_OUTCOMES,
+    delete_left_bodies,
+    drop_partitions,
+    has_bodies,
+    leave_bodies,
+    make_partitions,
+    replace_bodies,
+    stored_as,
+)
 
 if TYPE_CHECKING:
     import psycopg  # of the extra `postgres`
@@ -47,6 +60,9 @@ if TYPE_CHECKING:
 _USUAL_LENGTH = 15.0
 
 
+# How many times as long as others wait for its locks a writing transaction may leave the server
+# without a statement; then the server ends its session.
+_IDLE_LOCK_TIMEOUTS = 12
 _POOL: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 2}
 _GIN = "USING gin (words) WITH (fastupdate = off)"
 _VECTOR_COLUMNS = (
@@ -65,13 +81,43 @@ def _full_text_index(name: str) -> Extra:
     )
 
 
+# In the pool's notes on a connection: whether a pooler is between it and the server.
+_IS_POOLED = "trackrecord_is_pooled"
+
+
+def _watch_idleness_again(
+    connection: Connection,
+    cursor: "psycopg.Cursor",
+    _statement: str,
+    _parameters: object,
+    _context: object,
+    many: bool,
+) -> None:
+    """Let the server go on to watch for an idle transaction, after many statements at once.
+
+    psycopg sends a Flush after those, at which the server stops the watch until the next statement.
+    """
+    if many and connection.get_execution_options().get("writes", False):
+        cursor.connection.execute("")
+
+
+def _is_pooled(connection: "psycopg.Connection") -> bool:
+    """Return whether a pooler, such as pgbouncer, is between this process and the server.
+
+    A pooler answers a new connection itself, before there is a session for it, and cannot know the
+    process that will serve it.
+    """
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
+
+
 class PostgreSQL(Dialect):
     """PostgreSQL, by psycopg."""
 
     name = "postgresql"
     code_points = "C"
-    session_of_connection = "SELECT pg_backend_pid()"
     ddl_extras: ClassVar[tuple[Extra, ...]] = (
+        SPLIT_OUTCOMES,
         _full_text_index("memory_words"),
         _full_text_index("task_words"),
         # Bits that are read and written whole: to compress them costs more than it saves.
@@ -112,13 +158,33 @@ class PostgreSQL(Dialect):
             raise StoreUnfit(message) from None
         lock_timeout_ms = int(timeout_s * 1000)
 
-        def set_up(connection: "psycopg.Connection", _entry: ConnectionPoolEntry) -> None:
-            # Not as startup parameters: poolers refuse those.
-            connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
-            connection.execute("SET timezone = 'UTC'")
+        def set_up(connection: "psycopg.Connection", entry: ConnectionPoolEntry) -> None:
+            entry.info[_IS_POOLED] = _is_pooled(connection)
+            if entry.info[_IS_POOLED]:
+                # The next transaction may have another session, which knows no statement of this.
+                connection.prepare_threshold = None
+            else:
+                # Not as a startup parameter: poolers refuse those.
+                connection.execute(f"SET lock_timeout = {lock_timeout_ms}")
             connection.commit()
 
+        def begin(connection: Connection) -> None:
+            driver: Any = connection.connection.driver_connection
+            if driver.autocommit:
+                return
+            settings = []
+            if connection.info[_IS_POOLED]:
+                settings.append(f"SET LOCAL lock_timeout = {lock_timeout_ms}")
+            if connection.get_execution_options().get("writes", False):
+                # A host that is frozen must not keep its locks from the others for good.
+                idle_ms = _IDLE_LOCK_TIMEOUTS * lock_timeout_ms
+                settings.append(f"SET LOCAL idle_in_transaction_session_timeout = {idle_ms}")
+            if settings:
+                connection.exec_driver_sql("; ".join(settings))
+
         event.listen(engine, "connect", set_up)
+        event.listen(engine, "begin", begin)
+        event.listen(engine, "after_cursor_execute", _watch_idleness_again)
         return engine
 
     def insert(self, table: Table) -> "Insert":
@@ -153,16 +219,27 @@ class PostgreSQL(Dialect):
                 names.append(column.name)
                 arrays.append(f"%b::{kind}[]")
                 given.append(values)
-        statement = (
-            f"INSERT INTO {table.name} ({', '.join(column.name for column in columns)})"  # noqa: S608 - our own names only
-            f" SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)})"
-            f" AS given({', '.join(names)}) {conflict}"
+        target = stored_as(table)
+        selected = (
+            f"SELECT {', '.join(chosen)} FROM unnest({', '.join(arrays)})"  # noqa: S608 - our own names only
+            f" AS given({', '.join(names)})"
         )
-        if not returning:
-            connection.exec_driver_sql(statement, (*once, *given))
-            return []
-        statement += f" RETURNING {', '.join(f'{table.name}.{each.name}' for each in returning)}"
-        return connection.exec_driver_sql(statement, (*once, *given)).all()
+        if has_bodies(table):
+            statement = _insert_with_bodies(target, columns, selected, conflict, returning)
+        else:
+            named = ", ".join(column.name for column in columns)
+            statement = f"INSERT INTO {target} ({named}) {selected} {conflict}"
+            if returning:
+                statement += (
+                    f" RETURNING {', '.join(f'{target}.{each.name}' for each in returning)}"
+                )
+        answer = connection.exec_driver_sql(statement, (*once, *given))
+        return answer.all() if returning else []
+
+    def make_extras(self, connection: Connection) -> None:
+        """Create the missing parts of `ddl_extras`, and the partitions of these months."""
+        super().make_extras(connection)
+        make_partitions(connection, time.time())
 
     def repeatable_read(self, connection: Connection) -> None:
         """Raise the isolation level of the transaction."""
@@ -195,13 +272,19 @@ class PostgreSQL(Dialect):
         """
         driver: Any = connection.connection.driver_connection
         dbapi: Any = connection.dialect.loaded_dbapi
-        names = ", ".join(column.name for column in columns)
-        statement = f"COPY {table.name} ({names}) FROM STDIN (FORMAT BINARY)"
+        positions = {column.name: index for index, column in enumerate(columns)}
+        parts = {stored_as(table): {name: name for name in positions}}
+        if has_bodies(table):
+            del parts[stored_as(table)]["body"]
+            parts[BODIES] = {"outcome": "id", "received_at": "received_at", "body": "body"}
         try:
-            with driver.cursor() as cursor, cursor.copy(statement) as copy:
-                copy.set_types([_copied_as(column) for column in columns])
-                for row in rows:
-                    copy.write_row(row)
+            for target, taken in parts.items():
+                statement = f"COPY {target} ({', '.join(taken)}) FROM STDIN (FORMAT BINARY)"
+                some = [positions[name] for name in taken.values()]
+                with driver.cursor() as cursor, cursor.copy(statement) as copy:
+                    copy.set_types([_copied_as(columns[index]) for index in some])
+                    for row in rows:
+                        copy.write_row([row[index] for index in some])
         except (dbapi.IntegrityError, dbapi.DataError) as error:
             reason = str(error).strip().splitlines()[0]
             message = f"the database does not take rows of {table.name} ({reason})"
@@ -215,7 +298,8 @@ class PostgreSQL(Dialect):
         query = text(
             "SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :count)"
         )
-        return sorted(connection.execute(query, {"table": table.name, "count": count}).scalars())
+        values = {"table": stored_as(table), "count": count}
+        return sorted(connection.execute(query, values).scalars())
 
     def continue_numbering(self, connection: Connection, table: Table) -> None:
         """Set the sequence of the column to the largest id."""
@@ -224,8 +308,29 @@ class PostgreSQL(Dialect):
                 "SELECT setval(pg_get_serial_sequence(:table, 'id'), max(id))"  # noqa: S608 - our own name
                 f" FROM {table.name} HAVING max(id) IS NOT NULL"
             ),
-            {"table": table.name},
+            {"table": stored_as(table)},
         )
+
+    def replace_bodies(
+        self,
+        connection: Connection,
+        table: Table,  # noqa: ARG002 - others need it
+        rows: Sequence[tuple[int, bytes]],
+    ) -> None:
+        """Replace the bodies of outcomes where they lie."""
+        replace_bodies(connection, rows)
+
+    def leave_bodies(self, connection: Connection) -> None:
+        """Let outcomes that this transaction removes leave their bodies to `drop_partitions`."""
+        leave_bodies(connection)
+
+    def make_partitions(self, connection: Connection, now: float) -> int:
+        """Make the partitions of the bodies of this month and the next ones."""
+        return make_partitions(connection, now)
+
+    def drop_partitions(self, connection: Connection, now: float) -> list[str]:
+        """Drop the bodies of the months of which no outcome is left."""
+        return drop_partitions(connection, now)
 
     def is_same_database(self, one: Connection, other: Connection) -> bool:
         """Try a lock that the first one holds: locks are of one database; compare the schemas."""
@@ -238,8 +343,53 @@ class PostgreSQL(Dialect):
     def shorten_log(self, engine: Engine) -> None:
         """Do nothing: the server sees to its own log."""
 
+    def bound_log(self, engine: Engine) -> None:
+        """Do nothing: the server sees to its own log."""
+
+    def bytes_of(self, connection: Connection) -> dict[str, int]:
+        """Return the sizes that the server knows, with what is stored beside a table's rows."""
+        rows = connection.execute(
+            text(
+                "SELECT relname, CASE relkind WHEN 'r' THEN pg_table_size(oid)"
+                " ELSE pg_relation_size(oid) END FROM pg_class"
+                " WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace"
+            )
+        )
+        return {row[0]: int(row[1]) for row in rows}
+
+    def copy_to(self, engine: Engine, file: Path) -> None:  # noqa: ARG002 - as above
+        """Refuse: the server has its own program.
+
+        Raises:
+            TransferRefused: always.
+        """
+        message = (
+            "a PostgreSQL database is backed up by its own program: "
+            'pg_dump --format custom --file FILE "$TRACKRECORD_DATABASE_URL"'
+        )
+        raise TransferRefused(message)
+
+    def replace_by(
+        self,
+        engine: Engine,  # noqa: ARG002 - as above
+        file: Path,  # noqa: ARG002 - as above
+        *,
+        patience_s: float,  # noqa: ARG002 - as above
+        begin: Callable[[], None],  # noqa: ARG002 - as above
+    ) -> None:
+        """Refuse: the server has its own program.
+
+        Raises:
+            TransferRefused: always.
+        """
+        message = (
+            "a PostgreSQL database is restored by its own program, with no worker running: "
+            'pg_restore --clean --if-exists --dbname "$TRACKRECORD_DATABASE_URL" FILE'
+        )
+        raise TransferRefused(message)
+
     def erase_remains(self, engine: Engine) -> None:
-        """Delete the vectors of texts that are gone, and vacuum the tables.
+        """Delete bodies of removed outcomes and vectors of texts that are gone; vacuum the tables.
 
         The room of deleted rows is used again then.
         """
@@ -251,6 +401,7 @@ class PostgreSQL(Dialect):
                         " FROM competence_numbers n WHERE n.text_digest = v.digest)"
                     )
                 )
+            delete_left_bodies(connection)
             connection.execute(text("VACUUM"))
 
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
@@ -343,6 +494,26 @@ class PostgreSQL(Dialect):
             ),
         )
         return [(row, score) for row, score in rows]
+
+
+def _insert_with_bodies(
+    target: str,
+    columns: Sequence[Column[Any]],
+    selected: str,
+    conflict: str,
+    returning: Sequence[Column[Any]],
+) -> str:
+    """Return the statement that inserts outcomes, and the bodies of those that are new."""
+    named = ", ".join(column.name for column in columns)
+    own = ", ".join(column.name for column in columns if column.name != "body")
+    return (
+        f"WITH told ({named}) AS MATERIALIZED ({selected}), new AS ("  # noqa: S608 - our own names only
+        f"INSERT INTO {target} ({own}) SELECT {own} FROM told {conflict}"
+        " RETURNING id, project_id, outcome_id, received_at),"
+        f" bodies AS (INSERT INTO {BODIES} SELECT new.id, new.received_at, told.body"
+        " FROM new JOIN told USING (project_id, outcome_id))"
+        f" SELECT {', '.join(each.name for each in returning) or 'id'} FROM new"
+    )
 
 
 # The first that a type is; an integer of 64 bits is an integer for SQLAlchemy, too.

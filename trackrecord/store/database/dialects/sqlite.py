@@ -2,8 +2,9 @@
 
 import math
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,8 +23,8 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.engine import URL, ExceptionContext
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreBusy, StoreUnavailable, TransferRefused
@@ -35,6 +36,10 @@ from .base import Dialect, Extra
 _MOST_PARAMETERS = 32_000
 # Four times the size from which on SQLite copies the log's pages (1,000 of them).
 LARGEST_LOG = 64 * 1024 * 1024
+# Counting looks at every page: some 0.4 s for a gigabyte.
+_COUNTED_AT_ONCE = 512 * 1024 * 1024
+# While others hold the database that is to be replaced.
+_BACKUP_PAUSE_S = 0.05
 
 
 # Words alone, without the texts: what is removed is named again.
@@ -75,6 +80,7 @@ class SQLite(Dialect):
             )
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
+        event.listen(engine, "handle_error", _drop_read_only)
         return engine
 
     def insert(self, table: Table) -> sqlite.Insert:
@@ -160,9 +166,78 @@ class SQLite(Dialect):
                 connection.detach()
                 cursor = connection.cursor()
                 cursor.execute("PRAGMA busy_timeout=0")
+                # Most pages are copied while others write; what is left takes a moment.
+                cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 connection.close()
+
+    def bound_log(self, engine: Engine) -> None:
+        """Shorten it where no commit follows that would: after a long reader."""
+        log = Path(f"{engine.url.database}-wal")
+        with suppress(OSError):
+            if log.stat().st_size > LARGEST_LOG:
+                self.shorten_log(engine)
+
+    def bytes_of(self, connection: Connection) -> dict[str, int]:
+        """Return the pages of each; one sum where SQLite cannot count them, or not in a moment."""
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        total = pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+        if total <= _COUNTED_AT_ONCE:
+            with suppress(OperationalError):  # built without the table
+                rows = connection.exec_driver_sql(
+                    "SELECT name, pgsize FROM dbstat WHERE aggregate=TRUE"
+                )
+                found = {str(row[0]): int(row[1]) for row in rows}
+                return {**found, "": max(total - sum(found.values()), 0)}
+        return {"": int(total)}
+
+    def copy_to(self, engine: Engine, file: Path) -> None:
+        """Write the state of one moment, without the remains of deleted rows; no writer waits.
+
+        Raises:
+            StoreUnavailable: the database cannot be read, or the file not be written.
+        """
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute("VACUUM INTO ?", (str(file),))
+        except sqlite3.Error as error:
+            message = f"the database cannot be copied to {file} ({error})"
+            raise StoreUnavailable(message) from error
+        finally:
+            connection.close()
+
+    def replace_by(
+        self, engine: Engine, file: Path, *, patience_s: float, begin: Callable[[], None]
+    ) -> None:
+        """Write all pages of the copy in one transaction; others see the old database or the new.
+
+        Raises:
+            StoreUnavailable: the file is damaged, or others write all the time (StoreBusy).
+        """
+        until = time.monotonic() + patience_s
+
+        def give_up(status: int, _remaining: int, _total: int) -> None:
+            if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() > until:
+                message = "another process is writing to the database"
+                raise StoreBusy(message)
+
+        connection = engine.raw_connection()
+        try:
+            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+                (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
+                if found != "ok":
+                    message = f"{file} is damaged ({found})"
+                    raise StoreUnavailable(message)
+                begin()
+                target: sqlite3.Connection = connection.driver_connection  # type: ignore[assignment] # the driver's own
+                copy.backup(target, progress=give_up, sleep=_BACKUP_PAUSE_S)
+                connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            message = f"{file} cannot be restored ({error})"
+            raise StoreUnavailable(message) from error
+        finally:
+            connection.close()
 
     def erase_remains(self, engine: Engine) -> None:
         """Rewrite the file without deleted content, and empty the write-ahead log.
@@ -294,6 +369,16 @@ def _set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None
         connection.create_function("power", 2, pow, deterministic=True)
         connection.create_function("floor", 1, math.floor, deterministic=True)
     cursor.close()
+
+
+def _drop_read_only(context: ExceptionContext) -> None:
+    # A file that could not be written when it was opened stays read-only for that connection, and,
+    # by what all of a process share, for each that is opened beside it: it has to be closed. With
+    # an open cursor it would go on, with its transaction, until the cursor is collected.
+    if "readonly database" in str(context.original_exception):
+        if context.execution_context is not None:
+            context.execution_context.cursor.close()
+        context.is_disconnect = True
 
 
 def _begin(connection: Connection) -> None:

@@ -44,6 +44,8 @@ def _make_outcomes() -> None:
         sa.Column("successes", sa.BigInteger(), nullable=False),
         sa.Column("last_learnt_at", sa.Double()),
         sa.Column("without_verdict", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
+        sa.Column("outcomes_until", sa.Double()),
+        sa.Column("bodies_until", sa.Double()),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("name"),
     )
@@ -133,6 +135,24 @@ def _make_outcomes() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "removed_days",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("day", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("ended_day", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("outcomes", sa.BigInteger(), nullable=False),
+        sa.Column("successes", sa.BigInteger(), nullable=False),
+        sa.Column("without_verdict", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "day", "ended_day"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "removed_outcomes",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("digest", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "digest"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "feedback",
         sa.Column("id", ID, nullable=False),
         sa.Column("project_id", ID, sa.ForeignKey("projects.id"), nullable=False),
@@ -197,6 +217,8 @@ def _make_patterns() -> None:
         sa.Column("replaced_at", sa.Double()),
         sa.Column("speaker", sa.String(300), nullable=False, server_default=""),
         sa.Column("is_claim", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("times", sa.BigInteger(), nullable=False, server_default=sa.text("1")),
+        sa.Column("weight", sa.Double(), nullable=False, server_default=sa.text("1")),
         sa.PrimaryKeyConstraint("pattern_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
@@ -286,6 +308,7 @@ def _make_criteria() -> None:
         sa.Column("verdict", sa.String(8), nullable=False),
         sa.Column("value", sa.Double(), nullable=False),
         sa.Column("replaced_at", sa.Double()),
+        sa.Column("times", sa.BigInteger(), nullable=False, server_default=sa.text("1")),
         sa.PrimaryKeyConstraint("criterion_id", "received_at", "outcome"),
         sqlite_with_rowid=False,
     )
@@ -330,6 +353,13 @@ def _make_episodes() -> None:
         "ix_signature_facts_uses",
         "signature_facts",
         ["signature_id", "kind", "uses", "digest"],
+    )
+    op.create_table(
+        "removed_episodes",
+        sa.Column("signature_id", ID, sa.ForeignKey("signatures.id"), nullable=False),
+        sa.Column("tally", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("signature_id"),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "episodes",
@@ -558,6 +588,17 @@ def _make_advice() -> None:
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("replaced_at", sa.Double()),
         sa.PrimaryKeyConstraint("project_id", "ended_at", "outcome"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "run_counts",
+        sa.Column("project_id", ID, autoincrement=False, nullable=False),
+        sa.Column("part", sa.String(16), nullable=False),
+        sa.Column("counted_at", sa.Double(), nullable=False),
+        sa.Column("last_received", sa.Double(), nullable=False),
+        sa.Column("rules", sa.String(32), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("project_id", "part"),
         sqlite_with_rowid=False,
     )
     op.create_table(

@@ -84,6 +84,25 @@ class VerdictSums:
         )
 
 
+def several(verdict: Verdict, weighed: float, times: int, ended_at: float) -> VerdictSums:
+    """Return the sums of equal verdicts; below zero for what is taken back.
+
+    Args:
+        verdict: what each says.
+        weighed: what each counts for, times its forward-decayed weight.
+        times: how many there are.
+        ended_at: when the last of the tasks ended.
+    """
+    sums = VerdictSums(last_validated=ended_at)
+    if verdict is _HELPFUL:
+        sums.helpful, sums.helpful_sum = times, times * weighed
+    elif verdict is _HARMFUL:
+        sums.harmful, sums.harmful_sum = times, times * weighed
+    else:
+        sums.neutral = times
+    return sums
+
+
 def validates(sums: VerdictSums, ended_at: float) -> bool:
     """Return whether sums have something that ended then or later."""
     return sums.last_validated is not None and sums.last_validated >= ended_at

@@ -41,7 +41,7 @@ _BEFORE_ALL: Final = -float_info.max
 
 @dataclass(frozen=True)
 class VerdictRows:
-    """Rows that hold one verdict each.
+    """Rows that hold a verdict each.
 
     Attributes:
         table: where they stand.
@@ -53,6 +53,7 @@ class VerdictRows:
         where: which rows count.
         replaced_at: the column of the moment from which it counts no more, NULL until then; None
             where nothing replaces it.
+        times: the column of how many verdicts it holds; None where each row holds one.
     """
 
     table: FromClause
@@ -63,6 +64,7 @@ class VerdictRows:
     value: ColumnElement[Any]
     where: ColumnElement[bool]
     replaced_at: ColumnElement[Any] | None = None
+    times: ColumnElement[Any] | None = None
 
 
 def feedback_rows(project_id: int, subject: Subject, names: Sequence[str]) -> VerdictRows:
@@ -113,15 +115,16 @@ def _query(rows: VerdictRows, moments: Sequence[float], half_life_days: float) -
     harmful = rows.verdict == Verdict.HARMFUL.value
     weighed = rows.value * weight_at(rows.ended_at, spans.c.until, half_life_days)
     subject, gone = rows.name.label("subject"), _end(rows, spans, len(moments)).label("gone")
+    times = literal(1) if rows.times is None else rows.times
     received = and_(rows.received_at > spans.c.since, rows.received_at <= spans.c.until)
     return (
         select(
             subject,
             spans.c.number,
             gone,
-            func.count().label("total"),
-            func.sum(case((helpful, 1), else_=0)).label("helpful"),
-            func.sum(case((harmful, 1), else_=0)).label("harmful"),
+            func.sum(times).label("total"),
+            func.sum(case((helpful, times), else_=0)).label("helpful"),
+            func.sum(case((harmful, times), else_=0)).label("harmful"),
             func.sum(case((helpful, weighed), else_=0.0)).label("decayed_helpful"),
             func.sum(case((harmful, weighed), else_=0.0)).label("decayed_harmful"),
         )

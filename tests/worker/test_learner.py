@@ -1,0 +1,201 @@
+"""The process that learns on one machine: what it does, and what it does not import or ask."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from sqlalchemy import Engine, update
+
+from tests.store.teaching import outcome, teach
+from tests.worker.working import body, log_lines, process, publish, recorded_ids, until
+from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.settings.settings import Settings
+from trackrecord.store.competences.read import read_competences
+from trackrecord.store.database.engine import connect_store, reading, writing
+from trackrecord.store.database.migrate import migrate
+from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.outcomes.tables import outcomes
+from trackrecord_consolidation.run_lease import RunLease
+from trackrecord_producers.publishing.publisher import Publisher
+from trackrecord_worker import wake_ups
+from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import learner_command
+
+NIGHT_S = 86_400.0
+# What takes tens of megabytes, and none of which the named module needs.
+HEAVY = {
+    "trackrecord_cli.commands.start.up_": (
+        "redis", "sqlalchemy", "structlog", "celery", "pydantic", "starlette", "asyncio",
+    ),
+    "trackrecord_worker.learner": ("celery", "kombu", "pydantic", "alembic", "mcp", "starlette"),
+    "trackrecord_door.__main__": ("sqlalchemy", "celery", "pydantic", "mcp"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", HEAVY)
+def test_what_runs_all_day_imports_only_what_it_needs(module: str) -> None:
+    """Each of these packages is installed, and would be found."""
+    code = (
+        f"import importlib, importlib.util, json, sys; importlib.import_module({module!r}); "
+        f"print(json.dumps([[name for name in {HEAVY[module]} if name in sys.modules], "
+        f"[name for name in {HEAVY[module]} if not importlib.util.find_spec(name)]]))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert json.loads(answer.stdout) == [[], []]
+
+
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    """The test's own look into the store."""
+    engine = connect_store(settings.effective_database_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.faults
+def test_it_ends_where_one_of_its_threads_has_ended(settings: Settings, tmp_path: Path) -> None:
+    """So that `up` starts it again: it would go on with half of its work."""
+    code = (
+        "import sys; from trackrecord_worker import learner, wake_ups; "
+        "learner._JOBS[wake_ups.ADVISE] = lambda _: sys.exit(1); sys.exit(learner.main([]))"
+    )
+    log = tmp_path / "log"
+    with process([sys.executable, "-c", code], settings, log) as learner:
+        assert learner.wait(60) == 1
+    assert "a thread that learns has ended" in log.read_text()
+
+
+@pytest.mark.faults
+def test_one_process_does_all_that_workers_and_beat_do(
+    settings: Settings, client: redis.Redis, engine: Engine, tmp_path: Path
+) -> None:
+    """It learns, caches, advises, forwards the spool and catches up a night; then ends in order."""
+    log = tmp_path / "log"
+    graph = [{"tool": "grep"}, {"tool": "edit"}]
+    missed = [body(n, project="missed", tool_graph=graph) for n in range(3)]
+    with process(learner_command(), settings, log):
+        publish(client, settings, *missed)
+        until(lambda: len(recorded_ids(engine)) == 3)
+    with writing(engine) as connection:
+        long_ago = time.time() - 2 * NIGHT_S
+        connection.execute(update(outcomes).values(received_at=long_ago))
+
+    away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
+    publisher = Publisher(lambda: away)
+    assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
+    publisher.close()
+    with process(learner_command(), settings, log) as learner:
+        publish(client, settings, body(9, instruction="book a flight"))
+        until(lambda: recorded_ids(engine) >= {"o9", "spooled"})
+        reader = RankingsReader(settings)
+        until(lambda: "- Split by feature" in reader.read().prompt)
+        until(lambda: (advice := reader.cached("default").advice) is not None and advice.runs > 0)
+        until(lambda: _records(engine, "missed") == 1)
+        learner.terminate()
+        assert learner.wait(60) == 0
+    assert not client.xlen(settings.keys.outcomes)
+    assert log_lines(log, "task_failed") == []
+
+
+def _night(settings: Settings, task: str, *, before: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a task of the night in a process of its own, after some other code."""
+    code = (
+        f"{before}\nimport sys; from trackrecord_worker import nightly\n"
+        f"sys.exit(nightly.main([{task!r}]))"
+    )
+    environment = {**os.environ, **settings.as_environment()}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def missed(engine: Engine) -> None:
+    """A project whose episodes have been waiting for two days."""
+    long_ago = time.time() - 2 * NIGHT_S
+    graph = [{"tool": "grep"}, {"tool": "edit"}]
+    told = [outcome(n, received=long_ago, project="missed", tool_graph=graph) for n in range(3)]
+    teach(engine, told, now=long_ago)
+
+
+@pytest.mark.usefixtures("client", "missed")
+@pytest.mark.parametrize("task", [wake_ups.CATCH_UP, wake_ups.CONSOLIDATE])
+def test_a_night_that_leaves_something_undone_says_so(
+    settings: Settings, engine: Engine, task: str
+) -> None:
+    """So that it is tried again within minutes, and not the next night."""
+    other = RunLease("missed", 600.0)
+    with writing(engine) as connection:
+        other.take(connection)
+    assert _night(settings, task).returncode == 1
+    with writing(engine) as connection:
+        other.give_back(connection)
+    done = _night(settings, wake_ups.CATCH_UP)
+    assert done.returncode == 0
+    assert 0 < float(done.stdout) <= NIGHT_S
+    assert _records(engine, "missed") == 1
+
+
+@pytest.mark.usefixtures("client", "missed")
+def test_a_night_that_is_stopped_gives_its_turn_back(settings: Settings, engine: Engine) -> None:
+    """The next process need not wait until its lease is over."""
+    stop = (
+        "import os, signal; from trackrecord_consolidation import run\n"
+        "run.fold = lambda *_: os.kill(os.getpid(), signal.SIGTERM)"
+    )
+    assert _night(settings, wake_ups.CONSOLIDATE, before=stop).returncode == 128 + signal.SIGTERM
+    with writing(engine) as connection:
+        RunLease("missed", 60.0).take(connection)
+
+
+def _records(engine: Engine, project: str) -> int:
+    with reading(engine) as connection:
+        project_id = project_id_of(connection, project)
+        return 0 if project_id is None else len(read_competences(connection, project_id))
+
+
+def test_idle_is_as_cheap_with_many_projects(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """Looks at the caches of all projects cost a few commands, and find what is lost."""
+    costs = []
+    for number in (1, 60):
+        publish(client, store_settings, *(body(n, project=f"p{n}") for n in range(number)))
+        worker.drain.run()
+        for _ in range(number):
+            worker.adviser.advise_due()
+        worker.refresher.refresh_stale()
+        before = _commands(client)
+        assert worker.refresher.refresh_stale() == 0
+        assert worker.adviser.advise_due() == 0
+        costs.append(_commands(client) - before)
+    assert costs[1] <= costs[0] + 1
+    client.delete(store_settings.keys.rankings("p17"))
+    assert worker.refresher.refresh_stale(worker.adviser.look_again) == 1
+    assert worker.adviser.advise_due() == 1
+
+
+def _commands(client: redis.Redis) -> int:
+    stats: Any = client.info("stats")
+    return int(stats["total_commands_processed"])
+
+
+def test_a_settled_drain_asks_once(
+    worker: Services, store_settings: Settings, client: redis.Redis
+) -> None:
+    """An idle drain is one command; one whose group is gone makes it again, and learns."""
+    worker.drain.run()
+    before = _commands(client)
+    worker.drain.run()
+    assert _commands(client) - before == 2  # and the one that asks for the number
+    client.flushall()
+    publish(client, store_settings, body(1))
+    assert worker.drain.run()["recorded"] == 1
