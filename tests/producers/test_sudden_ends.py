@@ -314,3 +314,25 @@ def test_a_second_signal_ends_at_once(home, hung_port):
         # Until the first one is being dealt with, two are one.
         wait_until(lambda: script.send_signal(signal.SIGTERM) or script.poll() is not None, 50)
     assert script.returncode == -signal.SIGTERM
+
+
+def test_a_process_that_is_ended_while_it_puts_something_into_the_queue_ends(agent, home, client):
+    """The thread that empties the queue is about to start, and needs no lock that this one holds."""
+    done = agent(
+        """
+        import collections, os, signal, sys, trackrecord
+
+        class Items(collections.deque):
+            def append(self, item):
+                super().append(item)
+                if len(self) == 2:
+                    os.kill(os.getpid(), signal.SIGTERM)
+
+        module = sys.modules["trackrecord_producers.publishing.publish"]
+        module._publisher._writer.queue._items = Items()
+        for n in range(2):
+            trackrecord.publish(task_id=f"child-{n}", success=True)
+        """
+    )
+    assert done.returncode == -signal.SIGTERM, done.stderr
+    assert _tasks(client, home) == _expected(2)

@@ -43,9 +43,18 @@ _guard = _Guard()
 
 @contextmanager
 def not_while_forking() -> Iterator[None]:
-    """Keep this process from forking while the block runs."""
-    with _guard.lock:
+    """Keep this process from forking while the block runs.
+
+    Whoever asks while another thread's block takes too long is not kept waiting: it may be a signal
+    handler that holds what that block waits for.
+    """
+    lock = _guard.lock
+    is_held = lock.acquire(timeout=_PATIENCE_S)
+    try:
         yield
+    finally:
+        if is_held:
+            lock.release()
 
 
 def is_forked() -> bool:

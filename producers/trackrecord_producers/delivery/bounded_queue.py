@@ -49,9 +49,12 @@ class BoundedQueue:
         return self._done
 
     def limit(self, max_items: int, max_bytes: int) -> None:
-        """Change the bounds; items that wait already stay."""
-        with self._lock:
-            self._max_items, self._max_bytes = max_items, max_bytes
+        """Change the bounds; items that wait already stay.
+
+        Without the lock: a signal may have interrupted the thread that holds it, whose handler
+        waits for the writer to be ready.
+        """
+        self._max_items, self._max_bytes = max_items, max_bytes
 
     def put(self, item: WaitingItem) -> bool:
         """Add an item; return False if the queue is full."""
