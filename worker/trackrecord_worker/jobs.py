@@ -90,8 +90,13 @@ def forward_spooled(stages: Services) -> None:
 
 def refresh_caches(stages: Services) -> None:
     """Bring the word index and the cached rankings up to date with the store."""
-    index_past_tasks(stages.engine)
-    mark_waiting(stages.engine, stages.settings.memories)
+    written = dialect_of(stages.engine).last_write(stages.engine)
+    if written is None or written != stages.indexed_write:
+        index_past_tasks(stages.engine)
+        mark_waiting(stages.engine, stages.settings.memories)
+        stages.indexed_write = written
+    else:
+        stages.rest()
     stages.refresher.refresh_stale(stages.adviser.look_again, within_s=_REFRESH_SLICE_S)
     stages.reminder.remind()
     dialect_of(stages.engine).bound_log(stages.engine)

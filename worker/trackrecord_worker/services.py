@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import redis
 from sqlalchemy import Engine
+from sqlalchemy.pool import QueuePool
 
 from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
+from trackrecord.process.memory import return_free_memory
 from trackrecord.redis.client import worker_client
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import open_store
@@ -43,12 +45,24 @@ class Services:
     def __init__(self, settings: DaemonSettings, app: Celery | None) -> None:
         self.settings = settings
         self._app = app
+        # The store's last write when everything that waited in it had been indexed.
+        self.indexed_write: object = None
 
     def for_another_thread(self) -> Services:
         """Return stages with the same store, whose state no other thread shares."""
         other = Services(self.settings, self._app)
         vars(other)["engine"] = self.engine
         return other
+
+    def rest(self) -> None:
+        """Give back what the connections to the store hold: pages that they have read, statements.
+
+        For a store to which nobody writes; the next transaction connects anew.
+        """
+        pool = self.engine.pool
+        if isinstance(pool, QueuePool) and pool.checkedin():
+            self.engine.dispose()
+            return_free_memory()
 
     @cached_property
     def redis(self) -> redis.Redis:

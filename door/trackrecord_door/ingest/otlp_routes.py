@@ -1,11 +1,8 @@
 """OTLP over HTTP: traces and logs are taken, metrics are accepted and ignored."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from google.protobuf.message import Message
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -13,7 +10,7 @@ from starlette.routing import Route
 from trackrecord_capture.otlp.encodings.decoding import Encoding, decode_logs, decode_spans
 from trackrecord_capture.otlp.encodings.receiver import Receiver
 
-from ..protocol.answers import JSON, PROTOBUF, RequestRefused, accepted, media_type
+from ..protocol.answers import JSON, PROTOBUF, RequestRefused, as_json, media_type
 from ..protocol.bodies import Bodies
 from ..protocol.callers import Permission, check_permitted
 from .body_receiver import BodyReceiver
@@ -48,27 +45,17 @@ class OtlpRoutes:
 
     async def _traces(self, request: Request) -> Response:
         rejected = await self._take(request, _spans_of)
-        message = ExportTraceServiceResponse()
-        if rejected:
-            message.partial_success.rejected_spans = rejected
-            message.partial_success.error_message = f"{rejected} spans {_WHY_REJECTED}"
-        return accepted(request, message, _partial("rejectedSpans", rejected, "spans"))
+        return _accepted(request, "rejectedSpans", rejected, "spans")
 
     async def _logs(self, request: Request) -> Response:
         rejected = await self._take(request, _logs_of)
-        message = ExportLogsServiceResponse()
-        if rejected:
-            message.partial_success.rejected_log_records = rejected
-            message.partial_success.error_message = f"{rejected} log records {_WHY_REJECTED}"
-        return accepted(request, message, _partial("rejectedLogRecords", rejected, "log records"))
+        return _accepted(request, "rejectedLogRecords", rejected, "log records")
 
     async def _metrics(self, request: Request) -> Response:
         check_permitted(request, Permission.WRITE, None)
         _encoding_of(request)
         await self._bodies.discard(request)
-        # The empty message is the same whichever response it is.
-        nothing: Message = ExportTraceServiceResponse()
-        return accepted(request, nothing, {})
+        return _accepted(request, "rejectedDataPoints", 0, "data points")
 
     async def _take(self, request: Request, work: Work) -> int:
         """Have a request's body taken; return how many items were rejected."""
@@ -93,9 +80,20 @@ def _encoding_of(request: Request) -> Encoding:
     return encoding
 
 
-def _partial(name: str, rejected: int, things: str) -> dict[str, Any]:
-    if not rejected:
-        return {}
+def _accepted(request: Request, name: str, rejected: int, things: str) -> Response:
+    """Return 200 with the answer in the request's type.
+
+    Args:
+        request: what is answered.
+        name: of the number of those that were rejected, in OTLP's JSON.
+        rejected: how many were.
+        things: what they are, in the plural.
+    """
+    why = f"{rejected} {things} {_WHY_REJECTED}" if rejected else ""
+    if media_type(request) == PROTOBUF:
+        from ..protocol.protobuf_answers import acceptance
+
+        return Response(acceptance(rejected, why), media_type=PROTOBUF)
     # Integers of 64 bits are texts in JSON.
-    why = f"{rejected} {things} {_WHY_REJECTED}"
-    return {"partialSuccess": {name: str(rejected), "errorMessage": why}}
+    partial = {"partialSuccess": {name: str(rejected), "errorMessage": why}}
+    return as_json(partial if rejected else {})

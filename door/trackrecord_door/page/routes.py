@@ -11,7 +11,6 @@ from trackrecord_door.protocol.bodies import Bodies
 from trackrecord_door.query_service import QueryService
 
 from .handling import Pages, error_answer
-from .rendering import redirect
 from .requests.forms import Form, check_same_origin, form_of
 from .static_files import static_route
 from .theme import COOKIE, THEMES
@@ -36,6 +35,8 @@ def theme_route() -> Route:
                 form = form_of(request, body)
         except RequestRefused as refusal:
             return error_answer(request, refusal)
+        from .rendering import redirect
+
         answer = redirect(_own_path(form))
         chosen = (form.texts("theme") or ["auto"])[-1]
         if chosen in THEMES:

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import msgspec
-from google.protobuf.message import Message
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTracePartialSuccess
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -42,19 +40,6 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def accepted(request: Request, message: Message, document: Mapping[str, Any]) -> Response:
-    """Return 200 with the answer in the request's type.
-
-    Args:
-        request: what is answered.
-        message: the answer in protobuf.
-        document: the same in OTLP's JSON.
-    """
-    if media_type(request) == PROTOBUF:
-        return Response(message.SerializeToString(), media_type=PROTOBUF)
-    return as_json(document)
-
-
 def refused(request: Request, refusal: RequestRefused) -> Response:
     """Return an error: of the HTTP API as a problem, else as google.rpc.Status.
 
@@ -67,10 +52,9 @@ def refused(request: Request, refusal: RequestRefused) -> Response:
     if media_type(request) != PROTOBUF:
         answer = as_json({"code": code, "message": text}, refusal.status)
     else:
-        # On the wire this message is the same as google.rpc.Status: an integer, then a text. The
-        # generated module of the latter comes with a package for which there is no other use.
-        status = ExportTracePartialSuccess(rejected_spans=code, error_message=text)
-        answer = Response(status.SerializeToString(), refusal.status, media_type=PROTOBUF)
+        from .protobuf_answers import status
+
+        answer = Response(status(code, text), refusal.status, media_type=PROTOBUF)
     answer.headers.update(refusal.headers)
     return answer
 

@@ -16,7 +16,7 @@ from trackrecord.settings.daemon_settings import DaemonSettings
 
 from .seen_documents import ProjectRevisions, SeenDocuments
 
-_MOST_ASKED: Final = 1000
+_MOST_ASKED: Final = 100
 
 _log = structlog.get_logger(__name__)
 
@@ -161,7 +161,8 @@ class RankingsRefresher:
         seen = set(self._seen.names())
         if any(name in seen and name not in cached for name in names):
             return True
-        others = [self._settings.keys.rankings(name) for name in seen.difference(names)]
+        others = list(seen.difference(names))
         # One command however many there are, and no more keys than it takes in a moment.
         some = others if len(others) <= _MOST_ASKED else sample(others, _MOST_ASKED)
-        return bool(some) and self._client.exists(*some) < len(some)
+        keys = [self._settings.keys.rankings(name) for name in some]
+        return bool(keys) and self._client.exists(*keys) < len(keys)

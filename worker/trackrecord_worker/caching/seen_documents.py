@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from trackrecord.learning.text.times import age_limit_s
 from trackrecord.process.wall_clock import WallClock
-from trackrecord.store.database.engine import reading
+from trackrecord.store.database.engine import dialect_of, reading
 from trackrecord.store.outcomes.projects import project_revisions, revisions_mark
 
 # So many are looked at in turn, whatever is remembered: somebody else may have changed the cache.
@@ -30,15 +30,20 @@ class ProjectRevisions:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._written: object = None
         self._mark: tuple[int, int, int] | None = None
         self._revisions: dict[str, int] = {}
 
     def read(self) -> Mapping[str, int]:
         """Return each project's revision; the same object until one changes."""
+        written = dialect_of(self._engine).last_write(self._engine)
+        if written is not None and written == self._written:
+            return self._revisions
         with reading(self._engine) as connection:
             mark = revisions_mark(connection)
             if mark != self._mark:
                 self._revisions, self._mark = project_revisions(connection), mark
+        self._written = written
         return self._revisions
 
 
@@ -56,6 +61,9 @@ class SeenDocuments:
         self._seen: dict[str, tuple[int, float]] = {}
         self._turn = 0
         self._next_old_at = 0.0
+        # Until when all documents of these projects need no look but in turn.
+        self._fresh: Mapping[str, int] | None = None
+        self._fresh_until = 0.0
         self._wall_clock = WallClock()
 
     def to_look_at(self, revisions: Mapping[str, int]) -> list[str]:
@@ -66,10 +74,28 @@ class SeenDocuments:
         now = time.monotonic()
         if self._wall_clock.was_set():
             self._seen.clear()
-        if len(self._seen) > len(revisions):  # some were forgotten
-            self._seen = {name: seen for name, seen in self._seen.items() if name in revisions}
+            self._fresh = None
         due: dict[str, None] = {}
         old: dict[str, float] = {}
+        if revisions is not self._fresh or now >= self._fresh_until:
+            self._sort_out(revisions, now, due, old)
+        if self._turn >= len(revisions):
+            self._turn = 0
+        in_turn = islice(revisions, self._turn, self._turn + _IN_TURN)
+        due |= {name: None for name in in_turn if name not in old}
+        self._turn += _IN_TURN
+        return list(due)
+
+    def _sort_out(
+        self,
+        revisions: Mapping[str, int],
+        now: float,
+        due: dict[str, None],
+        old: dict[str, float],
+    ) -> None:
+        """Find the projects whose document may be missing or outdated, or is old."""
+        if len(self._seen) > len(revisions):  # some were forgotten
+            self._seen = {name: seen for name, seen in self._seen.items() if name in revisions}
         for name, revision in revisions.items():
             seen = self._seen.get(name)
             if seen is None or seen[0] != revision:
@@ -80,13 +106,10 @@ class SeenDocuments:
             due[min(old, key=old.__getitem__)] = None
             self._next_old_at = now + _OLD_EVERY_S
         # Rather too many at once than one that Redis no longer keeps.
-        due |= {name: None for name, since in old.items() if now - since > self._ttl_s / 4}
-        if self._turn >= len(revisions):
-            self._turn = 0
-        in_turn = islice(revisions, self._turn, self._turn + _IN_TURN)
-        due |= {name: None for name in in_turn if name not in old}
-        self._turn += _IN_TURN
-        return list(due)
+        due.update((name, None) for name, since in old.items() if now - since > self._ttl_s / 4)
+        if not due and not old:
+            self._fresh = revisions
+            self._fresh_until = min((old_at for _, old_at in self._seen.values()), default=now)
 
     def age_limit_s(self, revision: int, age_s: float) -> float:
         """Return the age at which a document is computed again though its project did not change.
@@ -101,14 +124,14 @@ class SeenDocuments:
 
     def note(self, project: str, revision: int, age_s: float) -> None:
         """Note that a document of this revision and age is cached."""
-        self._seen[project] = (
-            revision,
-            time.monotonic() + self.age_limit_s(revision, age_s) - age_s,
-        )
+        old_at = time.monotonic() + self.age_limit_s(revision, age_s) - age_s
+        self._seen[project] = (revision, old_at)
+        self._fresh_until = min(self._fresh_until, old_at)
 
     def forget(self, project: str) -> None:
         """Look at a project's document the next time."""
         self._seen.pop(project, None)
+        self._fresh = None
 
     def names(self) -> list[str]:
         """Return the projects whose documents are cached, as far as is remembered."""

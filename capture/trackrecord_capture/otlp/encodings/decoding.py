@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from . import from_json, from_protobuf
+from . import from_json
 from .malformed import Malformed as Malformed  # part of this module's vocabulary
 from .span import LogRecord, Span
 
@@ -19,7 +19,11 @@ def decode_spans(body: bytes, encoding: Encoding) -> Iterator[Span | None]:
         Malformed: the body is not such a request, or the attributes of a resource are wrong, which
             may be found while the spans are read.
     """
-    return from_json.spans(body) if encoding == "json" else from_protobuf.spans(body)
+    if encoding == "json":
+        return from_json.spans(body)
+    from . import from_protobuf  # megabytes, which no process needs that gets none
+
+    return from_protobuf.spans(body)
 
 
 def decode_logs(body: bytes, encoding: Encoding) -> Iterator[LogRecord | None]:
@@ -28,4 +32,8 @@ def decode_logs(body: bytes, encoding: Encoding) -> Iterator[LogRecord | None]:
     Raises:
         Malformed: as `decode_spans`.
     """
-    return from_json.logs(body) if encoding == "json" else from_protobuf.logs(body)
+    if encoding == "json":
+        return from_json.logs(body)
+    from . import from_protobuf
+
+    return from_protobuf.logs(body)

@@ -93,6 +93,14 @@ class Dialect(ABC):
         extras = (*self.ddl_extras, *((self.vectors,) if self.vectors else ()))
         return name.startswith(tuple(each for extra in extras for each in extra.names))
 
+    def last_write(self, _engine: Engine) -> object:
+        """Return what changes with every commit, found without a question to the database.
+
+        Returns:
+            None where that cannot be told, or the last commit may not have been the last one.
+        """
+        return None
+
     @abstractmethod
     def insert(self, table: Table) -> "Insert":
         """Return an INSERT that supports ON CONFLICT."""

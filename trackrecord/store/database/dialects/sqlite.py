@@ -38,6 +38,8 @@ _MOST_PARAMETERS = 32_000
 LARGEST_LOG = 64 * 1024 * 1024
 # Counting looks at every page: some 0.4 s for a gigabyte.
 _COUNTED_AT_ONCE = 512 * 1024 * 1024
+# Much more than a file system's clock needs for its next time.
+_ONE_TIME_NS = 1_000_000_000
 # While others hold the database that is to be replaced.
 _BACKUP_PAUSE_S = 0.05
 
@@ -82,6 +84,19 @@ class SQLite(Dialect):
         event.listen(engine, "begin", _begin)
         event.listen(engine, "handle_error", _drop_read_only)
         return engine
+
+    def last_write(self, engine: Engine) -> object:
+        """Return when the file and its log were changed, and which files these are."""
+        if isinstance(engine.pool, StaticPool):  # in memory, there is none
+            return None
+        try:
+            found = [Path(f"{engine.url.database}{each}").stat() for each in ("", "-wal")]
+        except OSError:
+            return None
+        # Two commits may have one time.
+        if abs(time.time_ns() - max(each.st_mtime_ns for each in found)) < _ONE_TIME_NS:
+            return None
+        return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in found)
 
     def insert(self, table: Table) -> sqlite.Insert:
         """Return SQLite's INSERT."""
