@@ -6,13 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, update
+from sqlalchemy import Engine, event, update
+from sqlalchemy.pool import QueuePool
 
 from tests.store.teaching import outcome, teach
 from tests.worker.working import body, log_lines, process, publish, recorded_ids, until
@@ -25,7 +26,7 @@ from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_consolidation.run_lease import RunLease
 from trackrecord_producers.publishing.publisher import Publisher
-from trackrecord_worker import wake_ups
+from trackrecord_worker import jobs, wake_ups
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import learner_command
 
@@ -36,7 +37,9 @@ HEAVY = {
         "redis", "sqlalchemy", "structlog", "celery", "pydantic", "starlette", "asyncio",
     ),
     "trackrecord_worker.learner": ("celery", "kombu", "pydantic", "alembic", "mcp", "starlette"),
-    "trackrecord_door.__main__": ("sqlalchemy", "celery", "pydantic", "mcp"),
+    "trackrecord_door.__main__": (
+        "sqlalchemy", "celery", "pydantic", "mcp", "jinja2", "google.protobuf",
+    ),
 }  # fmt: skip
 
 
@@ -181,6 +184,40 @@ def test_idle_is_as_cheap_with_many_projects(
     client.delete(store_settings.keys.rankings("p17"))
     assert worker.refresher.refresh_stale(worker.adviser.look_again) == 1
     assert worker.adviser.advise_due() == 1
+
+
+def test_a_store_that_nobody_writes_to_is_not_read(
+    worker_of: Callable[[Settings], Services], settings: Settings, client: redis.Redis
+) -> None:
+    """Nor kept open; what another process writes is seen at the next look."""
+    worker = worker_of(settings)
+    publish(client, settings, body(1, project="p"))
+    worker.drain.run()
+    statements: list[str] = []
+    event.listen(worker.engine, "before_cursor_execute", lambda *it: statements.append(it[2]))
+    for _ in range(6):
+        _age_the_store(settings)
+        jobs.renew_advice(worker)
+        jobs.refresh_caches(worker)
+    pool = worker.engine.pool
+    assert isinstance(pool, QueuePool)
+    assert pool.checkedin() == 0
+    statements.clear()
+    jobs.refresh_caches(worker)
+    jobs.renew_advice(worker)
+    assert statements == []
+    other = worker_of(settings)
+    publish(client, settings, body(2, project="q"))
+    other.drain.run()
+    client.delete(settings.keys.rankings("q"))
+    jobs.refresh_caches(worker)
+    assert client.exists(settings.keys.rankings("q"))
+
+
+def _age_the_store(settings: Settings) -> None:
+    """Let the last write be some time ago, and be the same one at each call."""
+    for path in settings.home.glob("trackrecord.db*"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
 
 
 def _commands(client: redis.Redis) -> int:

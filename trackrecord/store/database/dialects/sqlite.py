@@ -89,9 +89,13 @@ class SQLite(Dialect):
         """Return when the file and its log were changed, and which files these are."""
         if isinstance(engine.pool, StaticPool):  # in memory, there is none
             return None
-        try:
-            found = [Path(f"{engine.url.database}{each}").stat() for each in ("", "-wal")]
-        except OSError:
+        found = []
+        for each in ("", "-wal"):
+            with suppress(OSError):
+                found.append(Path(f"{engine.url.database}{each}").stat())
+        # The log is made when the first one connects, and removed with the last one.
+        found = [each for each in found if each.st_size]
+        if not found:
             return None
         # Two commits may have one time.
         if abs(time.time_ns() - max(each.st_mtime_ns for each in found)) < _ONE_TIME_NS:
