@@ -49,7 +49,7 @@ _JOBS: Final[dict[str, Callable[[Services], None]]] = {
 _LEARNING: Final = (wake_ups.DRAIN, wake_ups.CLAIM)
 _AWAY_PAUSE_S: Final = 1.0
 # Objects made before the garbage collector looks; a batch makes some ten thousand.
-_COLLECT_AFTER: Final = 10_000
+_COLLECT_AFTER: Final = 50_000
 _STOP_NIGHT_S: Final = 10.0
 # What is being told at the end may be told to its end; the rest waits for the next process.
 _LAST_NEWS_S: Final = 5.0
