@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ hypothesis_settings.load_profile("any-machine")
 # takes a free port for HTTP.
 _FREE_PORT = {"TRACKRECORD_HTTP__PORT": "0"}
 os.environ.update(_FREE_PORT)
+
+
+def pytest_configure() -> None:
+    """Let what tests start heed Ctrl-C, also where a shell runs all of it in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

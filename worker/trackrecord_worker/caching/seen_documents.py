@@ -78,7 +78,7 @@ class SeenDocuments:
         due: dict[str, None] = {}
         old: dict[str, float] = {}
         if revisions is not self._fresh or now >= self._fresh_until:
-            self._sort_out(revisions, now, due, old)
+            due, old = self._sorted_out(revisions, now)
         if self._turn >= len(revisions):
             self._turn = 0
         in_turn = islice(revisions, self._turn, self._turn + _IN_TURN)
@@ -86,14 +86,12 @@ class SeenDocuments:
         self._turn += _IN_TURN
         return list(due)
 
-    def _sort_out(
-        self,
-        revisions: Mapping[str, int],
-        now: float,
-        due: dict[str, None],
-        old: dict[str, float],
-    ) -> None:
-        """Find the projects whose document may be missing or outdated, or is old."""
+    def _sorted_out(
+        self, revisions: Mapping[str, int], now: float
+    ) -> tuple[dict[str, None], dict[str, float]]:
+        """Return the projects to look at, and the old ones, with the time when they became so."""
+        due: dict[str, None] = {}
+        old: dict[str, float] = {}
         if len(self._seen) > len(revisions):  # some were forgotten
             self._seen = {name: seen for name, seen in self._seen.items() if name in revisions}
         for name, revision in revisions.items():
@@ -110,6 +108,7 @@ class SeenDocuments:
         if not due and not old:
             self._fresh = revisions
             self._fresh_until = min((old_at for _, old_at in self._seen.values()), default=now)
+        return due, old
 
     def age_limit_s(self, revision: int, age_s: float) -> float:
         """Return the age at which a document is computed again though its project did not change.
