@@ -317,7 +317,7 @@ def test_a_second_signal_ends_at_once(home, hung_port):
 
 
 def test_a_process_that_is_ended_while_it_puts_something_into_the_queue_ends(agent, home, client):
-    """The thread that empties the queue is about to start, and needs no lock that this one holds."""
+    """The thread that empties it is about to start, and needs no lock that this one holds."""
     done = agent(
         """
         import collections, os, signal, sys, trackrecord
