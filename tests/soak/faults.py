@@ -123,6 +123,8 @@ def _fill_disk(world: World) -> None:
 
 def _limit_files(world: World) -> None:
     """Let no file of the running processes grow, where no small disk can be mounted."""
+    # One that has just been started refuses such a home, and says so.
+    world.wait(lambda: "http" in world.processes())
     for processes in world.processes().values():
         for process in processes:
             with contextlib.suppress(OSError, psutil.Error):
