@@ -195,7 +195,7 @@ def _judge_letters(world: World) -> None:
 @contextlib.contextmanager
 def replayed(entries: list[Sent], folder: Path) -> Iterator[Engine]:
     """A store that learnt these entries once each, in order, with nothing going wrong."""
-    settings: Settings = load_settings(home=folder, log_level="warning")
+    settings: Settings = load_settings(home=folder, log_level="warning", drain_block_s=0.01)
     with EmbeddedRedis(settings.embedded_redis_folder, settings.embedded_redis_socket):
         worker = Services(settings, create_app(settings))
         client: redis.Redis = worker.redis
