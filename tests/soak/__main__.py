@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import faulthandler
+import json
 import secrets
 import shutil
 import signal
@@ -203,11 +204,14 @@ class Agents(threading.Thread):
         whose, sent = world.fleet.leavers("shop")
         world.send(sent)
         project, source = whose
+        if not world.learns(project, [json.loads(each.body)["outcome_id"] for each in sent]):
+            world.fail(f"the outcomes of {source} are not learnt")
+            return
         arguments = ("forget", "--source", source, "--project", project, "--yes")
 
         def is_forgotten() -> bool:
             # As the message says: the same command again finishes it. Where only the answer of the
-            # one before was lost, there is nothing left to forget.
+            # one before was lost, there is nothing left to forget: all was on record.
             nonlocal interrupted
             status = world.command(*arguments)
             if status == 0 or (status == NO and interrupted):

@@ -14,14 +14,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
 import redis
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 from tests.soak.ledger import Attacker, Fleet, Ledger, Sent
 from trackrecord.errors import TrackrecordError
@@ -229,17 +229,23 @@ class World:
         project, outcome_id, sent = self.fleet.probe()
         started = time.monotonic()
         self.send([sent])
-        query = select(outcomes.c.id).join(projects, projects.c.id == outcomes.c.project_id)
-        query = query.where(projects.c.name == project, outcomes.c.outcome_id == outcome_id)
+        return time.monotonic() - started if self.learns(project, [outcome_id]) else None
+
+    def learns(self, project: str, outcome_ids: Sequence[str]) -> bool:
+        """Wait until outcomes that were sent are on record; return whether they were in time."""
+        query = select(func.count(outcomes.c.outcome_id.distinct())).join(
+            projects, projects.c.id == outcomes.c.project_id
+        )
+        query = query.where(projects.c.name == project, outcomes.c.outcome_id.in_(outcome_ids))
         engine = self.connect()
 
-        def is_learnt() -> bool:
+        def are_learnt() -> bool:
             with contextlib.suppress(TrackrecordError), reading(engine) as connection:
-                return connection.execute(query).first() is not None
+                return connection.execute(query).scalar_one() == len(outcome_ids)
             return False
 
         try:
-            return time.monotonic() - started if self.wait(is_learnt) else None
+            return self.wait(are_learnt)
         finally:
             engine.dispose()
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def return_free_memory() -> None:
-    """Collect garbage, and return what is free; glibc alone has to be told to."""
+    """Collect garbage, and return what is free; glibc alone needs a call for that."""
     gc.collect()
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
