@@ -7,6 +7,7 @@ import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -68,8 +69,17 @@ def _no_settings_from_outside(
 
 
 @pytest.fixture(autouse=True)
-def _no_logs_to_a_closed_stream() -> Iterator[None]:
-    """A command that a test runs in this process sends logs to the standard error of that test."""
+def _no_logs_to_a_closed_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A command that a test runs in this process sends logs to the standard error of that test.
+
+    Nor is a logger remembered with that command's settings: later tests could not capture its logs.
+    """
+    configure = structlog.configure
+
+    def configure_without_cache(**given: Any) -> None:
+        configure(**{**given, "cache_logger_on_first_use": False})
+
+    monkeypatch.setattr(structlog, "configure", configure_without_cache)
     yield
     root = logging.getLogger()
     for handler in root.handlers[:]:
