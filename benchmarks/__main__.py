@@ -50,6 +50,7 @@ BENCHMARKS = {
     "traces": "door",
     "front_door": "door",
     "http_reads": "door",
+    "runs": "door",
     "page": "door",
     "metrics": "door",
 }

@@ -57,6 +57,7 @@ WORLDS: Final = (
     Worlds("Arguments that fail, and habits at the end of runs", "arguments", "rows", share=5.0),
     Worlds("Trials of hints at failures", "hints", "rows", share=5.0),
     Worlds("Outcomes that liars among honest sources need", "trust", "rows", share=0.25),
+    Worlds("Whose word reaches a prompt, and what must not change it", "speakers", "rows"),
 )
 
 

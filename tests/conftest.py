@@ -5,7 +5,7 @@ import logging
 import os
 import signal
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,18 @@ import redis
 import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from sqlalchemy import Engine
+from xdist.scheduler import LoadScopeScheduling
 
 from trackrecord.settings.settings import ENV_PREFIX, Settings, load_settings
+from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
 
 pytest_plugins = [
     "tests.support.compiled_statements",
     "tests.support.postgres",
     "tests.support.redis_binary",
+    "tests.support.small_disk",
 ]
 
 # A property has no deadline: a busy machine breaks any. And the first property of a fresh clone is
@@ -42,6 +46,22 @@ def pytest_configure() -> None:
     """Let what tests start heed Ctrl-C, also where a shell runs all of it in the background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Scheduling(LoadScopeScheduling):
+    """Gives each test to a process that is free, and tests that share minutes of set-up to the same one.
+
+    xdist's own groups are names of tests, which pytest 9.2 makes in another way.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        folder = "tests/injection/"
+        return folder if nodeid.startswith(folder) else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config) -> LoadScopeScheduling:
+    """Let tests be given to processes by what they share."""
+    return Scheduling(config)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -123,6 +143,28 @@ def _check_rights(server: EmbeddedRedis) -> None:
 def settings(home: Path) -> Settings:
     """Settings of a fresh home, as a new user has them."""
     return load_settings(home=home)
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[str], Engine]]:
+    """Opens stores as they are, and closes them at the end."""
+    engines: list[Engine] = []
+
+    def connect(url: str) -> Engine:
+        engines.append(connect_store(url, timeout_s=20.0))
+        return engines[-1]
+
+    yield connect
+    for engine in engines:
+        engine.dispose()
+
+
+@pytest.fixture
+def fake_client() -> redis.Redis:
+    """A client without a server, for what is written and read; see CONTRIBUTING.md."""
+    from fakeredis import FakeRedis  # takes a second, and few runs need it
+
+    return FakeRedis()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import psycopg
 
-from trackrecord_worker.up.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_servers
 
 from .servers import postgres_server
 
@@ -29,7 +29,7 @@ def machine_facts() -> dict[str, str]:
 
 def _redis_version() -> str:
     answer = subprocess.run(
-        [str(find_redis_binary()), "--version"], capture_output=True, text=True, check=True
+        [str(find_servers()[0].path), "--version"], capture_output=True, text=True, check=True
     ).stdout
     words = dict(word.split("=", 1) for word in answer.split() if "=" in word)
     return f"{words.get('v', answer.strip())}, appendonly, appendfsync always"

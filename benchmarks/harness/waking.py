@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from trackrecord.settings.settings import Settings
 from trackrecord_worker.app import create_app
-from trackrecord_worker.wake_ups import DRAIN
+from trackrecord_worker.job_table import DRAIN
 
 _EVERY_S = 1.0
 

@@ -11,16 +11,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from trackrecord.learning.advice.lessons.find import find_lessons
-from trackrecord.learning.advice.lessons.rules import LessonRules
-from trackrecord.learning.advice.runs.runs import Run, RunStep
-from trackrecord.learning.competences.episodes.tally import Episode, EpisodeTally
-from trackrecord.learning.competences.rules import CompetenceRules
-from trackrecord.learning.competences.update import RecordUpdate, Signature, follow
 from trackrecord.learning.numbers.speakers import CapRules, SpeakerCounts
 from trackrecord.learning.patterns.antipatterns import AntiPatternRules
 from trackrecord.learning.patterns.evidence import Evidence, heard
-from trackrecord.learning.patterns.maturity import Maturity, MaturityRules
+from trackrecord.learning.patterns.maturity import MaturityRules
 from trackrecord.learning.patterns.standing import PatternFacts, Standing, standing_of
 
 _MATURITY, _ANTIPATTERNS = MaturityRules(), AntiPatternRules()
@@ -127,47 +121,7 @@ def _warned(world: _World, count: int) -> bool:
     return world.standing(world.good, lost=count).is_inverted
 
 
-def _proven(world: _World, count: int) -> bool:
-    return world.standing({}, won=count).state is Maturity.PROVEN
-
-
-def _recorded(world: _World, count: int) -> bool:
-    tally = EpisodeTally()
-    for number in range(count):
-        tally.add(Episode(("a", "b"), success=True, ended_at=_NOW, speaker=_liar(world, number)))
-    others_speak = bool(world.good) and world.caps.are_on
-    signature = Signature("p", "a+b", tally, others_speak)
-    return isinstance(follow(CompetenceRules(), signature, None, _NOW), RecordUpdate)
-
-
-def _told(world: _World, count: int) -> bool:
-    if count > 40:
-        return False
-    honest = [_run(place, speaker, "fine") for place, speaker in enumerate(world.good)]
-    lies = [
-        _run(1000 + number, _liar(world, number), "broken", error="no such thing")
-        for number in range(count)
-    ]
-    found = find_lessons([*honest, *lies], LessonRules(), now=_NOW)
-    return any(not each.is_of_one or not world.caps.are_on for each in found)
-
-
-def _run(place: int, speaker: str, tool: str, error: str | None = None) -> Run:
-    steps = (RunStep(tool, error),)
-    return Run(
-        outcome=place, task_id=f"t{place}", ended_at=_NOW, success=error is None,
-        steps=steps, speaker=speaker, source=speaker,
-    )  # fmt: skip
-
-
-def _liar(world: _World, number: int) -> str:
-    return f"liar-{number % world.liars}"
-
-
 _AIMS: Final[dict[str, Callable[[_World, int], bool]]] = {
     "bad above good": _above,
     "good warned of": _warned,
-    "own one proven": _proven,
-    "own record": _recorded,
-    "own lesson": _told,
 }

@@ -13,6 +13,7 @@ import msgspec
 from trackrecord.learning.advice.runs.failures import error_line
 from trackrecord.learning.text.redaction.redact import redacted, redacted_beginning, redacted_value
 from trackrecord.wire.outcome import CallCheck
+from trackrecord.wire.storable import decoded
 
 from .agent_run import RunCall
 from .shell.actions import SHELL, tool_name
@@ -178,7 +179,7 @@ def _arguments(call: RunCall, folder: str, *, prompts: bool) -> Any:  # noqa: AN
     given = call.arguments
     if isinstance(given, str):
         try:
-            given = msgspec.json.decode(given)
+            given = decoded(given)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
             return None
     if not isinstance(given, dict):

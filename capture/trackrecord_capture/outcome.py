@@ -228,7 +228,9 @@ def _fields(
 
 def project_of(run: AgentRun, projects: RunProjects) -> str:
     """Return a run's project: the one that its source names, else that of its folder."""
-    return valid_name(redacted(run.project)) or projects.of(run.folder, run.repository)
+    if named := valid_name(redacted(run.project)):
+        return projects.named(named)
+    return projects.of(run.folder, run.repository)
 
 
 def task_id_of(run: AgentRun, project: str) -> str:

@@ -57,6 +57,12 @@ class RunProjects:
             return name
         return self._claims.project(found)
 
+    def named(self, project: str) -> str:
+        """Return a project that a program names; no repository of that name gets it."""
+        if self._claims is not None:
+            self._claims.reserve(project)
+        return project
+
 
 def run_projects(rules: CaptureRules, home: Path) -> RunProjects:
     """Return what names the projects of runs, by a person's map and the claims in a home."""

@@ -25,6 +25,7 @@ from trackrecord.errors import (
 )
 
 from .group import CommandGroup
+from .output.file_problems import explain_file
 from .output.missing_packages import explain_missing, is_ours
 
 # What a person looks for together, with the first line of each command's help, by the room of
@@ -119,9 +120,9 @@ class _LazyGroup(CommandGroup):
 
 def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from trackrecord import __version__
 
-        click.echo(f"trackrecord, version {version('trackrecord')}")
+        click.echo(f"trackrecord, version {__version__}")
         ctx.exit()
 
 
@@ -171,7 +172,7 @@ def run(arguments: list[str]) -> int:
         return INTERRUPTED
     except TrackrecordError as error:
         status = _status_of(error)
-        _say(str(error))
+        _say(" ".join([str(error), *(f"({note})" for note in getattr(error, "__notes__", ()))]))
         if status == NO and "--json" in arguments:
             _say_in_json(error)
         return status
@@ -185,8 +186,7 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        reason = error.strerror or str(error)
-        _say(f"{reason}: {error.filename}" if error.filename else reason)
+        _say(explain_file(error))
         return WRONG_USE
     return result if isinstance(result, int) else 0
 

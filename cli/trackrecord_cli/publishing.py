@@ -64,14 +64,21 @@ class Publication:
         settings: the names of the keys, and what Redis must promise.
         find_known: returns which of some outcomes are on record; None when the store cannot be
             asked.
+        are_safe: whether the secrets in them are replaced.
     """
 
     def __init__(
-        self, client: redis.Redis, settings: AgentSettings, find_known: FindKnown | None
+        self,
+        client: redis.Redis,
+        settings: AgentSettings,
+        find_known: FindKnown | None,
+        *,
+        are_safe: bool = False,
     ) -> None:
         self._client = client
         self._settings = settings
         self._find_known = find_known
+        self._are_safe = are_safe
         self._seen: set[Name] = set()
         self.published = Published(known=None if find_known is None else 0)
 
@@ -122,7 +129,11 @@ class Publication:
             self.published.known += self._count_known(batch, self._find_known)
         bodies = [outcome.body for outcome in batch]
         self.published.entry_ids += send(
-            self._client, self._settings.keys, bodies, replicas=self._settings.redis_replicas
+            self._client,
+            self._settings.keys,
+            bodies,
+            replicas=self._settings.redis_replicas,
+            are_safe=self._are_safe,
         )
         self.published.outcome_ids += [outcome.outcome_id for outcome in batch]
 

@@ -263,7 +263,7 @@ def _run(
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
-                is_drawn = "trend" in operation.columns and on_terminal()
+                is_drawn = "trend" in operation.drawings and on_terminal()
                 line = drawn["trend"]([answer], about or "", given.get("at"))[0] if is_drawn else ""
                 print_details(operation.document_of(answer) | trend(str(line)))
             return
@@ -407,7 +407,7 @@ def _print(
             name: _drawings(drawn[name], found.shown, at) for name in columns if name in drawn
         }
     else:
-        columns = tuple(each for each in columns if each in operation.cells or each not in drawn)
+        columns = tuple(each for each in columns if each not in operation.drawings)
     ids: Mapping[str, str] = {}
     if "id" in columns and "id" not in operation.cells:
         shown, beyond = [[row.answer.id for row in rows] for rows in (found.shown, found.rest)]

@@ -146,9 +146,16 @@ def remove_old(
 
 
 def remove_all_old(
-    engine: Engine, settings: RetentionSettings, rules: Rules, *, now: float
+    engine: Engine,
+    settings: RetentionSettings,
+    rules: Rules,
+    *,
+    now: float,
+    report: Callable[[int], None] = lambda _outcomes: None,
 ) -> list[Removed]:
     """Remove what is too old of every project, except of those that are being consolidated.
+
+    The arguments are those of `remove_old`.
 
     Raises:
         ServerUnavailable: the database cannot be reached; the next run does the rest.
@@ -161,7 +168,7 @@ def remove_all_old(
     done, failed = [], []
     for name in names:
         try:
-            done.append(remove_old(engine, settings, rules, name, now=now))
+            done.append(remove_old(engine, settings, rules, name, now=now, report=report))
         except AlreadyRunning as error:
             _log.info("retention skipped", project=name, reason=str(error))
         except ServerUnavailable:

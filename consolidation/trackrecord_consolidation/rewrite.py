@@ -26,7 +26,6 @@ from trackrecord.learning.competences.update import (
 from trackrecord.store.competences.episodes import EpisodeRow, bodies, stream
 from trackrecord.store.competences.removed import removed_tally
 from trackrecord.store.competences.selection.selection_index import drop_numbers
-from trackrecord.store.competences.signature_counts import several_succeed
 from trackrecord.store.competences.signatures import add_tallies, clear_sums_of, drop_unused
 from trackrecord.store.competences.tables import (
     competence_history,
@@ -217,8 +216,7 @@ class Rewriter:
         at: float,
         actor: str,
     ) -> Competence | None:
-        others_speak = several_succeed(self.connection, self.project_id)
-        told = Signature(self.project, signature.name, tally, others_speak)
+        told = Signature(self.project, signature.name, tally)
         change = follow(self.rules, told, record, at)
         if isinstance(change, NoChange):
             return record

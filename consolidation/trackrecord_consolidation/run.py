@@ -94,9 +94,17 @@ def consolidate(
 
 
 def consolidate_all(
-    engine: Engine, rules: CompetenceRules, *, now: float, actor: str, dry_run: bool = False
+    engine: Engine,
+    rules: CompetenceRules,
+    *,
+    now: float,
+    actor: str,
+    dry_run: bool = False,
+    report_read: Callable[[int], None] = lambda _episodes: None,
 ) -> list[RunReport]:
     """Consolidate every project in turn, except those that another run is consolidating.
+
+    The arguments are those of `consolidate`.
 
     Raises:
         ServerUnavailable: the database cannot be reached; the next run does the rest.
@@ -106,7 +114,16 @@ def consolidate_all(
     reports = []
     for name in names:
         try:
-            reports.append(consolidate(engine, rules, name, now=now, actor=actor, dry_run=dry_run))
+            report = consolidate(
+                engine,
+                rules,
+                name,
+                now=now,
+                actor=actor,
+                dry_run=dry_run,
+                report_read=report_read,
+            )
+            reports.append(report)
         except AlreadyRunning as error:
             log.info("consolidation skipped", project=name, reason=str(error))
     return reports

@@ -10,7 +10,7 @@ from trackrecord.learning.competences.rules import MOST_FAILURE_MODES, Competenc
 from trackrecord.learning.competences.update import NoChange, RecordUpdate, Signature, follow
 from trackrecord.store.competences.credit import settle_credits
 from trackrecord.store.competences.read import records_of
-from trackrecord.store.competences.signature_counts import FactLimits, read_facts, several_succeed
+from trackrecord.store.competences.signature_counts import FactLimits, read_facts
 from trackrecord.store.competences.signatures import (
     StoredSignature,
     changed_signatures,
@@ -67,10 +67,9 @@ class RecordUpdater:
             if each.id in records or each.tally.successes >= self.rules.min_successes
         ]
         read_facts(connection, {each.id: each.tally for each in relevant}, self._limits)
-        others_speak = several_succeed(connection, self.project_id)
         changes, decided = [], []
         for each in stored:
-            signature = Signature(self.project, each.name, each.tally, others_speak)
+            signature = Signature(self.project, each.name, each.tally)
             decision = self.rule(self.rules, signature, records.get(each.id), self.now)
             if isinstance(decision, NoChange):
                 progress.skipped[decision.value] += 1

@@ -1,6 +1,7 @@
 """Installing into other people's configurations, and out of them again."""
 
 import json
+import os
 import re
 import stat
 import subprocess
@@ -19,7 +20,7 @@ from trackrecord_capture.agents.apply_plan import (
     plan_uninstall,
     uninstall,
 )
-from trackrecord_capture.agents.draft import Draft, DraftRefused, receipt_of
+from trackrecord_capture.agents.draft import Draft, DraftRefused, read_text, receipt_of
 from trackrecord_capture.agents.hook_entries import (
     add_entries,
     has_entries,
@@ -155,6 +156,13 @@ def test_settings_that_are_not_what_they_should_be_are_left_alone(text):
     """One line says which file, and that it is left alone."""
     with pytest.raises(DraftRefused, match=r"settings\.json .*left alone"):
         _installed(text)
+
+
+def test_a_pipe_in_the_place_of_settings_is_left_alone(tmp_path):
+    """It would be waited for."""
+    os.mkfifo(tmp_path / "settings.json")
+    with pytest.raises(DraftRefused, match="not a regular file: left alone"):
+        read_text(tmp_path / "settings.json")
 
 
 _toml_lines = st.sampled_from(

@@ -236,3 +236,13 @@ def test_names_of_repositories(address: str, name: str):
 def test_any_text_gives_a_valid_name(projects: RunProjects, folder: str, repository: str):
     """Whatever a source says, the project can be published."""
     assert checked_project(projects.of(folder, repository))
+
+
+def test_a_name_that_a_program_gave_is_no_repositorys(repository: Path, projects: RunProjects):
+    """It gets a suffix, as it would beside another repository; one that had it before keeps it."""
+    assert projects.named("store") == "store"
+    assert re.fullmatch(r"store-[0-9a-f]{4}", projects.of(str(repository)))
+    other = _repository(repository.parent, "other")
+    assert projects.of(str(other)) == "other"
+    assert projects.named("other") == "other"
+    assert projects.of(str(other)) == "other"

@@ -130,6 +130,13 @@ def test_quoted_text_is_no_command(text: str):
         assert len(command.words) == 2
 
 
+@given(st.text(alphabet="a $'", max_size=9))
+def test_double_quotes_end_at_their_own_mark(text: str):
+    """Neither a dollar in front of it nor a single quote begins other quotes within them."""
+    first, second = commands_of(f'echo "{text}$"; pytest')
+    assert (first.words, second.words) == (["echo", f"{text}$"], ["pytest"])
+
+
 @pytest.mark.parametrize(
     ("line", "piped"),
     [

@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from trackrecord import list_runs, show_run
+
 RUN = {
     "outcome_id": "claude-code:s1:p1",
     "task_id": "t1",
@@ -64,12 +66,31 @@ def test_by_its_commit(amend, ask):
 
 
 def test_stronger_evidence_stands(amend, ask):
-    """A guess changes nothing."""
+    """A guess changes nothing, and is told beside what stands."""
     (said,) = amend("claude-code", "--failure", "--reason", "odd", "--evidence", "heuristic")
     assert (said["after"], said["stronger"]) == ("success", "tests")
     run = ask("runs", "show", "claude-code:s1:p1")
     assert run["success"] is True
-    assert run["amendments"] == []
+    assert [each["outcome_source"] for each in run["amendments"]] == ["heuristic"]
+
+
+def test_each_amendment_is_told(amend, trackrecord, project):
+    """Who said what, when and why, also of those whose word no longer counts; on each surface."""
+    told = [("eve", "--failure"), ("joe", "--success"), ("kim", "--failure")]
+    for who, verdict in told:
+        amend("claude-code", verdict, "--reason", f"seen by {who}", "--by", who)
+    (run,) = list_runs(project=project)
+    for given in (run, show_run("claude-code", project=project)):
+        assert [(each.by, each.success) for each in given.amendments] == [
+            ("eve", False), ("joe", True), ("kim", False),
+        ]  # fmt: skip
+        times = [each.received_at for each in given.amendments]
+        assert times == sorted(set(times))
+    shown = trackrecord("runs", "show", "claude-code", "--project", project).out
+    lines = shown.split("amendments\n")[1].splitlines()[1:]
+    for line, (who, verdict) in zip(lines, told, strict=True):
+        assert str(verdict == "--success") in line
+        assert f"{who}: seen by {who}" in line
 
 
 @pytest.mark.parametrize(

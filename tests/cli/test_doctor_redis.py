@@ -11,7 +11,7 @@ import redis
 
 from trackrecord.redis.roles import AGENT
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.up.server_binary import find_server
+from trackrecord_worker.up.server_binary import find_servers
 
 PASSWORD = "secretOfTheTest"  # noqa: S105 - as its name says
 
@@ -47,13 +47,13 @@ def test_the_embedded_server(home: Path, port: int, trackrecord) -> None:
         assert advice == []
         assert (found["answers"], found["user"]) == (True, "default")
         assert found["needs_password"] is has_port
-        assert found["version"] == str(find_server().version)
+        assert found["version"] == str(find_servers()[0].version)
         assert (
             f"Redis at unix://{home}/redis.sock ({found['version']}): answers user default" in told
         )
         assert ("needs a password" in told) == has_port
-        assert ("known vulnerabilities" in told) == find_server().version.is_vulnerable
-        assert (found["notes"] != []) == find_server().version.is_vulnerable
+        assert ("known vulnerabilities" in told) == find_servers()[0].version.is_vulnerable
+        assert (found["notes"] != []) == find_servers()[0].version.is_vulnerable
 
 
 def test_a_server_that_is_away(trackrecord) -> None:
@@ -67,7 +67,7 @@ def test_a_server_that_is_away(trackrecord) -> None:
 @pytest.fixture
 def server(home: Path, port: int) -> Iterator[redis.Redis]:
     """A server as one starts it by hand, and a client of its default user."""
-    command = [find_server().path, "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+    command = [find_servers()[0].path, "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
     process = subprocess.Popen(command, cwd=home, stdout=subprocess.DEVNULL)
     try:
         with redis.Redis(port=port) as client:
@@ -104,15 +104,15 @@ def test_users_of_a_server_with_passwords(
 ) -> None:
     """An agent's user is well; one that may do less or more is told of, without its password."""
     rules = AGENT.rules("trackrecord")
-    if find_server().version.number < (7, 0, 0):
+    if find_servers()[0].version.number < (7, 0, 0):
         rules = rules.replace("%R~", "~")
     server.acl_setuser("watcher", enabled=True, nopass=True, keys="*", commands=["+@all"])
     server.execute_command("ACL", "SETUSER", "default", "off")
     with redis.Redis(port=port, username="watcher", password=PASSWORD) as watcher:
         for changes, expected in (
             ("", None),
-            ("-xadd -eval", "one lacks commands that an agent needs: +eval +xadd"),
-            ("resetkeys ~other:*", "one may not use the keys of agents: ~trackrecord:outcomes"),
+            ("-hset -eval", "one lacks commands that an agent needs: +eval +hset"),
+            ("resetkeys ~other:*", "one may not use the keys of agents: ~trackrecord:in-flight:*"),
             ("+config +debug", "one may take the server over (CONFIG SET"),
         ):
             line = f"one reset on >{PASSWORD} {rules} {changes}"

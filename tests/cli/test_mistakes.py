@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from tests.support.small_disk import fill
+
 
 @pytest.mark.parametrize(
     "arguments",
@@ -55,6 +57,31 @@ def test_no_redis_is_status_3_and_says_what_to_do(nothing_up, arguments):
     assert ran.stderr.decode().startswith("trackrecord: Redis cannot be reached")
     assert b"trackrecord up" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("arguments", [("up",), ("status",), ("token", "show"), ("projects",)])
+@pytest.mark.parametrize("is_full", [True, False])
+def test_a_home_without_room_is_named_with_what_to_do(small_disk, arguments, is_full):
+    """Full or read-only: one line with the path, and how to go on."""
+    home = small_disk / "home"
+    home.mkdir()
+    if is_full:
+        fill(small_disk / "ballast")
+    else:
+        subprocess.run(["/bin/mount", "-o", "remount,ro", str(small_disk)], check=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "trackrecord_cli", *arguments],
+        env={**os.environ, "TRACKRECORD_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode in (2, 3)
+    (line,) = ran.stderr.splitlines()
+    assert str(home) in line
+    assert ("make room" if is_full else "let this user write") in line
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,14 @@ class EmptyEnvironment:
         self.folder = folder
 
     def install(self, wheel: Path, extras: str) -> None:
-        """Install the wheel with these extras, in the versions that the tests run with."""
+        """Install the wheel with these extras, in the versions that the tests run with.
+
+        Of wheels alone: whoever installs it may have no compiler.
+        """
         named = f"trackrecord[{extras}] @ {wheel.as_uri()}" if extras else str(wheel)
         run_or_skip([sys.executable, "-m", "venv", "--without-pip", self.folder], ROOT)
         python = self.program("python")
-        wanted = ["--constraint", ROOT / "constraints.txt", named]
+        wanted = ["--constraint", ROOT / "constraints.txt", "--only-binary", ":all:", named]
         # uv resolves and installs the same in a thirtieth of pip's time. Where it is missing, or
         # where only pip was told of a package index, pip has the last word.
         uv = [sys.executable, "-m", "uv", "pip", "install", "--python", python, *wanted]

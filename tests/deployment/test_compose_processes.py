@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from tests.deployment.compose_file import as_process, environment_of, read_compose, running
-from trackrecord_worker.up.server_binary import find_redis_binary, find_server
+from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -99,10 +99,10 @@ def deployment(home, postgres_url):
     data.mkdir()
     users = home / "users.acl"
     content = compose["configs"]["redis_users"]["content"]
-    if find_server().version.number < (7, 0, 0):
+    if find_servers()[0].version.number < (7, 0, 0):
         content = content.replace("%R~", "~")
     users.write_text(content)
-    command = [str(find_redis_binary()), *compose["services"]["redis"]["command"][1:]]
+    command = [str(find_servers()[0].path), *compose["services"]["redis"]["command"][1:]]
     command[command.index("--aclfile") + 1] = str(users)
     command += ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(data)]
     with running(command, os.environ, home, home / "redis.log") as process:
@@ -256,7 +256,7 @@ def test_redis_wants_the_password(deployment):
     ):
         stranger.xadd("trackrecord:outcomes", {"v": "1", "body": "{}"})
 
-    beside = find_redis_binary().parent / "redis-cli"
+    beside = find_servers()[0].path.parent / "redis-cli"
     client = str(beside) if beside.exists() else shutil.which("redis-cli")
     if client is None:
         pytest.skip("there is no redis-cli beside the server")

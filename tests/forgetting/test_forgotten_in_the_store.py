@@ -311,8 +311,12 @@ def check(
     subject: tuple[str, str],
     *,
     in_batches: bool,
-) -> None:
-    """Tell two stores a history, one of them the rest only, and let the other one forget."""
+) -> str:
+    """Tell two stores a history, one of them the rest only, and let the other one forget.
+
+    Returns:
+        The project.
+    """
     # Each history has a project of its own, so that the stores are made once.
     project = f"p{next(_projects)}"
     store, rest, scratch = (Told(engine, RULES, project) for engine in stores)
@@ -320,6 +324,26 @@ def check(
     now = both.tell(history)
     store.forget(*subject, now)
     both.assert_same(now + HOUR)
+    return project
+
+
+@pytest.mark.parametrize("subject", [("source", "bob"), ("source", "ada"), ("task", "t1")])
+@pytest.mark.parametrize("is_of_one", [False, True])
+def test_procedures_that_others_taught_remain(engine, others, subject, is_of_one):
+    """Whether both used the same tools or each its own, and whoever is left alone."""
+    told = [
+        {"outcome_id": f"o{number}", "source": source, "success": number != 5}
+        | {"tool_graph": [{"tool": "find"}, {"tool": "edit" if is_of_one else source}]}
+        for number, source in enumerate(("ada", "ada", "bob", "bob", "ada", "bob", "ada"))
+    ]
+    history = [
+        ("learn", told[:4]),
+        ("consolidate", None),
+        ("learn", told[4:]),
+        ("consolidate", None),
+    ]
+    project = check((engine, *others), history, subject, in_batches=True)
+    assert whole(engine, project, at=NOW + 99 * HOUR)["competences"]
 
 
 @pytest.mark.parametrize("subject", [("task", "t1"), ("source", "bob")])

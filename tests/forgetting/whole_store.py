@@ -178,9 +178,11 @@ class _Whole:
                     if names[column]:
                         told.append(None if value is None else names[column][value])
                 elif column in ("helpful_sum", "harmful_sum"):
-                    told.append(round(self._bases.patterns.value(value, self._at), 9))
+                    # Sums of some hundreds of weights in another order differ after 12 digits: few
+                    # enough are left that no value lies between two roundings.
+                    told.append(round(self._bases.patterns.value(value, self._at), 6))
                 elif isinstance(value, float):
-                    told.append(float(f"{value:.9g}") if abs(value) < 1e8 else round(value, 3))
+                    told.append(float(f"{value:.6g}") if abs(value) < 1e8 else round(value, 3))
                 else:
                     told.append(value)
             found.append(tuple(told))

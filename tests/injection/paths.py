@@ -136,7 +136,7 @@ BODIES: dict[str, Callable[[int, str, int], _Body]] = {
     },
     # A pattern and a lesson, about which something is decided by hand: see `taught`.
     "hand": lambda number, text, n: {
-        "success": n == 0,
+        "success": True,
         "patterns": [practice(number)],
         "tool_graph": [{"tool": f"tool_{number}", "ok": False, "error": "not found"}],
     },
@@ -215,6 +215,9 @@ def _beside_outcomes(number: int, text: str) -> Iterator[tuple[str, _Body]]:
     name = f"{number} {text}"[:128]
     memory = {"text": text, "source": text[:256], "memory_id": name, "force": True}
     yield "memory", {**memory, "project": project_of("memory", number)}
+    # What one alone says is told to no session as it starts.
+    agreed = {"memory": name, "verdict": "helpful", "feedback_id": f"again {name}"[:128]}
+    yield "feedback", {**agreed, "source": "second", "project": project_of("memory", number)}
     error_id = "_".join(name.split())  # a blank would end it
     error = {"task_id": f"flight-{number}", "error_id": error_id, "message": text}
     more = {"stack_trace": text, "tool_name": text[:256], "context": text}

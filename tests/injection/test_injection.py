@@ -8,6 +8,7 @@ no more than ten of the corpus may; what agents write themselves stands quoted a
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from uuid import uuid4
@@ -41,6 +42,7 @@ from trackrecord.learning.competences.texts import under_other_conditions
 from trackrecord.learning.text.error_summary import error_summary
 from trackrecord.learning.text.inert import identifier
 from trackrecord.learning.text.language import Language
+from trackrecord.learning.text.redaction.redact import redacted
 from trackrecord.learning.text.search_words import in_common
 from trackrecord.prompt.candidates.sections import SECTIONS
 from trackrecord.prompt.reading import client as rankings_client
@@ -54,6 +56,9 @@ from trackrecord_producers.attempts import inflight_reader
 from trackrecord_producers.attempts.inflight_reader import InFlightReader
 from trackrecord_worker.app import create_app
 from trackrecord_worker.services import Services
+
+# To learn the corpus takes minutes on a busy machine.
+pytestmark = pytest.mark.timeout(1200)
 
 MOST_READABLE = 10
 CONTROL = re.compile(
@@ -195,6 +200,10 @@ ROW = {
     "strategy": r"- an agent's strategy \"([0-9]+)[ \"]",
     "warning": r"- AVOID: an agent's strategy \"([0-9]+)[ \"]",
 }
+# Strings that are a secret's but for the same words: as triggers they are one, for which several
+# procedures worked equally well, so that none is told.
+SAFE = Counter(redacted(each.text) for each in CORPUS)
+RIVALS = frozenset(n for n in NUMBERS if SAFE[redacted(CORPUS[n].text)] > 1)
 # What is nothing about a project as a whole: a task finds it, or its retry does.
 LEARNT = tuple(path for path in PATHS if path not in (*TASKS, "transcript", "flight"))
 
@@ -211,13 +220,14 @@ def test_what_was_learnt_of_strangers_words_gives_no_orders(learnt, reader, path
     shown = {project: read(project) for project in projects_of(path)}
     assert all("- " in text for text in shown.values())
     if reader == "rankings()":
+        told = [n for n in NUMBERS if path != "trigger" or n not in RIVALS]
         of_project = {
-            project: sum(project_of(path, n) == project for n in NUMBERS) for project in shown
+            project: sum(project_of(path, n) == project for n in told) for project in shown
         }
         assert {name: text.count("\n- ") for name, text in shown.items()} == of_project
         if path in ROW:
             rows = re.findall(ROW[path], "\n".join(shown.values()))
-            assert set(map(int, rows)) == set(NUMBERS)
+            assert set(map(int, rows)) == set(told)
     check(path, reader, [shown[project_of(path, number)] for number in NUMBERS])
 
 

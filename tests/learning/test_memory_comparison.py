@@ -27,6 +27,14 @@ def likeness(older, newer):
         ("Always clear the build cache first", "Never clear the build cache first"),
         ("You can deploy on Fridays", "You can't deploy on Fridays"),
         ("发布前需要清理缓存", "发布前不需要清理缓存"),
+        ("The lamp needs 12 V", "The lamp needs 24 V"),
+        ("The limit is 5 GB", "The limit is 500 MB"),
+        ("The lamp is on", "The lamp is off"),
+        ("The build needs Python 3.11", "The build needs Python 3.12"),
+        ("Do not clear the cache first", "Clear the cache first"),
+        ("Force pushes to main are allowed", "Force pushes to main are forbidden"),
+        ("Use tabs, not spaces", "Use spaces, not tabs"),
+        ("客厅里的红色台灯需要12伏", "客厅里的红色台灯需要24伏"),
     ],
 )  # fmt: skip
 def test_a_correction_is_a_contradiction(older, newer):
@@ -46,6 +54,23 @@ def test_a_correction_is_a_contradiction(older, newer):
         ("Commit 1234567 broke the docs build", "Commit 7654321 broke the docs build"),
         ("Run unit tests before you push to main", "Run unit tests and lint before you push main"),
         ("a b", "completely different"),
+        ("Run make test before a commit", "Run make lint before a commit"),
+        ("Run make test before a commit", "Never run make lint before a commit"),
+        ("Wash the lamp before the shade", "Wash the cable before the shade"),
+        ("Ask Ann about the red switch", "Ask Bob about the red switch"),
+        ("Ask Paul about the red switch", "Ask Paula about the red switch"),
+        ("Wear gloves in room 12", "Wear gloves in room 13"),
+        ("Room 12 leaks", "Room 13 leaks"),
+        ("Close valve 3 first", "Close valve 4 first"),
+        ("The API supports version 3", "The API supports version 4"),
+        ("Bob owns the lamp", "Bob owns the shade"),
+        ("The lamp is red", "The lamp is broken"),
+        ("Call Ann if Bob is away", "Call Bob if Ann is away"),
+        ("If Ann is away do not call Bob", "If Bob is away do not call Ann"),
+        ("Stop the pump before a deploy", "Restart the pump before a deploy"),
+        ("The build needs C++ here", "The build needs C# here"),
+        ("Push with --force to staging", "Push with force to staging"),
+        ("Press 🔴 to start", "Press 🟢 to start"),
     ],
 )  # fmt: skip
 def test_similar_is_not_contradicting(older, newer):
@@ -68,6 +93,20 @@ def test_similar_is_not_contradicting(older, newer):
 def test_the_same_in_other_spelling(older, newer):
     """Punctuation, width, case, articles and endings say nothing new."""
     assert likeness(older, newer) is SAME
+
+
+FORMS = [
+    "Run {} before a commit", "Ask {} about the red switch", "Restart {} after a deploy",
+    "Ann knows how to mend {}", "The door is opened by {}", "Bob owns {}", "{} needs a new bulb",
+]  # fmt: skip
+THINGS = ["make test", "make lint", "Ann", "Bob", "the queue", "the cache", "a lamp", "room 12"]
+
+
+@given(st.sampled_from(FORMS), st.permutations(THINGS))
+def test_what_is_said_of_two_things_is_kept_of_both(form, things):
+    """Whatever the sentence, and wherever in it they stand."""
+    older, newer = form.format(things[0]), form.format(things[1])
+    assert compare(RULES, older, newer, 0.99) is OTHER
 
 
 words = st.lists(

@@ -38,10 +38,12 @@ def remember(client, settings, calls, *, sessions=3, project="shop", at=1.0, **m
 
 
 @pytest.fixture
-def known(client, settings):
+def known(fake_client, settings):
     """Three sessions in which a launcher failed and the plain line then ran."""
-    remember(client, settings, [tried("rtk bun run test", "not started"), tried("bun run test")])
-    with given_readers.within(RankingsReader(settings)):
+    remember(
+        fake_client, settings, [tried("rtk bun run test", "not started"), tried("bun run test")]
+    )
+    with given_readers.within(RankingsReader(settings, fake_client)):
         yield
 
 
@@ -80,10 +82,10 @@ def test_nothing_is_told_of_what_is_not_known_or_is_said_already(known, more):
     assert failed()
 
 
-def test_it_follows_what_is_learnt_meanwhile(known, client, settings):
+def test_it_follows_what_is_learnt_meanwhile(known, fake_client, settings):
     """In a process that goes on: a success ends the streak."""
     assert failed()
-    remember(client, settings, [tried("rtk bun run test")], at=2.0)
+    remember(fake_client, settings, [tried("rtk bun run test")], at=2.0)
     assert failed() == ""
 
 
@@ -108,7 +110,7 @@ def test_a_redis_that_hangs_costs_one_deadline(home, hung_port):
         assert failed() == ""
 
 
-def test_an_argument_that_fails_is_told_of_tools_with_arguments(client, settings):
+def test_an_argument_that_fails_is_told_of_tools_with_arguments(fake_client, settings):
     """Of that tool, error and shape; once a session, and never the value."""
     text = "`pay` failed in all 4 calls in which `method` looks like `certificate_…`"
     known = KnownArgument(
@@ -116,13 +118,13 @@ def test_an_argument_that_fails_is_told_of_tools_with_arguments(client, settings
     )
     document = MomentDocument(arguments=(known,))
     advice = AdviceDocument(project="shop", revision=1, computed_at=1.0)
-    write_advice(client, settings, advice, cost_s=0.0, moments=document)
+    write_advice(fake_client, settings, advice, cost_s=0.0, moments=document)
 
     def paid(kind="certificate", tool="pay", error="certificate cannot be used", **more):
         given = {"arguments": {"method": f"{kind}_4711", "sum": 3}, "session": new_id()} | more
         return trackrecord.after_failure(tool, error=error, project="shop", **given)
 
-    with given_readers.within(RankingsReader(settings)):
+    with given_readers.within(RankingsReader(settings, fake_client)):
         assert paid(session="s1") == f"trackrecord: {text}."
         assert paid(session="s1") == ""
         assert paid(arguments='{"method": "certificate_1234"}') == f"trackrecord: {text}."

@@ -1,10 +1,16 @@
 """`import trackrecord` hands on what an agent needs, lazily and at next to no cost."""
 
+import compileall
 import inspect
+import shutil
+from pathlib import Path
 
 import pytest
 
 import trackrecord
+import trackrecord_capture
+import trackrecord_producers
+from tests.support import public_stub
 
 
 @pytest.mark.parametrize("name", trackrecord.__all__)
@@ -23,6 +29,36 @@ def test_the_functions_describe_themselves():
     """Each public name has a docstring."""
     for name in trackrecord.__all__:
         assert inspect.getdoc(getattr(trackrecord, name))
+
+
+def test_type_checkers_know_the_same_names():
+    """`python -m tests.support.public_stub` writes anew what they read."""
+    assert public_stub.PATH.read_text(encoding="utf-8") == public_stub.stub()
+
+
+def test_no_source_is_needed(tmp_path, agent, client):
+    """Compiled and without its sources, the package has every name and publishes."""
+    for package in (trackrecord, trackrecord_producers, trackrecord_capture):
+        folder = Path(package.__file__).parent
+        copy = tmp_path / folder.name
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        assert compileall.compile_dir(copy, quiet=2, legacy=True)
+        for source in copy.rglob("*.py"):
+            source.unlink()
+    done = agent(
+        """
+        import trackrecord
+        assert trackrecord.__file__.endswith(".pyc")
+        for name in trackrecord.__all__:
+            getattr(trackrecord, name)
+        assert trackrecord.publish(task_id="t", success=True)
+        assert trackrecord.flush(30)
+        """,
+        PYTHONPATH=str(tmp_path),
+        PYTHONSAFEPATH="1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert client.xlen("trackrecord:outcomes") == 1
 
 
 def test_an_unknown_name_is_an_attribute_error():

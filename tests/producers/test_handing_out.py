@@ -151,7 +151,7 @@ def test_without_redis_they_wait_in_the_spool(agent_settings, redis_server, clie
 @pytest.mark.parametrize("torn", [5, 20, 30, -2])
 def test_a_torn_line_is_set_aside(agent_settings, client, torn):
     """As that of an outcome would be."""
-    line = spool_line("exposure", b'{"task_id":"t","entries":["x"]}')
+    line = spool_line("exposure", is_safe=True, body=b'{"task_id":"t","entries":["x"]}')
     writer = SpoolWriter(agent_settings.spool_dir, agent_settings.spool_max_bytes)
     writer.append([line])
     writer.close()

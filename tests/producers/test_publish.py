@@ -1,10 +1,12 @@
 """publish: what it accepts, what it drops and counts, and that nothing of it reaches the agent."""
 
+import json
 import logging
 import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -81,15 +83,35 @@ def test_the_id_that_is_given_back_is_the_one_that_travels():
         ({"timestamp": "secret"}, "ISO 8601"),
         ({"duration_ms": -1}, "duration_ms"),
         ({"metadata": ["secret"]}, "metadata"),
-        ({"instruction": "secret\ud800"}, "JSON"),
         ({"metadata": {"key": Unwritable()}}, "JSON"),
         ({"outcome_id": 7.5}, "outcome_id"),
-        ({"instruction": "secret\0"}, "NUL"),
     ],
 )
 def test_what_is_no_outcome_is_dropped_counted_and_explained_once(fields, reason, caplog):
     """The log says what is wrong, without the content."""
     _is_dropped_and_explained_once(fields, reason, caplog)
+
+
+@pytest.mark.parametrize(
+    ("odd", "shown"), [("a\ud83d", "a\ufffd"), ("a\0b", "a\ufffdb"), ("\ud83d\ude00", "😀")]
+)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda text: {"instruction": text},
+        lambda text: {"metadata": {text: [text, ("x", {text})]}},
+        lambda text: {"tool_graph": [{"tool": "x", "result": Path(text), "args": {"y": text}}]},
+    ],
+)
+def test_what_no_database_holds_is_replaced_and_counted(odd, shown, wrap):
+    """Half an emoji and NUL; the rest of the outcome is taken."""
+    publisher = Publisher()
+    before = publisher.stats().mended
+    _, body = build_body({"task_id": "t", "success": True, **wrap(odd)})
+    assert shown in json.dumps(json.loads(body), ensure_ascii=False)
+    assert odd not in body.decode()
+    decode_outcome(body)
+    assert publisher.stats().mended == before + 1
 
 
 def test_what_is_larger_than_any_body_may_be_is_dropped_too(caplog):

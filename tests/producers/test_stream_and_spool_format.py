@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from trackrecord.wire.kinds import KINDS
 from trackrecord_producers.delivery.stream_and_spool_format import (
+    is_safe_line,
     read_spool_line,
     spool_line,
     stream_entry,
@@ -22,22 +23,24 @@ BODIES = st.dictionaries(st.text(), st.text() | st.integers() | st.lists(st.text
 @pytest.mark.parametrize(
     ("kind", "line"),
     [
-        ("outcome", b'{"v":1,"body":{"task_id":"t"}}'),
-        ("memory", b'{"v":1,"memory":{"task_id":"t"}}'),
+        ("outcome", b'{"v":1,"redacted":1,"body":{"task_id":"t"}}'),
+        ("memory", b'{"v":1,"redacted":1,"memory":{"task_id":"t"}}'),
     ],
 )
 def test_a_line_of_the_spool_is_the_stream_entry(kind, line):
     """The version, and the body under the same name as on the stream."""
     body = b'{"task_id":"t"}'
-    assert spool_line(kind, body) == line
-    assert stream_entry(kind, body) == {"v": "1", list(json.loads(line))[1]: body}
+    assert spool_line(kind, body, is_safe=True) == line
+    assert stream_entry(kind, body) == {"v": "1", "redacted": "1", list(json.loads(line))[2]: body}
 
 
-@given(kind=st.sampled_from(list(KINDS)), body=BODIES)
-def test_what_is_written_is_read_again(kind, body):
+@given(kind=st.sampled_from(list(KINDS)), body=BODIES, is_safe=st.booleans())
+def test_what_is_written_is_read_again(kind, body, is_safe):
     """Whatever the body holds."""
-    assert read_spool_line(spool_line(kind, body)) == (kind, body)
-    assert json.loads(spool_line(kind, body))
+    line = spool_line(kind, body, is_safe=is_safe)
+    assert read_spool_line(line) == (kind, body)
+    assert is_safe_line(line) == is_safe
+    assert json.loads(line)
 
 
 def test_a_bare_body_is_an_outcome():
@@ -50,7 +53,7 @@ def test_a_bare_body_is_an_outcome():
 def test_an_outcome_is_never_taken_for_a_memory(body):
     """Not even when its own fields look like an entry's."""
     hostile = b'{"v":1,"memory":' + body + b',"task_id":"t"}'
-    assert read_spool_line(spool_line("outcome", hostile)) == ("outcome", hostile)
+    assert read_spool_line(spool_line("outcome", hostile, is_safe=False)) == ("outcome", hostile)
 
 
 def test_a_project_is_filled_in_once():

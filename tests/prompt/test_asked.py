@@ -159,13 +159,13 @@ def test_sections_in_every_call():
             }
 
 
-def test_the_usual_budget_is_a_setting(client, settings, monkeypatch):
+def test_the_usual_budget_is_a_setting(fake_client, settings, monkeypatch):
     """Of rankings(), where the caller gives none."""
     monkeypatch.setenv("TRACKRECORD_CONTEXT__LEARNT_TOKENS", "20")
     memories = [f"Sessions of module {number} expire at midnight" for number in range(9)]
     with rankings_of(memories=memories) as _:
         assert trackrecord.rankings().tokens > 20  # settings of the environment play no part
-    reader = RankingsReader(load_settings(home=settings.home))
+    reader = RankingsReader(load_settings(home=settings.home), fake_client)
     assert reader.settings.context.learnt_tokens == 20
     monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): reader})
     lines = {"en": "- x" * 9, "zh": "- x" * 9}
@@ -177,7 +177,7 @@ def test_the_usual_budget_is_a_setting(client, settings, monkeypatch):
         for number in range(9)
     )  # fmt: skip
     write_document(
-        client,
+        fake_client,
         settings,
         RankingsDocument(project="p", revision=1, computed_at=time.time(), memories=known),
     )

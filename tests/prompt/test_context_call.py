@@ -87,16 +87,21 @@ def ids(considered):
 
 
 @pytest.fixture
-def process(settings, monkeypatch):
+def process(settings, fake_client, monkeypatch):
     """This process's reader, as a fresh agent has it."""
-    reader = RankingsReader(settings)
+    reader = RankingsReader(settings, fake_client)
     monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): reader})
-    return reader
 
 
-def test_both_are_ranked_together(client, settings, process):
+@pytest.fixture
+def process_of_a_server(settings, monkeypatch):
+    """The same with a real server, if there is one."""
+    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): RankingsReader(settings)})
+
+
+def test_both_are_ranked_together(fake_client, settings, process):
     """By score, whoever brought them; the report says which is which."""
-    write_document(client, settings, msgspec.structs.replace(LEARNT, computed_at=time.time()))
+    write_document(fake_client, settings, msgspec.structs.replace(LEARNT, computed_at=time.time()))
     failure = {"id": "log", "kind": "evidence", "text": "2 tests failed",
                "metadata": {"hasFailure": True, "dependencyDepth": 4}}  # fmt: skip
     answer = trackrecord.context("p", "the build is red", [failure, CURRENT], 400, explore="off")
@@ -116,9 +121,9 @@ def test_both_are_ranked_together(client, settings, process):
     assert 0 <= answer.age_s < 60
 
 
-def test_the_whole_text(client, settings, process):
+def test_the_whole_text(fake_client, settings, process):
     """Sections in their order, each once, and its tokens."""
-    write_document(client, settings, LEARNT)
+    write_document(fake_client, settings, LEARNT)
     answer = trackrecord.context("p", candidates=[CURRENT], budget=400)
     assert answer.prompt == (
         "## Anti-Patterns to Avoid\n\n"
@@ -164,14 +169,14 @@ def test_an_agents_own_memory_replaces_the_learnt_one():
     assert [(each.id, each.reason) for each in answer.left_out] == [("m1", "replaced")]
 
 
-def test_an_unchanged_choice_is_the_same_text(client, settings, process):
+def test_an_unchanged_choice_is_the_same_text(fake_client, settings, process):
     """Whatever the scores, and in whichever order the agent hands its candidates in."""
-    write_document(client, settings, LEARNT)
+    write_document(fake_client, settings, LEARNT)
     other = {"id": "a", "kind": "phase", "text": "Implementing"}
     one = trackrecord.context("p", candidates=[CURRENT, other], budget=400)
     low = tuple(msgspec.structs.replace(each, score=0.1) for each in LEARNT.patterns)
     rescored = msgspec.structs.replace(LEARNT, patterns=low, computed_at=time.time(), revision=2)
-    write_document(client, settings, rescored)
+    write_document(fake_client, settings, rescored)
     two = trackrecord.context("p", candidates=[other, CURRENT], budget=400)
     assert ids(one.taken) != ids(two.taken)
     assert one.prompt.encode() == two.prompt.encode()
@@ -250,11 +255,13 @@ def test_only_the_best_of_each_kind_compete():
     assert composed(many, rules=replace(RULES, max_learnt=0)).prompt == ""
 
 
-def test_settings_weigh_what_is_learnt(client, home, monkeypatch):
+def test_settings_weigh_what_is_learnt(fake_client, home, monkeypatch):
     """And a call's own config weighs more than they do."""
     settings = load_settings(home=home, context={"pattern_weight": 3.0})
-    monkeypatch.setattr(rankings_client, "_readers", {os.getpid(): RankingsReader(settings)})
-    write_document(client, settings, LEARNT)
+    monkeypatch.setattr(
+        rankings_client, "_readers", {os.getpid(): RankingsReader(settings, fake_client)}
+    )
+    write_document(fake_client, settings, LEARNT)
     asked = {"candidates": [CURRENT], "budget": 400}
     assert ids(trackrecord.context("p", **asked).taken)[0] == "tests-first"
     config = {"weights": {"currentTask": 5}}
@@ -274,7 +281,7 @@ def test_another_version_of_the_cache_is_no_accident():
     assert (ids(answer.taken), answer.not_competing) == (["known"], 4)
 
 
-def test_without_redis_the_agents_own_are_ranked(process):
+def test_without_redis_the_agents_own_are_ranked(process_of_a_server):
     """Marked so."""
     answer = trackrecord.context("p", "fix", [CURRENT], 100)
     assert answer.prompt == "## Tasks\n\nFix it"
@@ -282,7 +289,9 @@ def test_without_redis_the_agents_own_are_ranked(process):
     assert "redis is unavailable" in answer.problem
 
 
-def test_the_last_rankings_stand_in_when_redis_goes_away(redis_server, settings, process):
+def test_the_last_rankings_stand_in_when_redis_goes_away(
+    redis_server, settings, process_of_a_server
+):
     """Marked stale, with their age and the reason."""
     with redis_server.client() as client:
         write_document(client, settings, LEARNT)
@@ -295,17 +304,17 @@ def test_the_last_rankings_stand_in_when_redis_goes_away(redis_server, settings,
     assert "redis is unavailable" in stale.problem
 
 
-def test_another_project_takes_no_part(client, settings, process):
+def test_another_project_takes_no_part(fake_client, settings, process):
     """Nothing is ever read across projects."""
-    write_document(client, settings, LEARNT)
+    write_document(fake_client, settings, LEARNT)
     answer = trackrecord.context("q", candidates=[CURRENT], budget=400)
     assert ids(answer.taken) == ["now"]
     assert answer.problem == "nothing is learnt yet"
 
 
-def test_junk_in_the_cache(client, settings, process):
+def test_junk_in_the_cache(fake_client, settings, process):
     """The agent's own are ranked all the same."""
-    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b"[" * 9999})
+    fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b"[" * 9999})
     answer = trackrecord.context("p", candidates=[CURRENT], budget=100)
     assert answer.prompt == "## Tasks\n\nFix it"
     assert answer.problem == "the cache was written by another version"
@@ -329,9 +338,9 @@ def test_what_the_caller_hands_in_wrongly_is_an_error(process):
         trackrecord.context("p", config={"weights": {"phase": 6}})
 
 
-def test_an_unknown_language_is_english(client, settings, process):
+def test_an_unknown_language_is_english(fake_client, settings, process):
     """Asking for a prompt's text never breaks an agent."""
-    write_document(client, settings, LEARNT)
+    write_document(fake_client, settings, LEARNT)
     assert "## Proven Patterns" in trackrecord.context("p", budget=400, lang="fr").prompt
     assert "## Proven Patterns" in trackrecord.rankings(project="p", lang="fr").prompt
 
@@ -350,9 +359,9 @@ def test_never_over_budget_by_the_callers_tokenizer(budget, own):
             assert answer.tokens == (count if isinstance(count, int) else len(count))
 
 
-def test_rankings_name_what_did_not_fit(client, settings, process):
+def test_rankings_name_what_did_not_fit(fake_client, settings, process):
     """Best first; with a budget for all there is nothing to name."""
-    write_document(client, settings, LEARNT)
+    write_document(fake_client, settings, LEARNT)
     answer = trackrecord.rankings(project="p", budget=60)
     taken = {each.id for each in (*answer.patterns, *answer.anti_patterns, *answer.competences)}
     everything = (*LEARNT.patterns, *LEARNT.anti_patterns, *LEARNT.competences)

@@ -15,7 +15,7 @@ from trackrecord.prompt.choosing.exposure import TRIED, exposure_plan_of
 from trackrecord.prompt.choosing.inputs import PromptInputs
 from trackrecord.prompt.choosing.pattern_entries import patterns_for
 from trackrecord.prompt.documents.advice_document import AdviceDocument, Expected, PatternEntry
-from trackrecord.prompt.documents.presentation import present_pattern
+from trackrecord.prompt.documents.presentation import present_other, present_pattern
 from trackrecord.prompt.documents.rankings_document import ProjectDocuments, RankingsDocument
 from trackrecord.prompt.question.question import PromptQuestion
 from trackrecord.prompt.reading.cache import write_document
@@ -27,11 +27,11 @@ from trackrecord.wire.outcome_scorer import recogniser_of
 NAMES = recogniser_of(Rules())
 
 
-def pattern(slug, helpful, harmful=0):
+def pattern(slug, helpful, harmful=0, *, is_other=False):
     evidence = Evidence(helpful, 0, harmful, float(helpful), float(harmful), succeeded=helpful)
     facts = PatternFacts(slug, "named", slug, None)
     standing = standing_of(MaturityRules(), AntiPatternRules(), facts, evidence)
-    return present_pattern(standing, NAMES.name_of)
+    return (present_other if is_other else present_pattern)(standing, NAMES.name_of)
 
 
 GIVEN = (pattern("known", 40, 12), pattern("new", 1), pattern("other", 20, 6))
@@ -39,23 +39,22 @@ WARNING = pattern("bad", 1, 9)
 
 
 @pytest.fixture
-def reader_of(client, settings):
+def reader_of(fake_client, settings):
     """Reads what is known of a project, with some settings of the agent's and of the document."""
 
     def make(*, document=None, **more):
         write_document(
-            client,
+            fake_client,
             settings,
             RankingsDocument(
                 project="p",
                 revision=1,
                 computed_at=time.time(),
-                patterns=GIVEN,
                 anti_patterns=(WARNING,),
-                **(document or {}),
+                **({"patterns": GIVEN} | (document or {})),
             ),
         )
-        return RankingsReader(settings.model_copy(update=more))
+        return RankingsReader(settings.model_copy(update=more), fake_client)
 
     return make
 
@@ -127,6 +126,19 @@ def test_a_task_that_explores_gets_its_own_order(reader_of):
     assert orders == {"known", "new", "other"}
 
 
+@pytest.mark.parametrize("explore", ["off", "some", "full"])
+@pytest.mark.parametrize("task", [None, "fix the lamp"])
+@pytest.mark.parametrize("given", [(), GIVEN])
+def test_what_is_warned_of_is_never_offered(reader_of, explore, task, given):
+    """Not even where nothing else is known, and whatever is drawn."""
+    warned = {"patterns": given, "others": (pattern("bad", 1, 9, is_other=True),)}
+    reader = reader_of(document=warned)
+    for number in range(30):
+        answer = reader.read(project="p", task=task, task_id=f"t{number}", explore=explore)
+        assert "bad" not in {each.id for each in answer.patterns}
+        assert 'AVOID: an agent\'s strategy "bad"' in answer.prompt
+
+
 def test_off_explores_nothing_and_some_explores_every_task(reader_of):
     """By the setting, and by the question where it says more."""
     reader = reader_of(explore="off")
@@ -192,9 +204,9 @@ def test_wrong_arguments_are_said(given, problem):
     assert len(published.exposures) == (given["task_id"] == "t")
 
 
-def test_without_rankings_nothing_is_recorded(settings, client):
+def test_without_rankings_nothing_is_recorded(settings, fake_client):
     """Nothing could have been handed to either arm."""
-    answer = RankingsReader(settings).read(project="p", task_id="t")
+    answer = RankingsReader(settings, fake_client).read(project="p", task_id="t")
     assert (answer.arm, answer.exposure) == (None, None)
     assert answer.problem == "nothing is learnt yet"
 

@@ -62,14 +62,14 @@ def document(project="p", revision=1, **parts):
 
 
 @pytest.fixture
-def reader(settings):
-    return RankingsReader(settings)
+def reader(settings, fake_client):
+    return RankingsReader(settings, fake_client)
 
 
-def test_what_was_written_is_read_with_its_age(client, settings, reader):
+def test_what_was_written_is_read_with_its_age(fake_client, settings, reader):
     """Objects, text, age; nothing is wrong."""
     good, bad = pattern("tests-first", 8, 0), pattern("big-bang", 1, 6)
-    write_document(client, settings, document(patterns=(good,), anti_patterns=(bad,)))
+    write_document(fake_client, settings, document(patterns=(good,), anti_patterns=(bad,)))
     answer = reader.read(project="p")
     assert answer.patterns == (good,)
     assert answer.anti_patterns == (bad,)
@@ -82,28 +82,28 @@ def test_what_was_written_is_read_with_its_age(client, settings, reader):
     assert (answer.is_stale, answer.problem, answer.left_out) == (False, None, 0)
 
 
-def test_another_project_sees_nothing(client, settings, reader):
+def test_another_project_sees_nothing(fake_client, settings, reader):
     """Also one whose name looks like a key of the first."""
-    write_document(client, settings, document(patterns=(pattern("x", 5, 0),)))
+    write_document(fake_client, settings, document(patterns=(pattern("x", 5, 0),)))
     for other in ("q", "P", "p:", "p*", "*", "../p"):
         answer = reader.read(project=other)
         assert (answer.prompt, answer.problem) == ("", "nothing is learnt yet")
 
 
-def test_chinese_text_for_chinese_prompts(client, settings, reader):
+def test_chinese_text_for_chinese_prompts(fake_client, settings, reader):
     """Headings, verdicts and the names of strategies."""
     split = pattern("split-by-component", 5, 0, "Split by component")
-    write_document(client, settings, document(patterns=(split,)))
+    write_document(fake_client, settings, document(patterns=(split,)))
     assert reader.read(project="p", lang="zh").prompt == (
         "## 已验证的模式\n\n- 按组件拆分 [已验证 - 5次运行中5次成功]"
     )
 
 
-def test_a_task_orders_the_competences(client, settings, reader):
+def test_a_task_orders_the_competences(fake_client, settings, reader):
     """Only those whose trigger or recipe fits the task are handed out, whatever their ids."""
     now = time.time()
     write_document(
-        client,
+        fake_client,
         settings,
         document(
             competences=(
@@ -120,10 +120,10 @@ def test_a_task_orders_the_competences(client, settings, reader):
     assert [each.id for each in by_recipe.competences] == ["b"]
 
 
-def test_limit_and_budget_say_what_they_left_out(client, settings, reader):
+def test_limit_and_budget_say_what_they_left_out(fake_client, settings, reader):
     """Also what was too much for the cache."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
-    write_document(client, settings, document(patterns=patterns, beyond={"patterns": 7}))
+    write_document(fake_client, settings, document(patterns=patterns, beyond={"patterns": 7}))
     assert len(reader.read(project="p", limit=3).patterns) == 3
     assert reader.read(project="p", limit=3).left_out == 24
     small = reader.read(project="p", budget=60)
@@ -134,11 +134,11 @@ def test_limit_and_budget_say_what_they_left_out(client, settings, reader):
     assert (nothing.prompt, nothing.left_out) == ("", 27)
 
 
-def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, settings, reader):
+def test_what_was_asked_before_is_answered_from_the_newest_rankings(fake_client, settings, reader):
     """Each question has its own answer, the same again as long as the rankings are the same."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(60))
     warnings = (pattern("big-bang", 1, 6),)
-    write_document(client, settings, document(patterns=patterns, anti_patterns=warnings))
+    write_document(fake_client, settings, document(patterns=patterns, anti_patterns=warnings))
     questions = (
         {}, {"budget": None}, {"budget": 100}, {"limit": 5}, {"lang": "zh"}, {"budget": 0},
         {"include": ["anti_patterns"]},
@@ -151,8 +151,8 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
     ]
     # Nor is it found out twice why.
     assert all(one.why is other.why for one, other in zip(first, again, strict=True))
-    fresh = RankingsReader(settings)
-    write_document(client, settings, document(revision=2, patterns=patterns[:2]))
+    fresh = RankingsReader(settings, fake_client)
+    write_document(fake_client, settings, document(revision=2, patterns=patterns[:2]))
     for question in questions:
         answer = reader.read(project="p", **question)
         assert replace(answer, age_s=None) == replace(
@@ -161,10 +161,10 @@ def test_what_was_asked_before_is_answered_from_the_newest_rankings(client, sett
         assert len(answer.patterns) <= 2
 
 
-def test_a_copy_of_an_answer_explains_itself(client, settings, reader):
+def test_a_copy_of_an_answer_explains_itself(fake_client, settings, reader):
     """An agent may hand its answer to another process before it asks why."""
     patterns = tuple(pattern(f"p{number:02}", 9, 0) for number in range(20))
-    write_document(client, settings, document(patterns=patterns))
+    write_document(fake_client, settings, document(patterns=patterns))
     answer = reader.read(project="p", budget=60)
     copied = pickle.loads(pickle.dumps(answer))  # noqa: S301 - our own
     assert {why.is_in for why in copied.why} == {True, False}
@@ -187,9 +187,9 @@ def test_the_last_answer_stands_in_when_redis_goes_away(redis_server, settings):
     assert not reader.read(project="p").is_stale
 
 
-def test_without_redis_and_without_memory_the_answer_is_empty(settings, reader):
+def test_without_redis_and_without_memory_the_answer_is_empty(settings):
     """Empty, not broken."""
-    answer = reader.read(project="p")
+    answer = RankingsReader(settings).read(project="p")
     assert (answer.prompt, answer.patterns, answer.age_s) == ("", (), None)
     assert "redis is unavailable" in answer.problem
 
@@ -222,19 +222,19 @@ def _connections(listening: socket.socket) -> int:
     return accepted
 
 
-def test_a_cache_of_another_version_is_no_accident(client, settings, reader):
+def test_a_cache_of_another_version_is_no_accident(fake_client, settings, reader):
     """What cannot be read is said; the worker will write it anew."""
-    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b'{"v": 9}'})
+    fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": b'{"v": 9}'})
     answer = reader.read(project="p")
     assert (answer.prompt, answer.problem) == ("", "the cache was written by another version")
 
 
-def test_an_older_revision_never_replaces_a_newer_one(client, settings, reader):
+def test_an_older_revision_never_replaces_a_newer_one(client, settings):
     """Two workers may finish in the other order than they began."""
     newer = document(revision=7, patterns=(pattern("new", 5, 0),))
     assert write_document(client, settings, newer)
     assert not write_document(client, settings, document(revision=6))
-    assert [each.id for each in reader.read(project="p").patterns] == ["new"]
+    assert [each.id for each in RankingsReader(settings).read(project="p").patterns] == ["new"]
     assert write_document(client, settings, document(revision=7))
     ages = cached_ages(client, settings, ["p", "q"], now=time.time())
     assert set(ages) == {"p"}

@@ -65,6 +65,8 @@ def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
     lists -= {"needs_more_below"}
     # These are offered among the patterns.
     lists -= {"others", "promoted", "candidate_multiplier"}
+    # These are offered to tasks that they fit.
+    lists -= {"unconfirmed"}
     # These are no part of the text: an evaluation is weighed by them.
     lists -= {"criteria", "weight_without_feedback"}
     assert lists == set(OF_RANKINGS)
@@ -133,12 +135,12 @@ def test_both_calls_are_one_engine(budget):
     assert answer.tokens <= budget
 
 
-def test_tokens_are_counted_by_the_setting(client, settings, monkeypatch):
+def test_tokens_are_counted_by_the_setting(fake_client, settings, monkeypatch):
     """MARKDOWN_RATIO holds for rankings(), too: twice the tokens for a character, half the text."""
-    write_document(client, settings, document())
-    usual = RankingsReader(settings)
+    write_document(fake_client, settings, document())
+    usual = RankingsReader(settings, fake_client)
     monkeypatch.setenv("TRACKRECORD_CONTEXT__MARKDOWN_RATIO", "0.6")
-    twice = RankingsReader(load_settings(home=settings.home))
+    twice = RankingsReader(load_settings(home=settings.home), fake_client)
     one, other = (each.read(project="p", task=TASK, budget=None) for each in (usual, twice))
     assert one.prompt == other.prompt
     assert 1.9 * one.tokens < other.tokens < 2.1 * one.tokens

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from fakeredis import FakeRedis
+import redis
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,17 +42,17 @@ def document(*patterns: RankedPattern) -> RankingsDocument:
 
 
 @pytest.fixture
-def reader(settings: Settings) -> RankingsReader:
-    return RankingsReader(settings)
+def reader(settings: Settings, fake_client: redis.Redis) -> RankingsReader:
+    return RankingsReader(settings, fake_client)
 
 
-def test_a_later_version_of_the_cache(client, settings, reader) -> None:
+def test_a_later_version_of_the_cache(fake_client, settings, reader) -> None:
     """States and languages that this version does not know are left out; the rest is given."""
     known = entry("known", "known")
     later = msgspec.structs.replace(entry("later", "later"), state="legendary")
     mute = msgspec.structs.replace(entry("mute", "mute"), lines={"fr": "- muet"})
     silent = msgspec.structs.replace(entry("silent", "silent", failed=True), lines={})
-    write_document(client, settings, document(known, later, mute, silent))
+    write_document(fake_client, settings, document(known, later, mute, silent))
     for language in ("en", "zh"):
         answer = reader.read(project="p", lang=language)
         assert [each.id for each in answer.patterns] == ["known"]
@@ -64,37 +64,36 @@ def test_a_later_version_of_the_cache(client, settings, reader) -> None:
 @pytest.mark.parametrize(
     "junk", [b"", b"{", b"null", b"[]", b"\xff", b'{"project":"p"}', b"[" * 9999]
 )
-def test_junk_in_the_cache(junk: bytes, settings) -> None:
-    """Is no answer, and no error; a client that holds a hash is all that it takes."""
-    client = FakeRedis()
-    client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": junk})
-    answer = RankingsReader(settings, client).read(project="p")
+def test_junk_in_the_cache(junk: bytes, fake_client, settings, reader) -> None:
+    """Is no answer, and no error."""
+    fake_client.hset(settings.keys.rankings("p"), mapping={"revision": 1, "document": junk})
+    answer = reader.read(project="p")
     assert answer.prompt == ""
     assert answer.problem == "the cache was written by another version"
 
 
-def test_something_else_under_the_key(client, settings, reader) -> None:
+def test_something_else_under_the_key(client, settings) -> None:
     """A key of another type is an answer of Redis's that is no answer."""
     client.set(settings.keys.rankings("p"), "mine")
-    answer = reader.read(project="p")
+    answer = RankingsReader(settings).read(project="p")
     assert answer.prompt == ""
     assert "unavailable" in str(answer.problem)
 
 
-def test_a_flushed_cache(client, settings, reader) -> None:
+def test_a_flushed_cache(fake_client, settings, reader) -> None:
     """Says so at once, and is read again as soon as a worker has built it."""
-    write_document(client, settings, document(entry("a", "a")))
+    write_document(fake_client, settings, document(entry("a", "a")))
     assert reader.read(project="p").patterns
-    client.flushall()
+    fake_client.flushall()
     assert reader.read(project="p").problem == "nothing is learnt yet"
-    write_document(client, settings, document(entry("a", "a")))
+    write_document(fake_client, settings, document(entry("a", "a")))
     assert reader.read(project="p").patterns
 
 
 @pytest.mark.parametrize("limit", [0, -1, -1000])
-def test_a_limit_of_nothing(limit: int, client, settings, reader) -> None:
+def test_a_limit_of_nothing(limit: int, fake_client, settings, reader) -> None:
     """Gives nothing."""
-    write_document(client, settings, document(entry("a", "a"), entry("b", "b", failed=True)))
+    write_document(fake_client, settings, document(entry("a", "a"), entry("b", "b", failed=True)))
     answer = reader.read(project="p", limit=limit)
     assert (answer.prompt, answer.left_out) == ("", 2)
 

@@ -31,13 +31,19 @@ def reader(settings):
         yield reader
 
 
+@pytest.fixture
+def cached(settings, fake_client):
+    with given_readers.within(RankingsReader(settings, fake_client)):
+        yield fake_client
+
+
 def parts(weighed):
     return {part.criterion: (part.weight, part.note) for part in weighed.parts}
 
 
-def test_scores_are_weighed_by_the_cached_weights(client, settings, reader):
+def test_scores_are_weighed_by_the_cached_weights(cached, settings):
     """A deprecated criterion has no say; an unknown one says that nothing is known of it."""
-    write_document(client, settings, document(criteria=CRITERIA, weight_without_feedback=0.25))
+    write_document(cached, settings, document(criteria=CRITERIA, weight_without_feedback=0.25))
     weighed = trackrecord.weigh({"noisy": 0, "readable": 1, "new": False}, project="p")
     assert parts(weighed) == {
         "noisy": (0.0, "deprecated"), "readable": (0.5, ""), "new": (0.25, "no feedback on record"),
@@ -48,9 +54,9 @@ def test_scores_are_weighed_by_the_cached_weights(client, settings, reader):
     assert 0 <= weighed.age_s < 60
 
 
-def test_where_the_cache_holds_only_some_it_does_not_claim_to_know(client, settings, reader):
+def test_where_the_cache_holds_only_some_it_does_not_claim_to_know(cached, settings):
     """A criterion that is not among them may be deprecated for all that is known."""
-    write_document(client, settings, document(criteria=CRITERIA, beyond={"criteria": 3}))
+    write_document(cached, settings, document(criteria=CRITERIA, beyond={"criteria": 3}))
     weighed = trackrecord.weigh({"new": 1}, project="p")
     assert parts(weighed) == {"new": (1.0, "not among the criteria in the cache")}
 
@@ -74,9 +80,9 @@ def test_without_redis_all_weigh_alike(reader):
     assert "redis is unavailable" in weighed.problem
 
 
-def test_a_project_that_is_none_is_never_answered_with_another_ones(client, settings, reader):
+def test_a_project_that_is_none_is_never_answered_with_another_ones(cached, settings):
     """The weights of the usual project stay out of it."""
-    write_document(client, settings, document(criteria=CRITERIA))
+    write_document(cached, settings, document(criteria=CRITERIA))
     weighed = trackrecord.weigh({"readable": 1}, project=["p"])
     assert parts(weighed) == {"readable": (1.0, "no weights are known")}
     assert "project must be a text" in weighed.problem

@@ -136,12 +136,14 @@ def test_status_says_the_same(store, settings, client):
     assert (status.pending, status.workers) == (flow.pending, flow.workers) == (0, 0)
 
 
-def test_what_redis_keeps_of_projects(settings, client):
+def test_what_redis_keeps_of_projects(settings, fake_client):
     """The age of rankings, where there are any, and how many tasks are in flight."""
     keys = settings.keys
-    client.hset(keys.rankings("web"), mapping={"revision": 1, "computed_at": 940.0})
-    client.zadd(keys.tasks_in_flight("api"), {"a": 1.0, "b": 2.0})
-    found = {each.project: each for each in in_cache(client, settings, ["web", "api"], now=1000.0)}
+    fake_client.hset(keys.rankings("web"), mapping={"revision": 1, "computed_at": 940.0})
+    fake_client.zadd(keys.tasks_in_flight("api"), {"a": 1.0, "b": 2.0})
+    found = {
+        each.project: each for each in in_cache(fake_client, settings, ["web", "api"], now=1000.0)
+    }
     assert (found["web"].age_s, found["web"].tasks_in_flight) == (60.0, 0)
     assert (found["api"].age_s, found["api"].tasks_in_flight) == (None, 2)
-    assert in_cache(client, settings, [], now=1000.0) == []
+    assert in_cache(fake_client, settings, [], now=1000.0) == []

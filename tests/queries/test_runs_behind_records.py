@@ -12,8 +12,7 @@ from trackrecord.resources.experience.competences import revising
 from trackrecord.resources.figures.record_over_time import record_over_time
 from trackrecord.resources.reports.record_runs import runs_behind_record
 from trackrecord.resources.reports.run_exposures import exposures_of_run, kind_of
-from trackrecord.resources.reports.run_lines import list_run_lines
-from trackrecord.resources.reports.runs import RunFilter, find_run
+from trackrecord.resources.reports.runs import find_run
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
@@ -62,11 +61,6 @@ def behind(store, **asked):
         return runs_behind_record(connection, "default", RECORD, **asked)
 
 
-def lines(store, wanted=None, **asked):
-    with reading(store) as connection:
-        return list_run_lines(connection, "default", wanted=wanted, **asked)
-
-
 def ids(found):
     return [line.outcome_id for line in found]
 
@@ -97,7 +91,7 @@ def test_the_past_knows_only_what_was_counted_by_then(store):
     teach(store, bookings(3, success=False), first=NOW + 2 * DAY)
     make_records(store, now=NOW + 3 * DAY)
     assert len(behind(store, at=NOW + 2.5 * DAY).runs) == 2
-    assert len(behind(store).runs) == 5
+    assert (len(behind(store, shown=3).runs), behind(store, shown=3).count) == (3, 5)
     with pytest.raises(UnknownId):
         behind(store, at=NOW)
 
@@ -127,62 +121,6 @@ def test_a_record_over_time_ages_and_its_counts_grow(store):
     assert [(each.successes, each.failures) for each in (found[0], found[-1])] == [(2, 0), (2, 3)]
     assert found[0].salience == 1.0
     assert found[-1].salience < 0.3
-
-
-def test_runs_are_listed_newest_first_page_by_page_without_a_gap(store):
-    teach(store, [run(number, "find") for number in range(7)])
-    first = lines(store, limit=3)
-    second = lines(store, limit=3, after=first.next)
-    third = lines(store, limit=3, after=second.next)
-    assert ids(first.lines + second.lines + third.lines) == [
-        f"o{NOW + number:.0f}" for number in range(6, -1, -1)
-    ]
-    assert third.next is None
-
-
-@pytest.mark.parametrize(
-    ("wanted", "numbers"),
-    [
-        (RunFilter(source="bot"), [3]),
-        (RunFilter(verdict="failure"), [2]),
-        (RunFilter(verdict="none"), [3]),
-        (RunFilter(tool="book"), [2, 1]),
-        (RunFilter(tool="find", failed=True), []),
-        (RunFilter(failed=True), [2]),
-        (RunFilter(task_id="t1"), [1]),
-    ],
-)
-def test_runs_are_filtered(store, wanted, numbers):
-    teach(
-        store,
-        [
-            run(0, "find"),
-            run(1, "find", "book"),
-            run(2, "find", "book!", success=False),
-            run(3, success=None, source="bot"),
-        ],
-    )
-    assert ids(lines(store, wanted).lines) == [f"o{NOW + number:.0f}" for number in numbers]
-
-
-def test_a_filter_that_admits_hardly_any_run_says_where_to_look_further(store):
-    """No page costs a look at every run."""
-    teach(store, [run(0, "rare"), *(run(number, "find") for number in range(1, 9))])
-    wanted = RunFilter(tool="rare")
-    found = lines(store, wanted, most_read=5)
-    assert (found.lines, found.read) == ((), 5)
-    assert ids(lines(store, wanted, after=found.next).lines) == [f"o{NOW:.0f}"]
-
-
-def test_a_task_that_nobody_knows_is_not_an_empty_list(store):
-    teach(store, bookings(1))
-    with pytest.raises(UnknownId):
-        lines(store, RunFilter(task_id="t-unknown"))
-
-
-def test_the_past_lists_only_what_had_been_received(store):
-    teach(store, [run(number, "find") for number in range(4)])
-    assert len(lines(store, at=NOW + 1.5).lines) == 2
 
 
 def test_what_a_run_was_handed_says_what_it_followed(store):

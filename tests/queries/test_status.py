@@ -38,7 +38,7 @@ def test_a_servers_address_is_shown_without_its_password(url, shown):
 
 def _of(**changed):
     flow = {"workers": 1, "waiting": 0, "oldest_waiting_s": None, "pending": 0}
-    flow |= {"dead_letters": 0, "dead_letters_dropped": 0, "memory_full": False}
+    flow |= {"dead_letters": 0, "dead_letters_dropped": 0, "lost": 0, "memory_full": False}
     return _verdict(**flow | {"rebuild_due": {}, "spooled": 0} | changed)
 
 

@@ -160,6 +160,26 @@ def test_a_field_is_in_the_document_the_shape_and_the_table(command):
     assert command().output.splitlines()[:2] == ["id\tcolour\theight", "k1\tred\t0.50"]
 
 
+@pytest.mark.parametrize(
+    ("notes", "wrong"),
+    [
+        ({"columns": ("id", "color")}, "color"),
+        ({"columns": ("id",), "terminal_columns": ("heihgt",)}, "heihgt"),
+        ({"columns": ("id", "_secret")}, "_secret"),
+        ({"columns": ("id",), "secondary": ("height",)}, "height"),
+        ({"columns": ("id",), "about": "colour"}, "colour"),
+        ({"columns": ("id",), "cells": {"di": repr}}, "di"),
+        ({"columns": ("id",), "drawings": ("trend",)}, "trend"),
+        ({"column": ("id",)}, "column"),
+    ],
+)
+def test_a_misspelt_column_is_refused_where_it_is_declared(notes, wrong):
+    """Not when somebody looks at the table for the first time."""
+    kites = Resource("kites", "Fly kites.")
+    with pytest.raises(TypeError, match=rf"\b{wrong}\b"):
+        kites.offers(None, **notes)(list_kites)
+
+
 def test_a_filter_and_an_order_are_offered_on_each_surface(command):
     """With the same values, bounds and words."""
     endpoint = endpoints_of(KITES)[0]

@@ -44,6 +44,7 @@ _MOST_HOSTILE_A_TICK = 2_000
 _HOSTILE_OVER_HTTP = 2
 _FORGET_EVERY_S = 30.0
 _CALM_S = 300.0
+_IDLE_S, _ASK_EVERY_S = 70.0, 8.0
 _SOCKETS = shutil.ignore_patterns("*.sock")
 
 
@@ -287,9 +288,22 @@ def shake(
         watch.end()
         for world in worlds:
             world.set_clock(0.0)
-            if drained(world, _CALM_S):
-                judge(world, folder / f"replay-{world.name}".replace(" ", "-"))
+        calm = [world for world in worlds if drained(world, _CALM_S)]
+        stay_idle(calm)
+        for world in calm:
+            judge(world, folder / f"replay-{world.name}".replace(" ", "-"))
         return report(worlds, record, watch, took_s / 60, minutes)
+
+
+def stay_idle(worlds: list[World]) -> None:
+    """Leave worlds alone for more than a minute, and ask again and again whether they live."""
+    until = time.monotonic() + _IDLE_S
+    while time.monotonic() < until:
+        time.sleep(_ASK_EVERY_S)
+        for world in worlds:
+            world.ledger.happened["status asked when idle"] += 1
+            if world.command("status"):
+                world.fail("`status` says of an idle world that it is dead")
 
 
 def report(worlds: list[World], record: Record, watch: Watch, took: float, wanted: float) -> int:

@@ -34,7 +34,7 @@ from trackrecord_capture.agents.door_address import socket_path
 from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.up.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_servers
 
 # Of everything that a world may need to be well again, a cold start on a busy machine included.
 PATIENCE_S = 180.0
@@ -376,7 +376,7 @@ class DataCentre(World):
 
     def _commands(self) -> dict[str, list[str]]:
         server = [
-            str(find_redis_binary()), "--port", "0", "--unixsocket", f"{self.folder}/redis.sock",
+            str(find_servers()[0].path), "--port", "0", "--unixsocket", f"{self.folder}/redis.sock",
             "--dir", str(self.folder), "--appendonly", "yes", "--appendfsync", "always",
             "--save", "", "--maxmemory", "512mb", "--maxmemory-policy", "noeviction",
         ]  # fmt: skip

@@ -129,8 +129,8 @@ def test_agents_of_one_user_are_one_source(store):
         assert state_of(store, pattern) == (Maturity.PROVEN, False)
 
 
-def test_one_source_alone_is_not_enough_where_others_speak(store):
-    """Whatever it reports how often; a second source, or a person, makes the difference."""
+def test_one_source_alone_changes_nothing_that_two_agree_on(store):
+    """Whatever it reports how often; what it alone tells of counts in full, now and in the past."""
     teach(store, outcomes_of("honest", "good", 20), now=NOW + 100)
     teach(store, outcomes_of("fair", "good", 20), now=NOW + 100)
     assert state_of(store, "good") == (Maturity.PROVEN, False)
@@ -138,8 +138,8 @@ def test_one_source_alone_is_not_enough_where_others_speak(store):
     teach(store, outcomes_of("rogue", "worst", 200, success=False), now=NOW + 200)
     teach(store, outcomes_of("rogue", "good", 400, success=False), now=NOW + 200)
     for at in (None, NOW + 300):
-        assert state_of(store, "own", at=at) == (Maturity.CANDIDATE, False)
-        assert state_of(store, "worst", at=at) == (Maturity.CANDIDATE, False)
+        assert state_of(store, "own", at=at) == (Maturity.PROVEN, False)
+        assert state_of(store, "worst", at=at) == (Maturity.DEPRECATED, True)
         state, is_warning = state_of(store, "good", at=at)
         assert state is not Maturity.DEPRECATED
         assert not is_warning
@@ -156,17 +156,20 @@ def test_one_source_alone_is_not_enough_where_others_speak(store):
             for left, right in zip(evidence.speakers, other.speakers, strict=True):
                 assert left.decayed_helpful == pytest.approx(right.decayed_helpful)
                 assert left.decayed_harmful == pytest.approx(right.decayed_harmful)
-    teach(store, outcomes_of("fair", "own", 5), now=NOW + 400)
-    assert state_of(store, "own")[0] is Maturity.PROVEN
 
 
 def test_claims_weigh_less_than_tests(store):
-    """Where several speak, what only the agent says counts half."""
+    """What only the agent says counts half, of what is tested as well; else it counts in full."""
     teach(store, outcomes_of("one", "tested", 4), now=NOW + 100)
     teach(store, outcomes_of("two", "claimed", 4, kind="explicit"), now=NOW + 100)
+    for kind, source in (("tests", "one"), ("explicit", "two")):
+        teach(store, outcomes_of(source, "both", 4, kind=kind), now=NOW + 100)
     found = standings(store, now=NOW + 100)
-    tested, claimed = (found[slug].evidence.decayed_helpful for slug in ("tested", "claimed"))
-    assert tested == pytest.approx(2 * claimed)
+    tested, claimed, both = (
+        found[slug].evidence.decayed_helpful for slug in ("tested", "claimed", "both")
+    )
+    assert tested == pytest.approx(claimed)
+    assert both == pytest.approx(1.5 * tested)
 
 
 def test_amended_evidence_is_that_of_who_amended(store):

@@ -16,6 +16,7 @@ from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.store.advice.run_records import reports_of_runs
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.rebuild_credit import rebuild_credit
@@ -29,7 +30,6 @@ from trackrecord.store.memories.past_tasks import index_past_tasks
 from trackrecord.store.memories.read import changes_of
 from trackrecord.store.memories.write import list_memories, remember
 from trackrecord.store.outcomes.as_of import outcome_current_as_of
-from trackrecord.store.outcomes.commits import outcomes_of_commit
 from trackrecord.store.outcomes.entries import entries_of
 from trackrecord.store.outcomes.projects import count_outcomes, project_id_of
 from trackrecord.store.outcomes.tables import outcomes
@@ -388,10 +388,11 @@ def test_a_commit_leads_to_its_outcomes(store):
         store, entry("b", after=3, commits=[commit[:9]]), entry("c", project="p", commits=[commit])
     )
     with reading(store) as connection:
-        assert outcomes_of_commit(connection, 1, commit) == ["a"]
-        assert outcomes_of_commit(connection, 1, commit[:7].upper()) == ["a", "b"]
-        assert outcomes_of_commit(connection, 1, commit[:6]) == []
-        assert outcomes_of_commit(connection, 1, "%%%%%%%") == []
+        made = {
+            prefix: sorted(run.outcome_id for run in reports_of_runs(connection, 1, commit=prefix))
+            for prefix in (commit, commit[:7].upper(), commit[:6], "%%%%%%%")
+        }
+    assert list(made.values()) == [["a"], ["a", "b"], [], []]
 
 
 def test_two_workers_amend_one_outcome_at_once(store):

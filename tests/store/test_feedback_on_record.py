@@ -185,8 +185,11 @@ def test_at_answers_as_of_that_moment(store):
     for at, then in answers:
         past = standings(store, now=NOW + 900 * DAY, at=at)["x"]
         assert past.evidence.decayed_total == pytest.approx(then.evidence.decayed_total)
-        assert replace(past.evidence, decayed_helpful=0, decayed_harmful=0) == replace(
-            then.evidence, decayed_helpful=0, decayed_harmful=0
+        (spoken,), (spoken_then,) = past.evidence.speakers, then.evidence.speakers
+        assert spoken.claimed_helpful == pytest.approx(spoken_then.claimed_helpful)
+        assert spoken.claimed_harmful == pytest.approx(spoken_then.claimed_harmful)
+        assert replace(past.evidence, decayed_helpful=0, decayed_harmful=0, speakers=()) == replace(
+            then.evidence, decayed_helpful=0, decayed_harmful=0, speakers=()
         )
         assert past.facts == then.facts
 

@@ -184,9 +184,9 @@ def test_a_pitfall_can_be_confirmed_and_never_inverts_again(store):
     assert fallen.state.confidence == 0.01
 
 
-@pytest.mark.parametrize("text", ["", "  \n\t", "KNOWN PITFALL: ", "a\0b", "\ud800", "x" * 2001])
+@pytest.mark.parametrize("text", ["", "  \n\t", "KNOWN PITFALL: ", "x" * 2001])
 def test_texts_that_are_refused(store, text):
-    """Blank, too long, or nothing that a database has room for; nothing is stored."""
+    """Blank, or too long; nothing is stored."""
     with pytest.raises(InvalidMemory, match="the text of a memory"):
         store_text(store, text, "m1")
     with reading(store) as connection:

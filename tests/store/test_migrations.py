@@ -1,6 +1,5 @@
 """Migrations: from nothing, once, by whoever comes first; the schema is that of the tables."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
-from trackrecord.errors import NoVectors, SchemaTooNew, SettingsError
+from trackrecord.errors import NoVectors, SchemaTooNew, SettingsError, StoreUnfit
 from trackrecord.store.competences import partial_indexes as _of_competences  # noqa: F401 - for the metadata
 from trackrecord.store.competences.selection.vectors import make_room
 from trackrecord.store.database import migrate
@@ -92,31 +91,31 @@ def test_migrating_again_does_nothing(store):
     assert migrate.migrate(store) is False
 
 
-def test_many_processes_may_start_at_once(empty_store_url):
-    """One migrates, the others wait and find it done."""
-
-    def start(_number):
-        engine = connect_store(empty_store_url, timeout_s=20.0)
-        try:
-            return migrate.migrate(engine)
-        finally:
-            engine.dispose()
-
-    with ThreadPoolExecutor(6) as pool:
-        assert sorted(pool.map(start, range(6))) == [False] * 5 + [True]
-
-
 @pytest.mark.parametrize("revision", ["9999", "0004", "r0001", "r0006_speakers"])
 def test_an_unknown_database_is_refused_in_one_clear_line(store, revision):
     """An old version must not write into tables it does not know, nor a new one into a draft's."""
     with writing_anyway(store) as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": revision})
-    with pytest.raises(SchemaTooNew, match=f"newer trackrecord.*{revision}.*another") as raised:
+        change = "UPDATE alembic_version SET version_num = :v, made_by = NULL"
+        connection.execute(text(change), {"v": revision})
+    said = f"from before the first release.*{revision}.*name another"
+    with pytest.raises(SchemaTooNew, match=said) as raised:
         migrate.migrate(store)
     assert "\n" not in str(raised.value)
     with reading(store) as connection:
         version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     assert version == revision
+
+
+def test_a_database_of_another_program_is_left_alone(empty_store_url):
+    """A table that has the name of one of ours is neither used nor changed."""
+    engine = connect_store(empty_store_url)
+    with writing_anyway(engine) as connection:
+        connection.execute(text("CREATE TABLE projects (name TEXT)"))
+    with pytest.raises(StoreUnfit, match="a table 'projects' of another program: name another"):
+        migrate.migrate(engine)
+    with reading(engine) as connection:
+        assert inspect(connection).get_table_names() == ["projects"]
+    engine.dispose()
 
 
 def test_a_database_of_another_kind_is_refused_in_one_clear_line():

@@ -2,9 +2,8 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -12,28 +11,83 @@ import pytest
 from sqlalchemy import text
 
 from tests.support.dying import exit_code_of
-from trackrecord.errors import SchemaTooNew, StoreBusy, StoreUnavailable
-from trackrecord.store.database.engine import connect_store, reading, writing
-from trackrecord.store.database.migrate import migrate
+from trackrecord.errors import StoreBusy, StoreUnavailable
+from trackrecord.store.database.engine import connect_store, reading, writing, writing_anyway
+from trackrecord.store.database.migrate import LOCK_KEY, migrate
+from trackrecord.store.database.row_locks import advisory_lock
+from trackrecord_cli.main import run
 
 _NOBODY = 65_534
 
-MIGRATE = (
-    "import sys; from trackrecord.store.database.engine import connect_store; "
-    "from trackrecord.store.database.migrate import migrate; "
-    "print(migrate(connect_store(sys.argv[1], timeout_s=30.0)))"
-)
+_ROUNDS, _AT_ONCE = 10, 12
 
 
-def test_many_processes_at_once(empty_store_url: str) -> None:
-    """One does the work."""
-    command = [sys.executable, "-c", MIGRATE, empty_store_url]
-    started = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    answers = [process.communicate(timeout=60) for process in started]
-    assert sorted(out.strip() for out, _ in answers) == ["False", "False", "True"], answers
+def _rounds_of_twelve(postgres_url: str | None) -> None:
+    """Run first commands in processes that are forked when all is imported: none is ahead."""
+    if postgres_url:
+        os.environ["TRACKRECORD_DATABASE_URL"] = postgres_url
+    _at_once(1)  # imports what the others need
+    for _ in range(_ROUNDS):
+        if postgres_url:
+            _empty(postgres_url)
+        _at_once(_AT_ONCE)
+
+
+def _at_once(count: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="tr-") as home:
+        os.environ["TRACKRECORD_HOME"] = home
+        waits, opens = os.pipe()
+        started = []
+        for _ in range(count - 1):
+            if (process := os.fork()) == 0:
+                os.close(opens)
+                os.read(waits, 1)
+                os._exit(run(["projects"]))
+            started.append(process)
+        os.close(opens)
+        os.close(waits)
+        ended = [run(["projects"])]
+        ended += [os.waitstatus_to_exitcode(os.waitpid(each, 0)[1]) for each in started]
+    assert ended == [0] * count, ended
+
+
+def _empty(postgres_url: str) -> None:
+    engine = connect_store(postgres_url)
+    with writing_anyway(engine) as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+
+
+def test_twelve_first_commands_at_once(empty_store_url: str) -> None:
+    """One makes the tables, the others wait for it: all succeed, round after round."""
+    postgres_url = None if empty_store_url.startswith("sqlite") else empty_store_url
+    assert exit_code_of(_rounds_of_twelve, postgres_url) == 0
+
+
+def test_whoever_makes_the_tables_is_waited_for(empty_store_url: str) -> None:
+    """However long it takes: the engine's own patience with a lock is for what takes moments."""
+    slow, quick = (connect_store(empty_store_url, timeout_s=each) for each in (20.0, 0.05))
+    begun = threading.Event()
+
+    def make_slowly() -> None:
+        with writing_anyway(slow) as connection:
+            # The first of the tables; with it, what a file needs to have others wait.
+            connection.execute(text("CREATE TABLE begun (id INTEGER)"))
+            connection.execute(text("DROP TABLE begun"))
+            advisory_lock(connection, LOCK_KEY)
+            begun.set()
+            time.sleep(20 * 0.05)
+
+    maker = threading.Thread(target=make_slowly)
+    maker.start()
+    assert begun.wait(60)
+    try:
+        assert migrate(quick) is True
+    finally:
+        maker.join()
+        slow.dispose()
+        quick.dispose()
 
 
 def test_a_folder_with_a_percent_sign(tmp_path: Path) -> None:
@@ -152,17 +206,3 @@ def test_a_lock_is_waited_for_so_long(tmp_path: Path) -> None:
     finally:
         holder.close()
         engine.dispose()
-
-
-def test_a_newer_database_is_not_touched(empty_store_url: str) -> None:
-    """The message says what to do."""
-    engine = connect_store(empty_store_url)
-    migrate(engine)
-    with writing(engine) as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaTooNew, match="install that version, or name another database"):
-        migrate(engine)
-    with reading(engine) as connection:
-        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    engine.dispose()
-    assert version == "9999"

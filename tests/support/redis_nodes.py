@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import redis
 
-from trackrecord_worker.up.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_servers
 
 SLOTS = 16_384
 # A node that is silent for so long has failed, for the others: nothing does on a busy machine,
@@ -79,7 +79,7 @@ class Nodes:
         port = port or free_port()
         folder = self.folder / str(port)
         folder.mkdir(exist_ok=True)
-        command = [str(find_redis_binary()), *options, "--port", str(port), "--dir", str(folder)]
+        command = [str(find_servers()[0].path), *options, "--port", str(port), "--dir", str(folder)]
         command += ["--bind", "127.0.0.1", "--save", "", "--logfile", "log"]
         node = Node(port, folder, command)
         self.running.append(node)

@@ -1,29 +1,14 @@
 """Stores to move between."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine
 
 from tests.transfer.exports import import_into
-from trackrecord.store.database.engine import connect_store
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.transfer.importing import ImportedProject
-
-
-@pytest.fixture
-def opened() -> Iterator[Callable[[str], Engine]]:
-    """Opens stores, and closes them at the end."""
-    engines: list[Engine] = []
-
-    def open_store(url: str) -> Engine:
-        engines.append(connect_store(url, timeout_s=20.0))
-        return engines[-1]
-
-    yield open_store
-    for engine in engines:
-        engine.dispose()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -128,7 +128,7 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         newer = tmp_path / "newer"
         newer.write_bytes(good.read_bytes())
         with sqlite3.connect(newer) as copy:
-            copy.execute("UPDATE alembic_version SET version_num = '9999'")
+            copy.execute("UPDATE alembic_version SET version_num = '9999', made_by = '99.0.0'")
         damaged = tmp_path / "damaged"
         content = bytearray(good.read_bytes())
         content[16384 * 20 : 16384 * 24] = b"\xff" * 16384 * 4
@@ -136,7 +136,7 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         for name, reason in (
             ("text", "is not a backup"),
             ("empty", "is not a backup"),
-            ("newer", "is of a newer trackrecord"),
+            ("newer", "is of trackrecord 99.0.0"),
             ("damaged", "is damaged"),
         ):
             assert run(["restore", str(tmp_path / name), "--yes"]) != 0
@@ -144,6 +144,54 @@ def test_what_is_no_backup_changes_nothing(tmp_path, home, monkeypatch, capfd):
         assert len(ids_in(engine)) == 200
         assert (home / "capture.db").read_text() == "positions"
         assert [each.name for each in tmp_path.glob(".*")] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER t AFTER UPDATE ON projects BEGIN DELETE FROM outcomes; END",
+        "CREATE VIEW v AS SELECT * FROM outcomes",
+        "ALTER TABLE outcomes RENAME COLUMN outcome_id TO name",
+        "ALTER TABLE outcomes ADD COLUMN more TEXT",
+        "CREATE TABLE more (id INTEGER)",
+        "CREATE INDEX more ON outcomes (received_at)",
+        "DROP TABLE removed_days",
+        "CREATE VIRTUAL TABLE more USING fts5(words)",
+    ],
+)
+def test_a_backup_with_another_schema_is_refused(tmp_path, change):
+    """What would run by itself, and what the store could not be used with; the store stays."""
+    file = tmp_path / "backup"
+    with sqlite_store(tmp_path / "one") as engine:
+        teach(engine, [outcome("1", patterns=["p"])])
+        write_backup(engine, file)
+        with closing(sqlite3.connect(file)) as database:
+            database.execute(change)
+            database.commit()
+        with pytest.raises(TransferRefused, match="another schema"):
+            restore_backup(engine, file, now=time.time())
+        assert ids_in(engine) == {"o1"}
+
+
+def test_a_pipe_is_no_backup(tmp_path):
+    """It would be waited for."""
+    os.mkfifo(tmp_path / "backup")
+    with (
+        sqlite_store(tmp_path / "one") as engine,
+        pytest.raises(TransferRefused, match="not a regular file"),
+    ):
+        restore_backup(engine, tmp_path / "backup", now=time.time())
+
+
+def test_no_schema_is_trusted(tmp_path):
+    """By no connection to a file of SQLite's: all are opened in one place."""
+    with sqlite_store(tmp_path / "one") as engine, reading(engine) as connection:
+        assert connection.execute(text("PRAGMA trusted_schema")).scalar() == 0
+    root = Path(__file__).parents[2]
+    folders = ("trackrecord", "producers", "worker", "consolidation", "capture", "door", "cli")
+    modules = [path for folder in folders for path in (root / folder).rglob("*.py")]
+    opening = [path.name for path in modules if "sqlite3.connect(" in path.read_text()]
+    assert opening == ["sqlite_files.py"]
 
 
 def test_postgresql_names_its_own_programs(store):

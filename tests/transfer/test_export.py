@@ -6,22 +6,24 @@ import signal
 import pytest
 from sqlalchemy import select
 
+from tests.forgetting.told_store import Told
 from tests.support.dying import exit_code_of
 from tests.transfer.exports import NOW, exported
 from tests.transfer.killed_import import import_until
 from tests.transfer.random_stores import RULES, History, all_rows, asked_for, lists
 from trackrecord.errors import TransferRefused
 from trackrecord.learning.competences.record import competence_id
+from trackrecord.learning.outcomes.scoring import Verdict
 from trackrecord.resources.operation.tokens import create_token
 from trackrecord.store.competences.tables import competence_numbers, competence_words
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.database.metadata import Id
 from trackrecord.store.intake.every_table import metadata
-from trackrecord.store.intake.forget_project import forget_project
 from trackrecord.store.intake.rebuild import rebuild_patterns
 from trackrecord.store.memories.past_tasks import index_past_tasks
-from trackrecord.store.outcomes.forgotten import lock_project
+from trackrecord.store.outcomes.feedback.feedback import GivenFeedback
 from trackrecord.store.outcomes.projects import project_id_of
+from trackrecord.store.patterns.tables import observations
 from trackrecord.store.transfer.lines import RowReader
 from trackrecord.store.transfer.subjects import (
     NOT_EXPORTED,
@@ -198,17 +200,70 @@ def test_every_table_is_known_to_the_transfer():
     assert RowReader()
 
 
-def test_what_was_forgotten_does_not_come_back(store, imported):
-    """An older export of a project that was forgotten is refused, and names what it holds."""
-    History(store, 2).go_on(6)
+def test_what_an_older_export_lacks_has_the_columns_default(new_store, imported):
+    """The one that its rows got in the table, too, when the column was added."""
+    source, target = new_store(), new_store()
+    History(source, 13).go_on(12)
+    lines = [json.loads(line) for line in exported(source).splitlines()]
+    added = {"times": 1, "weight": 1.0, "speaker": "", "is_claim": False}
+    for row in lines:
+        if row.get("table") == "observations":
+            for name in added:
+                del row[name]
+    older = [json.dumps(row, separators=(",", ":")) for row in lines]
+    imported(target, "\n".join([*older, ""]).encode())
+    with reading(target) as connection:
+        rows = connection.execute(select(*(observations.c[name] for name in added))).all()
+    assert set(rows) == {tuple(added.values())}
+
+
+@pytest.mark.parametrize("name", ["default", "a copy"])
+def test_a_forgotten_project_does_not_come_back(store, imported, name):
+    """An older export of it is refused under every name, and what it holds is named."""
+    told = _told_by_two(store)
     data = exported(store)
-    with writing(store) as connection:
-        project_id = project_id_of(connection, "default")
-        lock_project(connection, "default")
-        forget_project(connection, "default", project_id, now=NOW)
+    told.forget("project", "default", NOW + 1)
+    _is_refused(store, imported, data, name)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [("task", "t-1"), ("source", "bob"), ("source", "eve"), ("source", "joe")]
+)
+def test_a_forgotten_source_or_task_does_not_come_back(store, imported, what, name):
+    """An older export is refused under another name; what is exported afterwards is taken."""
+    told = _told_by_two(store)
+    data = exported(store)
+    told.forget(what, name, NOW + 1)
+    _is_refused(store, imported, data, "a copy")
+    assert not imported(store, exported(store), "a copy").was_there
+
+
+def test_an_export_of_what_was_never_forgotten_is_taken(store, target, imported):
+    """The same ids of another project are not what was forgotten."""
+    _told_by_two(store)
+    told = Told(target, RULES, "another")
+    told.learn([{"outcome_id": "o-1", "task_id": "t-1", "source": "bob", "success": True}], NOW)
+    told.forget("source", "bob", NOW + 1)
+    assert not imported(target, exported(store)).was_there
+
+
+def _told_by_two(store):
+    """Return a history of ann and bob; of eve a memory that ann had stored, of joe a judgement."""
+    told = Told(store, RULES, "default")
+    for number, source in enumerate(("ann", "bob")):
+        fields = {"outcome_id": f"o-{number}", "task_id": f"t-{number}", "source": source}
+        told.learn([{**fields, "success": True, "patterns": ["small steps"]}], NOW - 10)
+    told.remember("m-1", "tests need a redis server to run", "ann", NOW - 9)
+    told.remember("m-2", "tests need a redis server to run", "eve", NOW - 8)
+    judged = ("pattern", "small-steps", Verdict.HELPFUL, NOW - 7, NOW - 7)
+    told.judge(GivenFeedback("f-1", *judged, source="joe"))
+    return told
+
+
+def _is_refused(store, imported, data, name):
     before = _rows(store)
     with pytest.raises(TransferRefused, match="was forgotten here"):
-        imported(store, data)
+        imported(store, data, name)
     assert _rows(store) == before
 
 

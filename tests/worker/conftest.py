@@ -47,8 +47,7 @@ def worker_of() -> Iterator[Callable[[Settings], Services]]:
     yield make
     for stages in made:
         stages.redis.close()
-        if "engine" in vars(stages):
-            stages.engine.dispose()
+        stages.close_store()
 
 
 @pytest.fixture

@@ -69,6 +69,28 @@ def test_a_count_that_took_long_is_not_repeated_soon(
     assert runs_advised(store_settings) == 1
 
 
+def test_a_quiet_project_does_not_wait_for_a_round_of_large_ones(
+    worker: Services,
+    store_settings: Settings,
+    client: redis.Redis,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is counted first is most overdue for its cost, not the oldest."""
+    names = ["large-0", "large-1", "large-2", "quiet"]
+    learn(worker, client, *(body(number, project=name) for number, name in enumerate(names)))
+    while worker.adviser.advise_due():
+        pass
+    learn(worker, client, *(body(9 + number, project=name) for number, name in enumerate(names)))
+    for name in names:
+        cost, age = ("0.01", 10.0) if name == "quiet" else ("3", 300.0)
+        fields = {"advice_cost_s": cost, "advice_computed_at": repr(time.time() - age)}
+        assert not client.hset(store_settings.keys.rankings(name), mapping=fields)  # no new ones
+    order: list[str] = []
+    monkeypatch.setattr(worker.adviser, "advise", lambda name, force: order.append(name))
+    assert worker.adviser.advise_due() == len(names)
+    assert order[0] == "quiet"
+
+
 def test_what_waits_is_learnt_first(
     worker_of: Callable[[Settings], Services], store_settings: Settings, client: redis.Redis
 ) -> None:

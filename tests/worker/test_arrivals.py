@@ -1,5 +1,6 @@
 """Whatever arrives in the stream: what can be learnt is, the rest is set aside as it came."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -7,11 +8,15 @@ import click.testing
 import msgspec
 import pytest
 import redis
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from tests.worker.working import all_counted, body, learnt_counts, publish, recorded_ids
 from trackrecord.errors import InvalidEntry
+from trackrecord.settings.projects.project_claims import ProjectClaims
+from trackrecord.settings.projects.repositories import Repository
 from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.store.database.engine import reading
+from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.kinds import KINDS, decoder_of
 from trackrecord_cli.commands.maintain import dead_
 from trackrecord_worker.learning.entry_kinds import ENTRY_KINDS
@@ -37,8 +42,6 @@ BAD_BODIES: list[tuple[str, bytes, str]] = [
     ("NaN", b'{"task_id":"t","success":true,"timestamp":NaN}', "malformed"),
     ("NaN in metadata", b'{"task_id":"t","success":true,"metadata":{"a":NaN}}', "malformed"),
     ("infinity", b'{"task_id":"t","success":true,"timestamp":1e999}', "out of range"),
-    ("lone surrogate", b'{"task_id":"\\ud800","success":true}', "lone surrogate"),
-    ("NUL", b'{"task_id":"a\\u0000b","success":true}', "NUL"),
     ("unknown verdict", body(criteria={"readable": "great"}), "$.criteria"),
     ("time without offset", body(timestamp="2026-11-21T03:00:00"), "no offset"),
     ("time before 1970", body(timestamp=-5), "before 1970"),
@@ -78,6 +81,29 @@ def test_every_bad_body_goes_to_the_dead_letters_as_it_came(
         assert reason in letter[b"reason"].decode(), name
     assert learnt_counts(engine) == all_counted(len(BAD_BODIES))
     assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [b"\\ud83d", b"\\uDE00", b"\\u0000", b"\\\\\\ud83d", b"\xed\xa0\xbd", b"\\ud83d\\ude00\\ud83d"],
+)
+@pytest.mark.parametrize(
+    "where",
+    [b'"description":"a%b"', b'"metadata":{"%":1}', b'"tool_graph":[{"tool":"x","args":["%"]}]'],
+)
+def test_what_no_database_holds_is_replaced_and_the_rest_is_learnt(
+    worker: Services, store_settings: Settings, client: redis.Redis, engine: Engine,
+    where: bytes, odd: bytes,
+) -> None:  # fmt: skip
+    """Half an emoji or NUL, wherever it stands; counted, and no dead letter."""
+    publish(client, store_settings, b'{"task_id":"t","success":true,%s}' % where.replace(b"%", odd))
+    done = worker.drain.run()
+    assert (done["recorded"], done["refused"], done["mended"]) == (1, 0, 1)
+    counters = client.hgetall(store_settings.keys.counters)
+    assert counters[b"mended"] == b"1"
+    with reading(engine) as connection:
+        (stored,) = connection.execute(select(outcomes.c.body)).scalars()
+    assert "\ufffd" in json.dumps(json.loads(stored), ensure_ascii=False)
 
 
 def test_a_nest_of_ten_thousand(
@@ -233,3 +259,16 @@ def test_any_json_at_all_stops_nothing(
     done = worker.drain.run()
     assert done["recorded"] + done["duplicates"] + done["refused"] == len(bodies) + 1
     assert client.xlen(store_settings.keys.outcomes) == 0
+
+
+def test_a_name_that_programs_gave_is_no_repositorys(
+    worker: Services, client: redis.Redis, settings: Settings
+) -> None:
+    """The first repository of that name gets a suffix; one that sessions fed before keeps it."""
+    publish(client, worker.settings, body(1, project="hrpay"))
+    captured = {"captured_from": "transcript"}
+    publish(client, worker.settings, body(2, project="shop", **captured), body(3, project="shop"))
+    worker.drain.run()
+    claims = ProjectClaims(settings.home)
+    assert claims.project(Repository("hrpay", "example.com/hrpay", "/src/hrpay")) != "hrpay"
+    assert claims.project(Repository("shop", "example.com/shop", "/src/shop")) == "shop"

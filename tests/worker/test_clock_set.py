@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -25,11 +24,9 @@ from trackrecord.prompt.reading.cache import (
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.app import create_app
 from trackrecord_worker.learning.stream import OutcomeStream
-from trackrecord_worker.nights import Nights as LearnersNights
-from trackrecord_worker.schedule import SteadyCrontab, until_next
+from trackrecord_worker.schedule import SteadyCrontab
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import beat_command, worker_command
-from trackrecord_worker.wake_ups import CONSOLIDATE
 
 HOUR = 3600.0
 DAY = 24 * HOUR
@@ -137,10 +134,11 @@ def test_an_age_is_believed_within_the_difference_of_two_clocks(age_s: float) ->
     assert (believed_age(age_s) == float("inf")) == (age_s < -60.0)
 
 
-class Nights(ABC):
-    """A nightly job under two clocks: one that can be set, and one that cannot."""
+class Nights:
+    """Beat's nightly job under two clocks: one that can be set, and one that cannot."""
 
-    hurry = 1.0
+    # Beat looks twice a minute; to be quicker, every ten minutes.
+    hurry = 20.0
 
     def __init__(self, settings: Settings) -> None:
         self.wall = EVENING
@@ -151,6 +149,7 @@ class Nights(ABC):
             nowfun=lambda: self.wall, monotonic=lambda: self.passed_s,
         )  # fmt: skip
         self.longest_wait_s = 0.0
+        self._last_run_at = self.wall
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass, and look as often as it wants whether the night is due."""
@@ -166,21 +165,8 @@ class Nights(ABC):
         """Set the clock on the wall forward, or back."""
         self.wall += timedelta(seconds=seconds)
 
-    @abstractmethod
     def _look(self) -> float:
         """Run the job if it is due; return in how many seconds to look again."""
-
-
-class NightsOfBeat(Nights):
-    """As beat keeps them."""
-
-    hurry = 20.0  # it looks every ten minutes, to be quicker
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._last_run_at = self.wall
-
-    def _look(self) -> float:
         is_due, wait_s = self.crontab.is_due(self._last_run_at)
         if is_due:
             self.ran.append(self.passed_s)
@@ -188,39 +174,10 @@ class NightsOfBeat(Nights):
         return wait_s
 
 
-class NightsOfLearner(Nights):
-    """As the one process of a machine keeps them; a night begins some seconds early."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        self._was_set = False
-        self._nights = LearnersNights(
-            300.0, was_set=lambda: self._was_set, monotonic=lambda: self.passed_s
-        )
-
-    def set_clock(self, seconds: float) -> None:
-        super().set_clock(seconds)
-        self._was_set = True
-
-    def _look(self) -> float:
-        task = self._nights.due()
-        self._was_set = False
-        if task is not None:
-            began = self.wall if task == CONSOLIDATE else None
-            if began is not None:
-                self.ran.append(self.passed_s)
-            self._nights.note(task, until_next(self.crontab, began) - 4.0)
-        return self._nights.wait_s()
-
-
-every_kind = pytest.mark.parametrize("kind", [NightsOfBeat, NightsOfLearner])
-
-
-@every_kind
 @pytest.mark.parametrize("back_s", [0.0, 60.0, HOUR, 2 * HOUR])
-def test_a_night_does_not_come_twice(settings: Settings, kind: type[Nights], back_s: float) -> None:
+def test_a_night_does_not_come_twice(settings: Settings, back_s: float) -> None:
     """An hour that the clock shows again, after the job ran in it, is the same night."""
-    nights = kind(settings)
+    nights = Nights(settings)
     nights.pass_time(9.5 * HOUR)
     assert len(nights.ran) == 1
     nights.set_clock(-back_s)
@@ -230,16 +187,13 @@ def test_a_night_does_not_come_twice(settings: Settings, kind: type[Nights], bac
     assert len(nights.ran) == 2
 
 
-@every_kind
 @given(st.lists(st.floats(-400 * DAY, 400 * DAY), max_size=3), st.floats(0, 2 * DAY))
-def test_the_job_goes_on_whatever_the_clock_shows(
-    kind: type[Nights], shifts: list[float], between_s: float
-) -> None:
+def test_the_job_goes_on_whatever_the_clock_shows(shifts: list[float], between_s: float) -> None:
     """Within a day and a half of the clock's last setting, and never twice within half a day.
 
     Except that a clock that is set forward makes the night come sooner.
     """
-    nights = kind(Settings())
+    nights = Nights(Settings())
     for shift in shifts:
         nights.pass_time(between_s)
         nights.set_clock(shift)

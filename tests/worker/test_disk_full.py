@@ -1,15 +1,14 @@
 """A disk that is full: `up` waits for room, and nothing that was taken is lost."""
 
 import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.dying import exit_code_of
+from tests.support.small_disk import fill
 from tests.worker.test_up import Up
 from tests.worker.working import body, publish, recorded_ids, until
 from trackrecord.process.folders import free_share
@@ -20,26 +19,6 @@ from trackrecord_producers.publishing.publisher import Publisher
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
 
-DISK = "24m"
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A disk of its own for a home."""
-    with tempfile.TemporaryDirectory(prefix="tr-", dir="/tmp") as folder:
-        mounted = subprocess.run(
-            ["/bin/mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", folder],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        if mounted.returncode:
-            pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        try:
-            yield Path(folder)
-        finally:
-            subprocess.run(["/bin/umount", "-l", folder], check=True)
-
 
 @pytest.fixture
 def settings(small_disk: Path, tmp_path: Path) -> Settings:
@@ -48,19 +27,6 @@ def settings(small_disk: Path, tmp_path: Path) -> Settings:
         home=small_disk / "home", spool_folder=tmp_path / "spool", claim_idle_s=1.0,
         retry_after_s=0.1,
     )  # fmt: skip
-
-
-def fill(file: Path) -> None:
-    """Leave no byte of a disk free."""
-    with file.open("ab", buffering=0) as ballast:
-        for size in (1024 * 1024, 4096, 1):
-            try:
-                while True:
-                    ballast.write(b"x" * size)
-            except OSError:
-                continue
-    free = os.statvfs(file.parent).f_bavail
-    assert not free, free
 
 
 def test_up_waits_for_room(settings: Settings) -> None:

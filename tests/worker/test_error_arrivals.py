@@ -206,7 +206,7 @@ BAD = [
     ({"task_id": "t", "message": "m", "error_id": "a b"}, "error_id"),
     ({"task_id": "t", "message": "m", "error_id": "a\n"}, "error_id"),
     ({"task_id": "t", "message": "m", "timestamp": "2024-01-01T00:00:00"}, "offset"),
-    ({"task_id": "t\0", "message": "m"}, "NUL"), ({"task_id": "", "message": "m"}, "task_id"),
+    ({"task_id": "", "message": "m"}, "task_id"),
     ({"task_id": "t", "message": "m" * 5000}, "4096 are allowed"),
 ]  # fmt: skip
 

@@ -135,7 +135,6 @@ BAD = [
     ({"verdict": "helpful", "pattern": "!?"}, "neither a letter nor a digit"),
     ({"verdict": "helpful", "criterion": " "}, "blank"),
     ({"verdict": "helpful", "criterion": "x" * 129}, "criterion"),
-    ({"verdict": "helpful", "memory": "a\0"}, "NUL"),
     ({"verdict": "helpful", "pattern": "x", "timestamp": "2024-01-01T00:00"}, "offset"),
     ({"verdict": "helpful", "pattern": "x", "project": ""}, "project"),
 ]  # fmt: skip

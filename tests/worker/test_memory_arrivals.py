@@ -85,12 +85,20 @@ BAD = [
     (b"{", "invalid memory"), (b"[]", "invalid memory"), (b"\xff", "invalid memory"),
     (b"{}", "text"),
     ({"text": 7}, "text"), ({"text": " \n"}, "blank"), ({"text": "KNOWN PITFALL: "}, "blank"),
-    ({"text": "x" * 2001}, "2001 characters, 2000 are allowed"), ({"text": "a\0b"}, "NUL"),
-    ({"text": "x", "project": ""}, "project"), ({"text": "x", "project": "a\0"}, "project"),
+    ({"text": "x" * 2001}, "2001 characters, 2000 are allowed"),
+    ({"text": "x", "project": ""}, "project"),
     ({"text": "x", "memory_id": "x" * 129}, "memory_id"),
     ({"text": "x", "source": "x" * 257}, "source"), ({"text": "x", "force": 1}, "force"),
     ({"text": "x" * 5000}, "4096 are allowed"),
 ]  # fmt: skip
+
+
+def test_nul_and_half_an_emoji_are_replaced(worker, store_settings, client, engine):
+    """The rest of the memory is stored."""
+    add(client, store_settings, {"text": "a\0b"}, b'{"text": "the lamp is \\ud83d"}')
+    worker.drain.run()
+    assert {each.text for each in on_record(engine)} == {"a\ufffdb", "the lamp is \ufffd"}
+    assert client.xlen(store_settings.keys.dead) == 0
 
 
 def test_bad_ones_are_dead_letters(worker, store_settings, client, engine):

@@ -8,7 +8,8 @@ from structlog.testing import capture_logs
 
 from tests.worker.working import until
 from trackrecord.settings.settings import Settings
-from trackrecord_worker import jobs, wake_ups
+from trackrecord_worker import jobs
+from trackrecord_worker.job_table import BY_NAME, DRAIN
 from trackrecord_worker.learning.outage import DatabaseOutage
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
@@ -76,17 +77,24 @@ def test_pauses_grow_to_a_limit(settings: Settings, client: redis.Redis) -> None
     assert state._pause_s == 0.5
 
 
+def drain(worker: Services) -> None:
+    """Run a drain as a task does."""
+    jobs.carry_out(BY_NAME[DRAIN], worker, begun=lambda: None)
+
+
 def test_a_master_that_was_demoted_is_away(worker: Services, redis_server: EmbeddedRedis) -> None:
     """In a failover it may be a replica already: that is no fault of ours."""
     with redis_server.client() as admin:
         admin.replicaof("127.0.0.1", 1)
         try:
             with capture_logs() as lines:
-                assert not jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+                drain(worker)
         finally:
             admin.replicaof("NO", "ONE")
     assert [line["event"] for line in lines] == ["redis_unavailable"]
-    assert jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+    with capture_logs() as lines:
+        drain(worker)
+    assert lines == []
 
 
 def test_a_master_that_is_demoted_while_a_worker_waits(
@@ -104,7 +112,7 @@ def test_a_master_that_is_demoted_while_a_worker_waits(
     demoting.start()
     try:
         with capture_logs() as lines:
-            assert not jobs.carry_out(wake_ups.DRAIN, jobs.learn_waiting, worker)
+            drain(worker)
     finally:
         demoting.join()
         with redis_server.client() as admin:

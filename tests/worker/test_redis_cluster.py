@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +23,6 @@ from trackrecord.errors import ServerUnavailable, ServerUnfit, SettingsError
 from trackrecord.inflight.adoption import Adoption, adopt_errors
 from trackrecord.inflight.reports import AttemptEnd, Resolution, error_report
 from trackrecord.inflight.store import InFlightStore, write_reports
-from trackrecord.process.python_command import python_command
 from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.redis.checkup import check_up_redis
 from trackrecord.redis.client import agent_client, worker_client
@@ -42,7 +40,6 @@ from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers
 from trackrecord_worker.notify.outbox import Outbox
 from trackrecord_worker.services import Services
-from trackrecord_worker.wake_ups import CONSOLIDATE
 
 PROJECTS = [f"project-{number}" for number in range(12)]
 BROKER = "redis://127.0.0.1:1"
@@ -184,21 +181,6 @@ def test_a_master_that_hangs_is_asked_once(home: Path, nodes: list[Node]) -> Non
     until(lambda: hanging.client.xlen(stream) > 1)
     assert hanging.client.xlen(stream) == 40
     client.close()
-
-
-def test_the_nights_work_needs_no_broker(home: Path, nodes: list[Node]) -> None:
-    """Under `up` nothing is sent through Celery, so that a cluster alone is enough."""
-    settings = settings_of(home, nodes, broker_url=None)
-    ran = subprocess.run(
-        python_command("trackrecord_worker.nightly", CONSOLIDATE),
-        env={**os.environ, **settings.as_environment()},
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert 0 <= float(ran.stdout) <= 24 * 3600
 
 
 def test_what_does_not_fit(home: Path, nodes: list[Node]) -> None:

@@ -29,10 +29,10 @@ from trackrecord.store.database.migrate import migrate
 from trackrecord_cli.main import run
 from trackrecord_producers.publishing.publisher import Publisher
 from trackrecord_worker.app import create_app
+from trackrecord_worker.job_table import DRAIN
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.wake_ups import DRAIN
 
 pytestmark = pytest.mark.faults
 

@@ -11,21 +11,21 @@ import pytest
 import redis
 
 from tests.worker.working import body, learnt_counts, process, publish, until
-from trackrecord.redis.client import worker_client
+from trackrecord.redis.client import agent_client, worker_client
 from trackrecord.redis.rights import refusals
 from trackrecord.redis.roles import ROLES, acl_file, dangerous_samples
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import connect_store
 from trackrecord_worker.app import create_app
 from trackrecord_worker.checks.server_checks import check_redis, check_servers
+from trackrecord_worker.job_table import TASKS
 from trackrecord_worker.up.daemon import beat_command, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.up.server_binary import find_redis_binary, find_server
-from trackrecord_worker.wake_ups import TASKS
+from trackrecord_worker.up.server_binary import find_servers
 
 ACL_FILE = Path(__file__).parents[2] / "deploy" / "redis" / "users.acl"
 # Patterns of keys for reading alone; the older server gives agents and readers the keys as a whole.
-KNOWS_READING = find_server().version.number >= (7, 0, 0)
+KNOWS_READING = find_servers()[0].version.number >= (7, 0, 0)
 PASSWORD = "secretOfTheTest"  # noqa: S105 - as its name says
 
 AsRole = Callable[[str], Settings]
@@ -44,9 +44,16 @@ def as_role(home: Path, redis_server: EmbeddedRedis, client: redis.Redis) -> AsR
     return settings_of
 
 
+def for_this_server(text: str) -> str:
+    """The shipped file; for an older server, which knows no selectors either, with wider rights."""
+    if KNOWS_READING:
+        return text
+    return re.sub(r" \(-@all \+xadd (.*?)\)", r" \1", text.replace("%R~", "~"))
+
+
 def users() -> list[str]:
     """The lines of the shipped file but that of the default user, with the test's password."""
-    text = ACL_FILE.read_text() if KNOWS_READING else ACL_FILE.read_text().replace("%R~", "~")
+    text = for_this_server(ACL_FILE.read_text())
     return re.sub(r"#[A-Z]+_PASSWORD", f">{PASSWORD}", text).splitlines()[1:]
 
 
@@ -80,9 +87,9 @@ def test_redis_takes_the_shipped_file_with_passwords_alone(tmp_path: Path, home:
     """As it is shipped nobody gets in, for Redis does not even start."""
     socket = str(home / "redis.sock")
     file = tmp_path / "users.acl"
-    command = [str(find_redis_binary()), "--port", "0", "--unixsocket", socket, "--save", ""]
+    command = [str(find_servers()[0].path), "--port", "0", "--unixsocket", socket, "--save", ""]
     command += ["--aclfile", str(file)]
-    text = ACL_FILE.read_text() if KNOWS_READING else ACL_FILE.read_text().replace("%R~", "~")
+    text = for_this_server(ACL_FILE.read_text())
     file.write_text(text)
     refused = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=30
@@ -283,3 +290,30 @@ def refusal_of(settings: Settings) -> Exception:
     with pytest.raises(Exception, match="permission") as said:
         check_redis(settings)
     return said.value
+
+
+@pytest.mark.skipif(not KNOWS_READING, reason="the older server knows no selectors")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("DEL",), ("EXPIRE", "1"), ("XTRIM", "MAXLEN", "0"), ("XSETID", "9999999999999-0"),
+        ("XDEL", "1-1"), ("SET", "x"), ("HSET", "f", "v"), ("XGROUP", "DESTROY", "g"),
+    ],
+)  # fmt: skip
+def test_an_agent_can_only_add_to_the_stream(
+    as_role: AsRole, client: redis.Redis, command: tuple[str, ...]
+) -> None:
+    """Not delete it, nor anything in it, nor make something else of it; not in a script either."""
+    settings = as_role("agent")
+    stream = settings.keys.outcomes
+    name, *rest = command
+    first = [*rest[:1], stream, *rest[1:]] if name == "XGROUP" else [stream, *rest]
+    with agent_client(settings) as agent:
+        agent.xadd(stream, {"v": "1"})
+        assert agent.xlen(stream) == len(agent.xrange(stream)) == 1
+        with pytest.raises(redis.ResponseError):
+            agent.execute_command(name, *first)
+        script = "return redis.call(unpack(ARGV))"
+        with pytest.raises(redis.ResponseError):
+            agent.eval(script, 0, name, *first)
+    assert client.xlen(stream) == 1

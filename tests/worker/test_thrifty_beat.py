@@ -7,8 +7,8 @@ import time
 import pytest
 
 from tests.worker.working import until
+from trackrecord_worker.job_table import DRAIN
 from trackrecord_worker.up.daemon import beat_command
-from trackrecord_worker.wake_ups import DRAIN
 
 
 @pytest.mark.parametrize("other", [0, 60])

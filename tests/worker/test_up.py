@@ -25,11 +25,11 @@ from tests.support.own_token import of_its_user
 from tests.worker.working import body, publish, until
 from trackrecord.errors import ServerUnavailable
 from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import consumers_of_host
+from trackrecord.redis.signs_of_life import living_on_host
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord_worker.up.cost import running_cost
 from trackrecord_worker.up.embedded_redis import EmbeddedRedis
-from trackrecord_worker.up.server_binary import find_server
+from trackrecord_worker.up.server_binary import find_servers
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
 
@@ -78,11 +78,11 @@ class Up:
         url = self.said.partition("HTTP: ")[2].splitlines()[0]
         return of_its_user(url, self.settings.home)
 
-    def processes_that_asked(self) -> set[int]:
-        """The ids of its processes that have asked Redis for outcomes."""
+    def living(self) -> set[int]:
+        """The ids of its processes that have given a sign of life."""
         with agent_client(self.settings) as client:
-            asked = {consumer.pid for consumer in consumers_of_host(client, self.settings.keys)}
-        return asked & {process.pid for process in self.family()}
+            alive = living_on_host(client, self.settings.keys)
+        return {*alive} & {process.pid for process in self.family()}
 
     def refusal(self) -> str:
         """Wait until it ends by itself with a failure; return its last line."""
@@ -123,7 +123,7 @@ def up(settings: Settings) -> Iterator[type[Up]]:
 
 
 class Lasting(Up):
-    """An `up` that notes which of its processes had asked for outcomes when it said that it is up.
+    """An `up` that notes which of its processes lived when it said that it is up.
 
     Args:
         settings: of its home.
@@ -131,12 +131,12 @@ class Lasting(Up):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.asked_at_first: set[int] = set()
+        self.living_at_first: set[int] = set()
 
     def until_up(self) -> None:
         """Wait until it says that it is up; look at once."""
         super().until_up()
-        self.asked_at_first = self.processes_that_asked()
+        self.living_at_first = self.living()
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 def test_up_means_that_a_worker_waits_for_outcomes(lasting: Lasting) -> None:
     """When it says so, a process of its worker has asked Redis, through a wake-up from beat."""
-    assert lasting.asked_at_first
+    assert lasting.living_at_first
     with agent_client(lasting.settings) as client:
         publish(client, lasting.settings, body(0))
         until(lambda: client.xlen(lasting.settings.keys.outcomes) == 0)
@@ -328,7 +328,7 @@ def test_a_second_one_names_who_is_running(lasting: Lasting) -> None:
 
 def _leaders_of_asking(running: Up) -> set[int]:
     """The ids of its processes that lead those which ask Redis for outcomes."""
-    return {os.getpgid(pid) for pid in running.processes_that_asked()}
+    return {os.getpgid(pid) for pid in running.living()}
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def test_a_taken_port_is_named(home: Path) -> None:
 
 def test_a_port_wants_a_password(settings: Settings, up: type[Up], free_port: int) -> None:
     """It is in a file that `up` names; a server that is known to be vulnerable gets no port."""
-    if find_server().is_vulnerable:
+    if find_servers()[0].is_vulnerable:
         said = up("--port", str(free_port)).refusal()
         assert "has known vulnerabilities" in said
         assert "leave out --port" in said
@@ -423,9 +423,10 @@ def _words(process: psutil.Process) -> list[str]:
 
 def test_a_redis_that_keeps_ending(settings: Settings, up: type[Up]) -> None:
     """A file that Redis cannot read: one line that says what Redis says, and where to read on."""
-    server = EmbeddedRedis(settings.home / "redis", settings.embedded_redis_socket)
-    with server, server.client() as client:
-        client.set("a", "b")
+    before = up()
+    before.until_up()
+    before.process.terminate()
+    assert before.process.wait(PATIENCE_S) == 0
     for file in (settings.home / "redis").rglob("*.aof"):
         file.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + file.read_bytes())
     said = up().refusal()

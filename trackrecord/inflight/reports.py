@@ -45,6 +45,17 @@ class ErrorReport(msgspec.Struct, frozen=True, tag="error", tag_field="report"):
     context: str = ""
     is_counted: bool = False
 
+    def without_secrets(self) -> "ErrorReport":
+        """Return the report with the secrets in its texts replaced."""
+        from trackrecord.learning.text.redaction.redact import redacted  # slow to import
+
+        return msgspec.structs.replace(
+            self,
+            message=redacted(self.message),
+            stack_trace=redacted(self.stack_trace),
+            context=redacted(self.context),
+        )
+
     def within(self, rules: ErrorRules) -> "ErrorReport":
         """Return the report with every text cut to the lengths that the rules allow."""
         return msgspec.structs.replace(

@@ -16,7 +16,7 @@ from .problems import explain_redis_error
 from .rights import refusals
 from .roles import AGENT, dangerous_samples
 from .shards import all_shards, server_of, servers_of
-from .versions import VULNERABILITY, ServerVersion, version_of_info
+from .versions import ServerVersion, version_of_info
 
 # Since then whoever wrote to a stream has probably been started anew.
 _LATELY_S = 86_400.0
@@ -50,8 +50,8 @@ class RedisCheckup(NamedTuple):
         lines = []
         if self.version is not None and self.version.is_vulnerable:
             lines.append(
-                f"{self.version} has known vulnerabilities ({VULNERABILITY}), unless its "
-                "distribution mended them: whoever gets in can use them; install a newer one"
+                f"{self.version} has known vulnerabilities, unless its distribution mended them: "
+                "whoever gets in can use them; install a newer one"
             )
         if self.differs:
             lines.append(

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import redis
 
-from .fleet_counts import LETTERS_DROPPED, RefusedAs, refused_count
+from trackrecord.wire.kinds import MARK
+
+from .fleet_counts import LETTERS_DROPPED, TAKEN, RefusedAs, refused_count
 from .keys import CONSUMER_GROUP, Keys, split_mark
 
 MOST_LETTERS: Final = 10_000
@@ -18,6 +20,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_FIELDS: Final = 16
 KEPT_BYTES: Final = 1024
 _LONGEST_NAME: Final = 100
+# A secret that the cut goes through is seen whole.
+_MARGIN: Final = 4096
 # Several times as large as a body may be, unless that is configured: it stays whole.
 LARGEST_WHOLE: Final = 4 * 1024 * 1024
 
@@ -55,6 +59,7 @@ local is_new = true
 if ARGV[1] ~= '' then
   redis.call('XACK', outcomes, ARGV[2], ARGV[1])
   is_new = redis.call('XDEL', outcomes, ARGV[1]) == 1
+  if is_new then redis.call('HINCRBY', counters, '@TAKEN', 1) end
 end
 if #ARGV > 6 and is_new then
   redis.call('XADD', dead, '*', unpack(ARGV, 7))
@@ -72,13 +77,13 @@ end
 if dropped > 0 then redis.call('HINCRBY', counters, ARGV[4], dropped) end
 redis.call('SET', size, count .. ' ' .. string.format('%d', bytes))
 return dropped
-"""
+""".replace("@TAKEN", TAKEN)
 
 
 def letter_of(
     fields: Mapping[bytes, bytes], reason: str, *, entry_id: bytes = b""
 ) -> dict[bytes, bytes]:
-    """Return the dead letter of an entry.
+    """Return the dead letter of an entry, its secrets replaced unless its producer did that.
 
     Args:
         fields: of the entry.
@@ -87,11 +92,19 @@ def letter_of(
     """
     letter = {name: value for name, value in fields.items() if name not in ADDED}
     size = sum(len(name) + len(value) for name, value in letter.items())
-    if size > LARGEST_WHOLE or len(letter) > MOST_FIELDS:
+    is_cut = size > LARGEST_WHOLE or len(letter) > MOST_FIELDS
+    if is_cut:
         letter = {
-            name[:_LONGEST_NAME]: value[:KEPT_BYTES]
+            name: value[: KEPT_BYTES + _MARGIN]
             for name, value in list(letter.items())[:MOST_FIELDS]
         }
+    if MARK.encode() not in fields:
+        # Slow to import, and nothing that reads letters needs it.
+        from trackrecord.wire.redacted_body import redacted_body
+
+        letter = {redacted_body(name): redacted_body(value) for name, value in letter.items()}
+    if is_cut:
+        letter = {name[:_LONGEST_NAME]: value[:KEPT_BYTES] for name, value in letter.items()}
         letter[CUT] = str(size).encode()
     letter[REASON] = reason.encode()
     if entry_id:

@@ -24,6 +24,11 @@ RESULTS: Final = (
 )  # fmt: skip
 # Dead letters that were dropped to make room for newer ones.
 LETTERS_DROPPED: Final = "letters:dropped"
+# Entries that workers took out of the stream, and those that somebody else did before they could.
+TAKEN: Final = "entries:taken"
+LOST: Final = "entries:lost"
+# Entries with a text that could not be stored as it came.
+_MENDED: Final = "mended"
 
 BATCH_BOUNDS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -47,6 +52,8 @@ def batch_counts(seconds: float, results: Mapping[str, int]) -> Counts:
     """
     counts = {_result(name): results[name] for name in RESULTS if results[name]}
     bucket = bisect_left(BATCH_BOUNDS_S, seconds)
+    if mended := results.get(_MENDED):
+        counts[_MENDED] = mended
     return counts | {_bucket(bucket): 1, _BATCH_US: round(seconds * _US)}
 
 
@@ -100,6 +107,8 @@ class FleetCounts:
         entries: what became of the entries that were learnt.
         refused: the entries that became dead letters, by reason.
         letters_dropped: the dead letters that were dropped to make room for newer ones.
+        lost: the entries that somebody took out of the stream before workers could.
+        mended: the entries with a text in which something could not be stored and was replaced.
         outages: the outages of each server that workers noticed.
         consolidations: the consolidations of all projects, by how they ended.
         consolidation_s: the seconds that they took.
@@ -109,6 +118,8 @@ class FleetCounts:
     entries: dict[str, int]
     refused: dict[str, int]
     letters_dropped: int
+    lost: int
+    mended: int
     outages: dict[str, int]
     consolidations: dict[str, int]
     consolidation_s: float
@@ -131,6 +142,8 @@ def counts_of(shards: list[list[bytes | None]]) -> FleetCounts:
         entries={name: found[_result(name)] for name in RESULTS},
         refused={name: found[refused_count(name)] for name in _REASONS},
         letters_dropped=found[LETTERS_DROPPED],
+        lost=found[LOST],
+        mended=found[_MENDED],
         outages={name: found[outage_count(name)] for name in _SERVERS},
         consolidations={name: found[_ending(name)] for name in _ENDINGS},
         consolidation_s=found[_CONSOLIDATION_US] / _US,
@@ -144,7 +157,7 @@ def _fields() -> Iterator[str]:
     yield from (outage_count(name) for name in _SERVERS)
     yield from (_ending(name) for name in _ENDINGS)
     yield from (_bucket(number) for number in range(len(BATCH_BOUNDS_S) + 1))
-    yield from (_BATCH_US, _CONSOLIDATION_US, LETTERS_DROPPED)
+    yield from (_BATCH_US, _CONSOLIDATION_US, LETTERS_DROPPED, LOST, _MENDED)
 
 
 def _result(name: str) -> str:

@@ -67,6 +67,11 @@ class Keys:
         return f"{self.prefix}:clock"
 
     @property
+    def workers(self) -> str:
+        """Return the sorted set of the worker processes that live, see `signs_of_life`."""
+        return f"{self.prefix}:workers"
+
+    @property
     def database_outage(self) -> str:
         """The flag of a database that is away, so that it is logged once."""
         return f"{self.prefix}:outage:database"

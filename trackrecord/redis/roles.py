@@ -48,6 +48,7 @@ _READING: Final[dict[str, Command]] = {
     "zrangebyscore": (_KEY, "0", "1"),
     "zrevrange": (_KEY, "0", "1"),
     "zrevrangebyscore": (_KEY, "1", "0"),
+    "zscore": (_KEY, "m"),
 }
 _REPORTING: Final[dict[str, Command]] = {
     "del": (_OF_AGENTS,),
@@ -78,9 +79,13 @@ _WORKING: Final[dict[str, Command]] = {
     "xautoclaim": (_STREAM, "g", "c", "0", "0-0"),
     "xdel": (_STREAM, "0-1"),
     "xgroup": ("DELCONSUMER", _STREAM, "g", "c"),
+    "xsetid": (_STREAM, "0-1"),
     "xreadgroup": ("GROUP", "g", "c", "STREAMS", _STREAM, ">"),
     "xtrim": (_STREAM, "MINID", "0"),
 }
+# The channels of Celery's remote control and events, and what is done there.
+CHANNELS: Final = ("celery.pidbox", "celeryev")
+_CONTROLLED: Final = ("psubscribe", "publish", "punsubscribe", "script|exists")
 # So that `trackrecord forget` can have Redis drop from its file what is forgotten.
 _FORGETTING: Final[dict[str, Command]] = {"bgrewriteaof": ()}
 _SAMPLES: Final = _READING | _REPORTING | _WORKING | _FORGETTING
@@ -106,15 +111,27 @@ class Role(NamedTuple):
         commands: the names of the commands, as ACL rules name them.
         keys: patterns of keys, with `{prefix}` for the setting `redis_prefix`. `%R~` is for
             reading alone, from Redis 7.0 on.
+        channels: the names of channels, likewise.
+        adds_to: keys that it may add to with XADD, and change in no other way, from Redis 7.0 on.
     """
 
     commands: tuple[str, ...]
     keys: tuple[str, ...]
+    channels: tuple[str, ...] = ()
+    adds_to: tuple[str, ...] = ()
 
     def rules(self, prefix: str) -> str:
-        """Return its ACL rules: keys and commands, no channels; the password comes before."""
+        """Return its ACL rules: keys, channels and commands; the password comes before."""
         keys = (key.format(prefix=prefix) for key in self.keys)
-        return " ".join([*keys, "resetchannels", "-@all", *(f"+{name}" for name in self.commands)])
+        commands = (f"+{name}" for name in self.commands)
+        channels = filter(None, ("resetchannels", self.channel_rules(prefix)))
+        added = " ".join(f"~{key.format(prefix=prefix)}" for key in self.adds_to)
+        selector = (f"(-@all +xadd {added})",) if added else ()
+        return " ".join([*keys, *channels, "-@all", *commands, *selector])
+
+    def channel_rules(self, prefix: str) -> str:
+        """Return its ACL rules about channels."""
+        return " ".join(channel.format(prefix=prefix) for channel in self.channels)
 
     def samples(self, prefix: str) -> dict[str, Command]:
         """Return its commands on data, by name, each as it could be sent."""
@@ -156,16 +173,20 @@ def _role(keys: tuple[str, ...], *groups: dict[str, Command]) -> Role:
 
 
 # What agents write to, of one shard; no wider pattern, which a project's name could fit.
-_OF_SHARD: Final = ("outcomes", "in-flight:*", "task-vectors:*")
+_OF_SHARD: Final = ("in-flight:*", "task-vectors:*")
 _SHARDS: Final = ("{prefix}", "{prefix}:{{[0-9]}}", "{prefix}:{{[0-9][0-9]}}")
 AGENT: Final = _role(
     (*(f"~{shard}:{key}" for shard in _SHARDS for key in _OF_SHARD), "%R~{prefix}:*"),
     _READING,
     _REPORTING,
-)
+)._replace(adds_to=tuple(f"{shard}:outcomes" for shard in _SHARDS))
 # What a worker cannot do without; `trackrecord forget`, which runs as one, needs one command more.
 LEARNER: Final = _role(("~{prefix}:*",), _READING, _REPORTING, _WORKING)
-WORKER: Final = _role(LEARNER.keys, _READING, _REPORTING, _WORKING, _FORGETTING)
+WORKER: Final = Role(
+    (*_role((), _READING, _REPORTING, _WORKING, _FORGETTING).commands, *_CONTROLLED),
+    LEARNER.keys,
+    tuple(f"&{{prefix}}:celery:{name}" for name in CHANNELS),
+)
 READER: Final = _role(("%R~{prefix}:*",), _READING)
 ROLES: Final = {"agent": AGENT, "worker": WORKER, "reader": READER}
 ADMIN_RULES: Final = "~* &* +@all"
@@ -174,6 +195,6 @@ ADMIN_RULES: Final = "~* &* +@all"
 # on needs the right to every command of the append-only file: what stands in a transaction there
 # is left out without it when the server starts again, entries that are pending among it.
 EMBEDDED_RULES: Final = " ".join(
-    ["~*", "resetchannels", "+@all", "-@admin", "-@dangerous"]
+    ["~*", "allchannels", "+@all", "-@admin", "-@dangerous"]
     + [f"+{name}" for name in LEARNER.commands]
 )

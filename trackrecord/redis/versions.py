@@ -1,19 +1,21 @@
 """Versions of Redis and Valkey with a known vulnerability.
 
 Before these patch releases whoever may run a script can run code in the server's process
-(CVE-2025-49844), and some of them can be exhausted by a client without a password.
+(CVE-2025-49844), and some of them can be exhausted by a client without a password; in Valkey 9.0
+such a client can end the server (CVE-2026-27623).
 """
 
 import re
 from typing import Final, NamedTuple
 
-VULNERABILITY: Final = "CVE-2025-49844"
+# What a distribution's changelog says of a package that it mended.
+MENDING: Final = "CVE-2025-49844"
 
 # The first patch release of each branch that is mended. A branch newer than all of these never had
 # the vulnerability; any other one has no mended release.
 _MENDED: Final = {
     "Redis": {(6, 2): 20, (7, 2): 11, (7, 4): 6, (8, 0): 4, (8, 2): 2},
-    "Valkey": {(7, 2): 11, (8, 0): 6, (8, 1): 4},
+    "Valkey": {(7, 2): 11, (8, 0): 6, (8, 1): 4, (9, 0): 3},
 }
 _VERSION: Final = re.compile(r"(Redis|Valkey) server v=(\d{1,4})\.(\d{1,4})\.(\d{1,4})")
 

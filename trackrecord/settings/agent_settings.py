@@ -247,7 +247,7 @@ def is_setting(name: str, number: str = "") -> bool:
 
 
 def nearest_setting(name: str) -> str | None:
-    """Return the setting that was probably meant, as `section.number`; None when none is close."""
+    """Return the setting that was probably meant, as "section.number"; None when none is close."""
     with not_while_forking():
         from trackrecord.learning.text.spelling import closest_id
 

@@ -97,10 +97,10 @@ class DaemonSettings(AgentSettings):
     ] = 64 * MAX_BODY_BYTES
     drain_slice_s: Annotated[
         Seconds, Meta(description="Maximum time that one drain task works.")
-    ] = 5.0
+    ] = 10.0
     drain_block_s: Annotated[
         Seconds, Meta(description="How long a drain task waits on an empty stream before it ends.")
-    ] = 0.9
+    ] = 10.0
     claim_idle_s: Annotated[
         Seconds,
         Meta(
@@ -140,8 +140,8 @@ class DaemonSettings(AgentSettings):
     worker_concurrency: Annotated[
         Annotated[int, Meta(ge=1, le=64)] | None,
         Meta(
-            description="Number of processes of one Celery worker. If unset, a Celery worker has "
-            "two, and `trackrecord up` learns in one process without Celery."
+            description="Number of processes of one Celery worker. If unset, a worker has two, and "
+            "that of `trackrecord up` two threads in one process with beat."
         ),
     ] = None
     consolidation_crontab: Annotated[

@@ -56,7 +56,7 @@ class KnownSettings(NamedTuple):
 
     Attributes:
         has: returns whether there is one of a name, and in its section a number.
-        nearest: returns the one that is spelt most like a name, as `section.number`; None when
+        nearest: returns the one that is spelt most like a name, as "section.number"; None when
             none is close.
     """
 

@@ -1,6 +1,6 @@
 """Access tokens: their form, and what their bearers may do.
 
-A token is `trk_ID_SECRET`. The id is public: lists show it, and the store finds the token by it.
+A token is "trk_ID_SECRET". The id is public: lists show it, and the store finds the token by it.
 The store keeps a digest of the whole token; the secret is long enough that no slower digest is
 needed.
 """

@@ -10,7 +10,8 @@ the owner's tests: `amended_by` names them.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Final, NamedTuple
@@ -34,6 +35,9 @@ _OF_CALLS: Final = frozenset({"tests", "heuristic"})
 _DETAIL: Final = {"transcript": 4, "plugin": 3, "hooks": 2, "traces": 1, "repository": 0, None: 0}
 # It tells of commits, which may come back: of several entries the last says all.
 _REPOSITORY: Final = "repository"
+
+# How many of a speaker's last words are kept to be told, whatever came later.
+_WORDS_KEPT: Final = 20
 
 # What belongs to the verdict; the rest of an entry tells of the run.
 _GROUNDS: Final[tuple[str, ...]] = ("success", "outcome_source", "grounds")
@@ -70,8 +74,8 @@ class Joined(NamedTuple):
     Attributes:
         body: the body of the one record.
         owner: the speaker whose outcome it is.
-        entries: those that something of the record comes from. The others can be forgotten: they
-            would add nothing beside any further entries either.
+        entries: those that something of the record comes from, and what somebody said last. The
+            others can be forgotten: they would add nothing beside any further entries either.
     """
 
     body: bytes
@@ -110,6 +114,7 @@ def join(entries: Iterable[OutcomeEntry]) -> Joined:
     used.digests.update(each.digest for each in read if _is_of_repository(each))
     last = _last_readings(read)
     used.digests.update(each.digest for each in last.values())
+    used.digests.update(_words(read))
     # Also what would count without the repository, which may take back what it said; and if the
     # outcome were another speaker's, which may turn out later.
     without = [each for each in read if not _is_of_repository(each)]
@@ -138,6 +143,17 @@ def _standing(read: Sequence[_Read]) -> Sequence[_Read]:
             known = last.setdefault(each.speaker, each)
             last[each.speaker] = max(known, each, key=lambda one: (one.moment, one.digest))
     return [each for each in read if not _is_of_repository(each) or last[each.speaker] is each]
+
+
+def _words(read: Iterable[_Read]) -> Iterator[bytes]:
+    """Yield the digests of what each speaker said last, other than by a reading of the run."""
+    said: defaultdict[str, list[_Read]] = defaultdict(list)
+    for each in read:
+        if each.outcome.captured_from is None:
+            said[each.speaker].append(each)
+    for words in said.values():
+        words.sort(key=lambda each: (each.moment, each.digest))
+        yield from (each.digest for each in words[-_WORDS_KEPT:])
 
 
 def _last_readings(read: Iterable[_Read]) -> dict[tuple[str, str], _Read]:

@@ -13,6 +13,10 @@ import msgspec
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT
 from trackrecord.process.forking import not_while_forking
 
+# The field of an entry, and of a line of the spool, that says: its secrets were replaced by the
+# producer. The worker replaces them in an entry without it.
+MARK: Final = "redacted"
+
 Kind = Literal["outcome", "memory", "exposure", "recall", "feedback", "error", "hint"]
 
 

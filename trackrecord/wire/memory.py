@@ -3,7 +3,6 @@
 All input from outside is checked here, once, whichever way it came.
 """
 
-import re
 from typing import Annotated
 
 import msgspec
@@ -13,12 +12,11 @@ from trackrecord.learning.memories.rules import without_prefix
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
 from .outcome import MAX_BODY_BYTES
-from .small_body import decoded
+from .small_body import decoded, refuse_unstorable
+from .storable import storable_text
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
 Label = Annotated[str, msgspec.Meta(max_length=256)]
-
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class MemoryBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,20 +43,16 @@ def decode_memory(body: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> MemoryBody
             range, or its text is blank. The message never repeats the body's content.
     """
     memory = decoded(_decoder, body, what="memory", max_bytes=max_bytes, refusal=InvalidMemory)
-    for name in ("project", "memory_id", "source"):
-        value = getattr(memory, name)
-        if value is not None and "\0" in value:
-            message = f"field {name} contains a NUL character"
-            raise InvalidMemory(message)
+    refuse_unstorable(memory, ("project", "memory_id", "source"), refusal=InvalidMemory)
     checked_text(memory.text)
     return memory
 
 
 def checked_text(text: str, *, max_chars: int | None = None) -> str:
-    """Return a memory's text without the blanks around it.
+    """Return a memory's text as it is stored, without the blanks around it.
 
     Raises:
-        InvalidMemory: the text is blank, too long, or not storable in databases.
+        InvalidMemory: the text is blank or too long.
     """
     text = text.strip()
     if not without_prefix(f"{text} ").strip():
@@ -67,7 +61,4 @@ def checked_text(text: str, *, max_chars: int | None = None) -> str:
     if max_chars is not None and len(text) > max_chars:
         message = f"the text of a memory has {len(text)} characters, {max_chars} are allowed"
         raise InvalidMemory(message)
-    if "\0" in text or _LONE_SURROGATE.search(text):
-        message = "the text of a memory contains a NUL character or a lone surrogate"
-        raise InvalidMemory(message)
-    return text
+    return storable_text(text)

@@ -14,6 +14,8 @@ from trackrecord.errors import InvalidOutcome
 from trackrecord.learning.numbers.speaker_names import LOCAL, PERSON, TOKEN, speaker_named
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, ProjectName
 
+from .storable import encoded
+
 WIRE_VERSION = "1"
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -83,6 +85,11 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     depends_on: tuple[str | int, ...] | None = None
     actor: Label | None = None
     checks: Annotated[tuple[CallCheck, ...], msgspec.Meta(max_length=8)] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Return whether the call failed."""
+        return self.ok is False or (self.ok is None and bytes(self.error) not in (b"", b"null"))
 
 
 class Trigger(msgspec.Struct, frozen=True):
@@ -364,8 +371,11 @@ def _reason(error: msgspec.MsgspecError, text: str) -> str:
 
 
 def encode_body(fields: dict[str, Any]) -> bytes:
-    """Return one JSON object on one line; values that JSON cannot express become text."""
-    return _encoder.encode(fields)
+    """Return one JSON object on one line; values that JSON cannot express become text.
+
+    What cannot be stored is replaced, see `storable`.
+    """
+    return encoded(_encoder, fields)
 
 
 def _as_text(value: object) -> object:

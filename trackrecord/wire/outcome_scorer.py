@@ -22,6 +22,7 @@ from trackrecord.learning.strategies.recogniser import Recogniser
 
 from .outcome import Outcome
 from .run_digest import run_digest
+from .run_marks import marks_of, task_text_of
 from .tried_calls import tried_digest
 
 STRATEGY = "strategy"
@@ -91,6 +92,8 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
         speaker: the one whose word the verdict is, see `Outcome.speaker`.
         is_claim: whether only the agent's own word, or a guess, says how it went.
         tried: its calls that can be tried again, see `tried_digest`.
+        marks: what lists of runs are filtered by, see `marks_of`.
+        task_text: what searches for the task look through, see `task_text_of`.
     """
 
     project: str
@@ -115,6 +118,8 @@ class ScoredOutcome(msgspec.Struct, frozen=True, gc=False):
     speaker: str = ""
     is_claim: bool = False
     tried: bytes = b""
+    marks: str = ""
+    task_text: str = ""
 
 
 class OutcomeScorer:
@@ -182,6 +187,8 @@ class OutcomeScorer:
             speaker=outcome.speaker,
             is_claim=outcome.is_claim,
             tried=tried_digest(outcome),
+            marks=marks_of(outcome),
+            task_text=task_text_of(outcome),
         )
 
     def score_of(self, outcome: Outcome) -> Score | None:
@@ -259,6 +266,8 @@ def _unjudged(outcome: Outcome, body: bytes, received_at: float, outcome_id: str
         commits=outcome.commits or (),
         speaker=outcome.speaker,
         tried=tried_digest(outcome),
+        marks=marks_of(outcome),
+        task_text=task_text_of(outcome),
     )
 
 

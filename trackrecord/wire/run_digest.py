@@ -8,14 +8,22 @@ argument or a result.
 import re
 from collections.abc import Sequence, Set
 from functools import lru_cache
+from typing import Any
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import asdict
 
 from trackrecord.learning.advice.runs.arguments import noted_arguments
 from trackrecord.learning.advice.runs.failures import error_line, error_template, is_wanted_failure
 from trackrecord.learning.advice.runs.ids import passed_ids_of
-from trackrecord.learning.advice.runs.runs import NotedRun, PassedIds, Run, RunStep
+from trackrecord.learning.advice.runs.runs import (
+    NotedRun,
+    PassedIds,
+    Run,
+    RunDigest,
+    RunStep,
+)
 from trackrecord.learning.competences.episodes.actors import AGENT
 from trackrecord.learning.competences.episodes.episodes import in_order
 from trackrecord.learning.text.hints import without_hints
@@ -51,23 +59,6 @@ _LAUNCHERS = re.compile(
 )
 
 
-class _Digest(msgspec.Struct, array_like=True, gc=False):
-    task_id: str
-    source: str
-    trigger: str
-    repository: str
-    patterns: tuple[str, ...]
-    steps: tuple[RunStep, ...]
-    failure_mode: str
-    error_count: int | None
-    retry_count: int | None
-    duration_ms: int | None
-    tokens: int | None
-    speaker: str = ""
-    decided_by: tuple[str, ...] = ()
-    passed_ids: tuple[PassedIds, ...] = ()
-
-
 class _Beginning(msgspec.Struct, array_like=True, gc=False):
     """The first parts of a digest; the others, which are longer, are skipped undecoded."""
 
@@ -76,6 +67,18 @@ class _Beginning(msgspec.Struct, array_like=True, gc=False):
     trigger: str
     repository: str
     patterns: tuple[str, ...]
+
+
+class _UpToSpeaker(_Beginning, array_like=True, gc=False):
+    """The parts of a digest up to the speaker; most of them undecoded."""
+
+    steps: msgspec.Raw = ABSENT
+    failure_mode: msgspec.Raw = ABSENT
+    error_count: msgspec.Raw = ABSENT
+    retry_count: msgspec.Raw = ABSENT
+    duration_ms: msgspec.Raw = ABSENT
+    tokens: msgspec.Raw = ABSENT
+    speaker: str = ""
 
 
 class _Command(msgspec.Struct, gc=False):
@@ -87,8 +90,9 @@ class _Metadata(msgspec.Struct, gc=False):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(_Digest)
+_decoder = msgspec.msgpack.Decoder(RunDigest)
 _beginnings = msgspec.msgpack.Decoder(_Beginning)
+_up_to_speakers = msgspec.msgpack.Decoder(_UpToSpeaker)
 _metadata = msgspec.json.Decoder(_Metadata)
 _commands = msgspec.json.Decoder(_Command)
 _any = msgspec.json.Decoder()
@@ -98,6 +102,11 @@ def source_and_patterns(digest: bytes) -> tuple[str, tuple[str, ...]]:
     """Return the agent that ran a digest's run, "" if not reported, and its patterns' slugs."""
     found = _beginnings.decode(digest)
     return found.source, found.patterns
+
+
+def speaker_of_run(digest: bytes) -> str:
+    """Return whose word a digest is."""
+    return _up_to_speakers.decode(digest).speaker
 
 
 def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
@@ -117,23 +126,23 @@ def run_digest(outcome: Outcome, patterns: tuple[str, ...]) -> bytes:
     if len(calls) > MAX_STEPS:
         calls = (*calls[: MAX_STEPS // 2], *calls[-(MAX_STEPS // 2) :])
     return _encoder.encode(
-        _Digest(
-            outcome.task_id,
-            outcome.source or "",
-            trigger.signal.strip()[:_LONGEST_NAME] if trigger else "",
-            repository_of(outcome.metadata),
-            patterns,
-            tuple([_step(call, found) for call in calls if call.tool]),
-            outcome.failure_mode or "",
-            outcome.error_count,
-            outcome.retry_count,
-            outcome.duration_ms,
-            None
+        RunDigest(
+            task_id=outcome.task_id,
+            source=outcome.source or "",
+            trigger=trigger.signal.strip()[:_LONGEST_NAME] if trigger else "",
+            repository=repository_of(outcome.metadata),
+            patterns=patterns,
+            steps=tuple([_step(call, found) for call in calls if call.tool]),
+            failure_mode=outcome.failure_mode or "",
+            error_count=outcome.error_count,
+            retry_count=outcome.retry_count,
+            duration_ms=outcome.duration_ms,
+            tokens=None
             if cost is None or (cost.tokens_in is None and cost.tokens_out is None)
             else (cost.tokens_in or 0) + (cost.tokens_out or 0),
-            outcome.reported_by,
-            tuple(decided_by),
-            _passed_ids(calls),
+            speaker=outcome.reported_by,
+            decided_by=tuple(decided_by),
+            passed_ids=_passed_ids(calls),
         )
     )
 
@@ -152,7 +161,7 @@ def _passed_ids(calls: Sequence[ToolCall]) -> tuple[PassedIds, ...]:
 def _step(call: ToolCall, found: Set[int]) -> RunStep:
     assert call.tool is not None  # noqa: S101 - the caller asks for it
     error, line = None, ""
-    if call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null")):
+    if call.failed:
         said = None if id(call) in found else _error(call)
         if said is not None:
             error, line = _read(said)
@@ -281,7 +290,13 @@ def patterns_of(digest: bytes) -> tuple[str, ...]:
 
 
 def run_of(
-    digest: bytes, *, outcome: int, ended_at: float, success: bool | None, instruction: str = ""
+    digest: bytes,
+    *,
+    outcome: int,
+    ended_at: float,
+    success: bool | None,
+    instruction: str = "",
+    received_at: float | None = None,
 ) -> NotedRun:
     """Return the run of a digest: a `Run` where it has a verdict.
 
@@ -291,26 +306,15 @@ def run_of(
         ended_at: when the task ended.
         success: whether it reached its goal; None where nobody knows it.
         instruction: the beginning of the task's text.
+        received_at: when it was reported.
     """
-    read = _decoder.decode(digest)
     kind: type[NotedRun] = NotedRun if success is None else Run
+    read: dict[str, Any] = asdict(_decoder.decode(digest))
     return kind(
         outcome=outcome,
-        task_id=read.task_id,
         ended_at=ended_at,
         success=success,
-        source=read.source,
-        trigger=read.trigger,
-        repository=read.repository,
         instruction=instruction,
-        patterns=read.patterns,
-        steps=read.steps,
-        failure_mode=read.failure_mode,
-        error_count=read.error_count,
-        retry_count=read.retry_count,
-        duration_ms=read.duration_ms,
-        tokens=read.tokens,
-        speaker=read.speaker,
-        decided_by=read.decided_by,
-        passed_ids=read.passed_ids,
+        received_at=received_at,
+        **read,
     )

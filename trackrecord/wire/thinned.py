@@ -2,9 +2,10 @@
 
 Gone are prompts, descriptions, arguments, results and errors of calls, command lines, names of
 files, metadata and what grounds say in words. Tools, their order, the names and JSON types of
-arguments, patterns, criteria, triggers and numbers stay, so that scoring, consolidation and joining
-come to the same. A field that had something has nothing of the same type in it afterwards. What
-lessons and commands are counted from is not in the body: see `run_digest.py` and `tried_calls.py`.
+arguments, whether calls failed, patterns, criteria, triggers and numbers stay, so that scoring,
+consolidation and joining come to the same. A field that had something has nothing of the same type
+in it afterwards. What lessons and commands are counted from is not in the body: see `run_digest.py`
+and `tried_calls.py`.
 """
 
 from typing import Any, Final
@@ -29,6 +30,7 @@ _OF_GROUND: Final = ("kind", "call")
 _OF_TYPE: Final[dict[str, Any]] = {
     "string": "", "number": 0, "boolean": False, "array": [], "object": {}, "null": None,
 }  # fmt: skip
+_NULL: Final = msgspec.Raw(b"null")
 _MARK: Final = b'"thinned":"'
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _lists = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
@@ -74,7 +76,10 @@ def _some(given: dict[str, msgspec.Raw], names: tuple[str, ...]) -> dict[str, An
 
 def _call(given: dict[str, msgspec.Raw]) -> dict[str, Any]:
     call = _some(given, _OF_CALL)
-    if types := argument_types(given.get("args", msgspec.Raw(b"null"))):
+    error, ok = (bytes(given.get(name, _NULL)) for name in ("error", "ok"))
+    if ok == b"null" != error:
+        call["ok"] = False
+    if types := argument_types(given.get("args", _NULL)):
         call["args"] = {name: _OF_TYPE[kind] for name, kind in types}
     checks = given.get("checks")
     if checks is not None and bytes(checks) != b"null":

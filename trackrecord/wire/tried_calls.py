@@ -115,13 +115,14 @@ def check_tried(digest: bytes) -> None:
     _decoder.decode(digest)
 
 
-def tried_run(digest: bytes, *, outcome: int, ended_at: float) -> TriedRun:
+def tried_run(digest: bytes, *, outcome: int, ended_at: float, speaker: str = "") -> TriedRun:
     """Return the calls of a digest.
 
     Args:
         digest: what `tried_digest` returned; not empty.
         outcome: the row of its outcome.
         ended_at: when the run ended, seconds since the epoch.
+        speaker: whose word it is.
     """
     read = _decoder.decode(digest)
     return TriedRun(
@@ -132,6 +133,7 @@ def tried_run(digest: bytes, *, outcome: int, ended_at: float) -> TriedRun:
         calls=read.calls,
         repository=read.repository,
         machine=read.machine,
+        speaker=speaker,
     )
 
 

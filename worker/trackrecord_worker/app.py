@@ -1,4 +1,4 @@
-"""The Celery app, made from settings: `celery -A trackrecord_worker.app worker -B`.
+"""The Celery app, made from settings: `celery --app trackrecord_worker.app worker`.
 
 Celery carries wake-ups only. A lost or doubled one changes nothing: the outcomes themselves travel
 on the stream, and every task finds its own work.
@@ -16,7 +16,9 @@ from celery.signals import (
     task_prerun,
     worker_init,
     worker_process_shutdown,
+    worker_shutdown,
 )
+from click import Option
 from kombu import Queue
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
@@ -26,9 +28,9 @@ from trackrecord.redis.client import EmbeddedCredentials, worker_client
 from trackrecord.settings.server_urls import is_cluster_url, server_group
 from trackrecord.settings.settings import Settings, load_settings
 
+from .job_table import TASKS
 from .process_services import TrackrecordApp
 from .schedule import beat_schedule
-from .wake_ups import TASKS
 
 _log = structlog.get_logger(__name__)
 
@@ -48,7 +50,13 @@ def create_app(settings: Settings) -> TrackrecordApp:
     app = TrackrecordApp(settings)
     # Named, not imported: beat needs neither.
     app.steps["worker"].add("trackrecord_worker.celery_steps.before_forks:BeforeForks")
+    app.steps["worker"].add("trackrecord_worker.celery_steps.embedded_beat:EmbeddedBeat")
     app.steps["consumer"].add("trackrecord_worker.celery_steps.stalled:StallNotice")
+    # For `trackrecord up`.
+    app.user_options["worker"] |= {
+        Option(["--beat-thread"], is_flag=True, help="Run beat as a thread of this worker."),
+        Option(["--ready-fd"], type=int, help="A descriptor to write to when it begins to learn."),
+    }
     broker, options = broker_of(settings)
     app.conf.update(
         broker_url=broker,
@@ -61,11 +69,11 @@ def create_app(settings: Settings) -> TrackrecordApp:
         task_queues=[Queue(task) for task in TASKS],
         task_routes={task: {"queue": task} for task in TASKS},
         task_ignore_result=True,
+        # Kombu would try again on a channel that it has closed; beat sends the next wake-up anyway.
+        task_publish_retry=False,
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency or _PROCESSES,
         worker_hijack_root_logger=False,
-        # Celery's remote control is not used, so that Redis users need no rights on channels.
-        worker_enable_remote_control=False,
         worker_send_task_events=False,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         timezone=settings.timezone,
@@ -73,7 +81,7 @@ def create_app(settings: Settings) -> TrackrecordApp:
         beat_schedule_filename=str(settings.beat_file),
         beat_schedule=beat_schedule(settings),
         beat_scheduler="trackrecord_worker.celery_steps.beat:SteadyScheduler",
-        beat_max_loop_interval=1.0,
+        beat_max_loop_interval=5.0,
     )
     return app
 
@@ -109,6 +117,12 @@ def broker_of(settings: Settings) -> tuple[str, dict[str, Any]]:
         "socket_timeout": 30,
         "socket_connect_timeout": 5,
         "ack_emulation": False,
+        # The names of channels are what Redis users are given: without the number of the database,
+        # and not as patterns.
+        "fanout_prefix": False,
+        "fanout_patterns": False,
+        # How long one look for wake-ups waits for one; a worker that is to end waits for it.
+        "polling_interval": 2,
     }
     group = server_group(url)
     if group is not None:
@@ -142,6 +156,19 @@ def _refuse_unfit_servers(**_signal: object) -> None:
 
 
 @worker_init.connect
+def _do_without_remote_control(sender: Any, **_signal: object) -> None:  # noqa: ANN401 - a worker
+    """Switch off what the broker's user may not do: the worker would try again and again."""
+    from .checks.server_checks import check_channels
+
+    try:
+        check_channels(app)
+    except ServerUnfit as error:
+        _log.warning("no_remote_control", reason=str(error), effect="`celery inspect` is silent")
+        app.conf.worker_enable_remote_control = False
+        sender.options["without_heartbeat"] = True
+
+
+@worker_init.connect
 def _make_room(**_signal: object) -> None:
     """Learn until Redis's memory has room: Celery cannot begin without."""
     from .celery_steps.make_room import make_room
@@ -162,7 +189,8 @@ def _tell_news(**_signal: object) -> None:
 
 
 @worker_process_shutdown.connect
-def _send_last_spans(**_signal: object) -> None:
+@worker_shutdown.connect
+def _close_services(**_signal: object) -> None:
     app.stages.close()
 
 

@@ -34,7 +34,8 @@ from trackrecord_consolidation.retention import due_since, remove_all_old
 from trackrecord_consolidation.run import consolidate_all
 from trackrecord_producers.spool.forwarder import forward_spool
 
-from .services import Services
+from .job_table import DRAIN, Job
+from .services import Services, Stopping
 
 if TYPE_CHECKING:
     from celery.schedules import crontab
@@ -45,17 +46,22 @@ _log = structlog.get_logger(__name__)
 _REFRESH_SLICE_S: Final = 1.0
 
 
-def carry_out(name: str, job: Callable[[Services], None], stages: Services) -> bool:
-    """Run a job; return whether the servers were there. One that is away is not an error.
+def carry_out(job: Job, stages: Services, *, begun: Callable[[], None]) -> None:
+    """Run a job; a server that is away is not an error.
 
     Args:
-        name: its task's, for the log.
-        job: what to do.
+        job: its row in the table.
         stages: what it is done with.
+        begun: called when a drain begins.
     """
+    body: Callable[[Services], None] = globals()[job.body]
+    drains = job.name == DRAIN
     try:
+        stages.sign_of_life.give(drains=drains)
+        if drains:
+            begun()
         try:
-            job(stages)
+            body(stages)
         except StoreUnavailable as error:
             stages.outage.begin(str(error))
         stages.redis_outage.end()
@@ -65,9 +71,9 @@ def carry_out(name: str, job: Callable[[Services], None], stages: Services) -> b
             raise
         stages.redis_outage.begin()
         # The entries that were read stay pending; the next wake-up tries again.
-        _log.warning("redis_unavailable", task=name, reason=type(error).__name__)
-        return False
-    return not stages.outage.is_pausing
+        _log.warning("redis_unavailable", task=job.name, reason=type(error).__name__)
+    except Stopping:
+        _log.info("job_stopped", task=job.name, effect="the rest is caught up after the next start")
 
 
 def learn_waiting(stages: Services) -> None:
@@ -124,8 +130,20 @@ def consolidate_all_projects(stages: Services) -> None:
     settings = stages.settings
     try:
         with _counted_consolidation(stages):
-            consolidate_all(stages.engine, settings.competence, now=time.time(), actor="nightly")
-            remove_all_old(stages.engine, settings.retention, settings.rules, now=time.time())
+            consolidate_all(
+                stages.engine,
+                settings.competence,
+                now=time.time(),
+                actor="nightly",
+                report_read=stages.end_if_stopping,
+            )
+            remove_all_old(
+                stages.engine,
+                settings.retention,
+                settings.rules,
+                now=time.time(),
+                report=stages.end_if_stopping,
+            )
     except RetentionFailed:
         _keep_house(stages)
         raise
@@ -142,14 +160,10 @@ def _keep_house(stages: Services) -> None:
 
 def catch_up_consolidation(stages: Services) -> None:
     """Consolidate now if the last scheduled run did not take place."""
-    if is_night_due(stages):
-        consolidate_all_projects(stages)
-
-
-def is_night_due(stages: Services) -> bool:
-    """Return whether a scheduled run did not take place, or left something undone."""
     with reading(stages.engine) as connection:
-        return is_consolidation_due(connection, stages.schedule, stages.settings.retention)
+        is_due = is_consolidation_due(connection, stages.schedule, stages.settings.retention)
+    if is_due:
+        consolidate_all_projects(stages)
 
 
 @contextmanager

@@ -7,38 +7,60 @@ a worker starts.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from threading import Lock, get_ident
 from typing import TYPE_CHECKING
 
+import redis
 from celery import Celery
 
 from trackrecord.settings.daemon_settings import DaemonSettings
 
 if TYPE_CHECKING:
-    from .services import Services
+    from .services import ProcessParts, Services
 
 
 class ServicesOfProcess:
-    """Provide the stages of the current process; a forked child builds its own."""
+    """Provide the stages of the current thread; a forked child builds its own."""
 
     def __init__(self, settings: DaemonSettings, app: Celery) -> None:
         self._settings = settings
         self._app = app
+        self._lock = Lock()
         self._pid = 0
-        self._stages: Services | None = None
+        self._parts: ProcessParts | None = None
+        self._by_thread: dict[int, Services] = {}
+        # Told once, when this process begins to learn.
+        self.ready_fd: int | None = None
+
+    def tell_ready(self) -> None:
+        """Tell the process that started this worker that it begins to learn."""
+        ready_fd, self.ready_fd = self.ready_fd, None
+        if ready_fd is not None:
+            with suppress(OSError):  # nobody waits any more
+                os.write(ready_fd, b"1")
+            os.close(ready_fd)
 
     def get(self) -> Services:
-        """Return the stages of this process."""
-        if self._stages is None or self._pid != os.getpid():
-            from .services import Services
+        """Return the stages of this thread, which share a store with the others of its process."""
+        from .services import ProcessParts, Services
 
-            self._pid = os.getpid()
-            self._stages = Services(self._settings, self._app)
-        return self._stages
+        with self._lock:
+            if self._pid != os.getpid():
+                self._parts, self._by_thread = ProcessParts(self._settings), {}
+                self._pid = os.getpid()
+            thread = get_ident()
+            if thread not in self._by_thread:
+                self._by_thread[thread] = Services(self._settings, self._app, self._parts)
+            return self._by_thread[thread]
 
     def close(self) -> None:
-        """Send the last spans of this process, before it ends."""
-        if self._stages is not None and self._pid == os.getpid():
-            self._stages.spans.close()
+        """Say that this process ends, and send its last spans."""
+        if self._parts is not None and self._pid == os.getpid():
+            with suppress(redis.RedisError):
+                self._parts.sign_of_life.withdraw()
+            for stages in self._by_thread.values():
+                stages.close_spans()
 
 
 class TrackrecordApp(Celery):

@@ -1,23 +1,27 @@
 """The schedule of beat: intervals by the monotonic clock, the nightly job by the wall clock."""
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from celery import Celery
+from celery.beat import BeatLazyFunc
 from celery.schedules import ParseException, crontab, schedstate, schedule
 from celery.utils.time import remaining
 
 from trackrecord.errors import SettingsError
 from trackrecord.settings.daemon_settings import DaemonSettings
 
-from .wake_ups import CONSOLIDATE, wake_ups
+from .job_table import CONSOLIDATE, DRAIN, JOBS, UPKEEP, Job, turn_s
 
 # A clock that is set is noticed within this time.
 _LOOK_AT_CLOCK_EVERY_S = 30.0
-# More than what no process takes for a clock that was set.
-_EARLY = timedelta(seconds=10)
+# Before any moment of the clock that is never set, in the form of Celery's schedules.
+_LONG_AGO = datetime.fromtimestamp(0, UTC) - timedelta(days=1)
+# Beat looks a little early or late; what is due by then need not wait for its next look.
+_NEARLY_S = 0.5
 
 
 class SteadyCrontab(crontab):
@@ -70,23 +74,40 @@ def beat_schedule(settings: DaemonSettings) -> dict[str, dict[str, Any]]:
     Raises:
         SettingsError: the crontab cannot be read.
     """
-    entries = {name: _every(*each) for name, each in wake_ups(settings).items()}
-    entries["consolidate"] = {
-        "task": CONSOLIDATE,
-        "schedule": parse_crontab(settings.consolidation_crontab),
+    wanted = [job for job in JOBS if job.is_wanted(settings)]
+    upkeep = [job for job in wanted if job.is_upkeep]
+    entries = {
+        job.name: _steadily(job.name, job.every_s)
+        for job in wanted
+        if not job.is_upkeep and job.every_s is not None
     }
-    return entries
+    draining = {DRAIN: _steadily(DRAIN, turn_s(settings))}
+    nightly = {"task": CONSOLIDATE, "schedule": parse_crontab(settings.consolidation_crontab)}
+    often_s = min(job.every_s for job in upkeep if job.every_s is not None)
+    together = _steadily(UPKEEP, often_s) | {"args": (BeatLazyFunc(DueJobs(upkeep).take),)}
+    return entries | draining | {CONSOLIDATE: nightly, UPKEEP: together}
 
 
-def until_next(schedule: crontab, night_began: datetime | None) -> float:
-    """Return in how many seconds the next night is due, after one that has just been, if any.
+class DueJobs:
+    """The jobs that are due together, by a clock that is never set.
 
-    That one may have begun some seconds early: clocks are corrected by a little all the time.
+    Args:
+        jobs: all of them.
+        monotonic: the clock, in seconds.
     """
-    after = schedule.maybe_make_aware(schedule.now())
-    if night_began is not None:
-        after = max(after, night_began + _EARLY)
-    return max(0.0, schedule.remaining_estimate(after).total_seconds())
+
+    def __init__(
+        self, jobs: Sequence[Job], *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._due_at = dict.fromkeys(jobs, -math.inf)
+        self._monotonic = monotonic
+
+    def take(self) -> list[str]:
+        """Return the names of those that are due; they are due again after their interval."""
+        now = self._monotonic()
+        due = [job for job, due_at in self._due_at.items() if due_at <= now + _NEARLY_S]
+        self._due_at |= {job: now + (job.every_s or 0.0) for job in due}
+        return [job.name for job in due]
 
 
 def parse_crontab(expression: str, app: Celery | None = None) -> SteadyCrontab:
@@ -108,8 +129,10 @@ def parse_crontab(expression: str, app: Celery | None = None) -> SteadyCrontab:
         raise SettingsError(message) from None
 
 
-def _every(task: str, seconds: float) -> dict[str, Any]:
-    return {"task": task, "schedule": schedule(seconds, nowfun=_steady_now)}
+def _steadily(task: str, seconds: float) -> dict[str, Any]:
+    """Return the entry of a task that is due at once, and then again and again."""
+    steady = schedule(seconds, nowfun=_steady_now)
+    return {"task": task, "schedule": steady, "last_run_at": _LONG_AGO}
 
 
 def _steady_now() -> datetime:

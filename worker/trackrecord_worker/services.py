@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import redis
@@ -14,6 +15,7 @@ from trackrecord.inflight.retry_record import RetryTexts
 from trackrecord.learning.strategies.recogniser import Recogniser
 from trackrecord.process.memory import return_free_memory
 from trackrecord.redis.client import worker_client
+from trackrecord.redis.signs_of_life import SignOfLife
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import open_store
 from trackrecord.wire.outcome_scorer import recogniser_of, scorer_of
@@ -34,25 +36,62 @@ if TYPE_CHECKING:
     from celery.schedules import crontab
 
 
-class Services:
-    """The stages of the flow in one process, or in one thread of the learner.
+class Stopping(BaseException):
+    """Raised between two steps of a job when the worker is to end."""
+
+
+class ProcessParts:
+    """The parts that the threads of one process share: Redis client, store, and sign of life.
 
     Args:
         settings: validated settings.
-        app: the Celery app, to wake another process; None where one process does all.
     """
 
-    def __init__(self, settings: DaemonSettings, app: Celery | None) -> None:
+    def __init__(self, settings: DaemonSettings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._engine: Engine | None = None
+        # Held while a batch is learnt: two threads that wrote to a SQLite store at the same time
+        # would take each other for another process that has locked it.
+        self.learning = Lock()
+        self.redis = worker_client(settings)
+        self.sign_of_life = SignOfLife(self.redis, settings.keys)
+
+    @property
+    def engine(self) -> Engine:
+        """The store, migrated; opened when a thread first needs it."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = open_store(
+                    self._settings.effective_database_url,
+                    timeout_s=self._settings.database_timeout_s,
+                )
+            return self._engine
+
+    def close_store(self) -> None:
+        """Close the store, where it was opened."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+
+
+class Services:
+    """The stages of the flow in one thread of a worker process.
+
+    Args:
+        settings: validated settings.
+        app: the Celery app, to wake another process; None outside of one.
+        parts: what other threads of the process use, too; of its own when not given.
+    """
+
+    def __init__(
+        self, settings: DaemonSettings, app: Celery | None, parts: ProcessParts | None = None
+    ) -> None:
         self.settings = settings
         self._app = app
+        self._parts = parts or ProcessParts(settings)
         # The store's last write when everything that waited in it had been indexed.
         self.indexed_write: object = None
-
-    def for_another_thread(self) -> Services:
-        """Return stages with the same store, whose state no other thread shares."""
-        other = Services(self.settings, self._app)
-        vars(other)["engine"] = self.engine
-        return other
 
     def rest(self) -> None:
         """Give back what the connections to the store hold: pages that they have read, statements.
@@ -64,17 +103,20 @@ class Services:
             self.engine.dispose()
             return_free_memory()
 
-    @cached_property
+    @property
     def redis(self) -> redis.Redis:
         """A patient Redis client."""
-        return worker_client(self.settings)
+        return self._parts.redis
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
         """The store, migrated."""
-        return open_store(
-            self.settings.effective_database_url, timeout_s=self.settings.database_timeout_s
-        )
+        return self._parts.engine
+
+    @property
+    def sign_of_life(self) -> SignOfLife:
+        """The sign by which everybody knows that this process learns."""
+        return self._parts.sign_of_life
 
     @cached_property
     def recogniser(self) -> Recogniser:
@@ -141,8 +183,40 @@ class Services:
             outage=self.outage,
             refresher=self.refresher,
             spans=self.spans,
+            sign_of_life=self.sign_of_life,
+            is_stopping=lambda: self.is_stopping,
             wake_another=self._wake_another,
+            learning=self._parts.learning,
         )
+
+    @property
+    def is_stopping(self) -> bool:
+        """Return whether this process is a worker that is to end as soon as its tasks have."""
+        if self._app is None:
+            return False
+        from celery.worker import state
+
+        # None or False, else an exit status, which may be 0.
+        wanted = (state.should_stop, state.should_terminate)
+        return any(status is not None and status is not False for status in wanted)
+
+    def end_if_stopping(self, _done: int = 0) -> None:
+        """Let a long job look between two steps whether it is to end.
+
+        Raises:
+            Stopping: it is.
+        """
+        if self.is_stopping:
+            raise Stopping
+
+    def close_store(self) -> None:
+        """Close the store, where it was opened."""
+        self._parts.close_store()
+
+    def close_spans(self) -> None:
+        """Send the last spans, for a few seconds at most."""
+        if "spans" in vars(self):
+            self.spans.close()
 
     @cached_property
     def schedule(self) -> crontab:
@@ -156,8 +230,8 @@ class Services:
             return
         from kombu.exceptions import OperationalError
 
-        from .wake_ups import DRAIN
+        from .job_table import DRAIN
 
-        # A Redis whose memory is full takes no wake-up; without help this process goes on alone.
-        with suppress(OperationalError, redis.OutOfMemoryError):
+        # A Redis that is full or away takes no wake-up; without help this process goes on alone.
+        with suppress(OperationalError, redis.RedisError):
             self._app.send_task(DRAIN)

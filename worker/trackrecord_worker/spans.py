@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from trackrecord import __version__
-from trackrecord.redis.consumers import own_name
+from trackrecord.redis.signs_of_life import unique_name
 from trackrecord.settings.daemon_settings import DaemonSettings
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _provider_of(settings: DaemonSettings) -> TracerProvider | None:
         {
             "service.name": "trackrecord-worker",
             "service.version": __version__,
-            "service.instance.id": own_name(),
+            "service.instance.id": unique_name(),
         }
     )
     exporter = OTLPSpanExporter(url.rstrip("/") + _PATH, timeout=settings.spans.timeout_s)

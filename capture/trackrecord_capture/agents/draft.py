@@ -1,6 +1,7 @@
 """A file of another program while it is changed, with the edits that undo every change."""
 
 import hashlib
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -125,7 +126,11 @@ def read_text(path: Path) -> str | None:
         DraftRefused: it cannot be read, or is not a text.
     """
     try:
-        if path.stat().st_size > _LARGEST:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):  # a pipe would be waited for
+            message = f"{path} is not a regular file: left alone"
+            raise DraftRefused(message)
+        if facts.st_size > _LARGEST:
             message = f"{path} is too large for a configuration: left alone"
             raise DraftRefused(message)
         return path.read_bytes().decode("utf-8")

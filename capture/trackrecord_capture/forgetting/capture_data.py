@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.errors import StoreUnfit
+from trackrecord.process.sqlite_files import connect
 from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.wire.subject import Subject
 
@@ -114,7 +115,7 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """Open a file; deleted content is overwritten."""
     try:
         uri = f"{path.as_uri()}?mode={mode}"
-        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as database:
+        with closing(connect(uri, uri=True, timeout=_BUSY_S)) as database:
             database.execute("PRAGMA secure_delete = ON")
             with database:
                 yield database

@@ -185,7 +185,7 @@ class Forgetter:
     def _are_erased(self, deadline: float) -> bool:
         """Rewrite the database's files; return False while others are using them."""
         try:
-            with explained():
+            with explained(self._engine):
                 dialect_of(self._engine).erase_remains(self._engine)
         except StoreBusy:
             if time.monotonic() > deadline:

@@ -16,8 +16,9 @@ from trackrecord.inflight.reports import task_digest
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.prompt.reading.cache import ADVICE_REVISION, REVISION, write_advice, write_document
 from trackrecord.redis.dead_letter_stream import ADDED, CUT
-from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.keys import Keys
 from trackrecord.redis.shards import all_shards, servers_of
+from trackrecord.redis.stream_removal import take_out
 from trackrecord.resources.prompt_documents.advice import (
     build_advice,
     build_moments,
@@ -133,11 +134,7 @@ class RedisPlace:
         """Delete entries, dead letters and errors; a worker may have learnt some meanwhile."""
         for shard, entries in found.entries.items():
             for some in _some(entries):
-                with self._client.pipeline(transaction=True) as pipe:
-                    pipe.xack(shard.outcomes, CONSUMER_GROUP, *some)
-                    pipe.xdel(shard.outcomes, *some)
-                    # Without a group, where no worker ever ran, there is nothing to acknowledge.
-                    pipe.execute(raise_on_error=False)
+                take_out(self._client, shard, some)
         for shard, letters in found.letters.items():
             for some in _some(letters):
                 self._client.xdel(shard.dead, *some)

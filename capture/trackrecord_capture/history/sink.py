@@ -52,7 +52,7 @@ class SpoolingSink:
 
     def publish(self, fields: dict[str, Any]) -> None:
         """Hand an outcome to the publisher; wait while too many of them are on their way."""
-        if self._publisher.publish(fields) is not None:
+        if self._publisher.publish(fields, is_safe=True) is not None:
             self._captured.note(fields)
         self._waiting += 1
         if self._waiting >= _WAITING_AT_ONCE:

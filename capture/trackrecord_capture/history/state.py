@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, Self
 
 from trackrecord.errors import StoreUnfit
 from trackrecord.process.folders import make_private_folder
+from trackrecord.process.sqlite_files import connect
 
 from ..sources.source import Log
 
@@ -130,7 +131,7 @@ class CaptureState:
         # For its owner alone: it names folders and commits.
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         with self._usable():
-            self._connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+            self._connection = connect(self._path, timeout=_BUSY_S, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode=wal")
             self._connection.execute("PRAGMA synchronous=normal")
             self._connection.executescript(_SCHEMA)

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import structlog
 
 from trackrecord.settings.daemon_settings import DaemonSettings
+from trackrecord.wire.storable import decoded
 from trackrecord_producers.prompting.rankings_call import publish_exposure, publish_hint
 
 from ..agents.door_address import DoorAddress, remove_door, write_door
@@ -44,6 +45,9 @@ class _Posted(msgspec.Struct, frozen=True):
     tool_use_id: str | None = None
     tool_input: dict[str, Any] | None = None
     ran: tuple[str, ...] = ()
+
+
+_posted: Final = msgspec.json.Decoder(_Posted)
 
 
 class Live:
@@ -104,7 +108,7 @@ class Live:
             TooManyNotes: what ended cannot be noted now.
         """
         try:
-            posted = msgspec.json.decode(body, type=_Posted)
+            posted = decoded(body, _posted)
             if posted.hook_event_name in KINDS:
                 return self._answer(agent, posted)
             if posted.error is not None:

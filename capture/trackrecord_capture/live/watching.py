@@ -42,7 +42,7 @@ class LiveReader(NamedTuple):
 
 
 _log = structlog.get_logger(__name__)
-_EVERY_S: Final = 0.25
+_EVERY_S: Final = 1.0
 _STOP_S: Final = 10.0
 _AFTER_TROUBLE_S: Final = 5.0
 _TICK_NS: Final = 100_000_000

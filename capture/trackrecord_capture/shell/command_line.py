@@ -179,6 +179,12 @@ class _Reader:
             return "".join(self._double())
         if mark == "`":
             return "`" + self._until("`", self._at + 1) + "`"
+        # Within double quotes neither of the two means more than a dollar.
+        if self._text.startswith("$'", self._at):
+            return self._until("'", self._at + 2)
+        if self._text.startswith('$"', self._at):
+            self._at += 1
+            return "".join(self._double())
         return self._dollar()
 
     def _until(self, mark: str, begin: int) -> str:
@@ -210,11 +216,6 @@ class _Reader:
         text, at = self._text, self._at
         if text.startswith("$(", at):
             return self._substitution(at + 2)
-        if text.startswith("$'", at):
-            return self._until("'", at + 2)
-        if text.startswith('$"', at):
-            self._at += 1
-            return "".join(self._double())
         found = _PARAMETER.match(text, at)
         assert found is not None  # noqa: S101 - it begins with "$"
         self._at = found.end()

@@ -24,7 +24,7 @@ _CHANGE_WITH: Final = {
     "biome": re.compile(r"--write\Z|--apply|--fix\Z"),
     "oxlint": re.compile(r"--fix"),
     "golangci-lint": re.compile(r"--fix\Z"),
-    "tar": re.compile(r"-?[a-zA-Z]*x[a-zA-Z]*\Z|--extract"),
+    "tar": re.compile(r"-?[a-wyzA-Z]*x[a-zA-Z]*\Z|--extract"),
     "find": re.compile(r"-delete\Z"),
 }
 # Formatters change files unless they are told to check only.

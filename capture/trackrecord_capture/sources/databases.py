@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from trackrecord.process.sqlite_files import connect
+
 from .source import Log
 
 _ALLOWED: Final = frozenset(
@@ -36,7 +38,7 @@ def open_read_only(path: Path, tables: Set[str]) -> Iterator[sqlite3.Connection]
     # Without its log of changes nobody uses it, and SQLite cannot make one where it may not write.
     if not path.with_name(f"{path.name}-wal").exists():
         address += "&immutable=1"
-    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S)) as connection:
+    with closing(connect(address, uri=True, timeout=_BUSY_S)) as connection:
         connection.set_authorizer(authorize)
         yield connection
 

@@ -6,6 +6,8 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from .conversation import Conversation
 from .json_lines import LogLine, place_of, read_lines
 from .json_values import as_object
@@ -69,7 +71,7 @@ def _decoded(line: LogLine) -> dict[str, Any] | None:
         raise ValueError(message)
     if line.text.isspace():
         return None
-    record = msgspec.json.decode(line.text)
+    record = decoded(line.text)
     if not isinstance(record, dict):
         raise ValueError(_NOT_AN_OBJECT)
     return record
@@ -89,7 +91,7 @@ def read_document(
         if log.size > _LARGEST_DOCUMENT:
             yield Unreadable(place="the file", reason="it is too large")
             return
-        document = as_object(msgspec.json.decode(log.path.read_bytes()))
+        document = as_object(decoded(log.path.read_bytes()))
     except OSError as error:
         yield Unreadable(place="the file", reason=error.strerror or "it cannot be read")
     except (ValueError, RecursionError):

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 ABSENT: Final = msgspec.Raw()
 
 
@@ -12,7 +14,7 @@ def value_of(raw: msgspec.Raw) -> Any:  # noqa: ANN401 - JSON of any kind
     if not bytes(raw):
         return None
     try:
-        return msgspec.json.decode(raw)
+        return decoded(raw)
     except (ValueError, RecursionError):
         return None
 

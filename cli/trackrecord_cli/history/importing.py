@@ -142,7 +142,7 @@ def _import(
         task = progress.add_task("starting Redis and a worker", total=None)
         with servers_for(settings), open_redis(settings) as client:
             progress.remove_task(task)
-            publication = Publication(client, settings, find_known(settings))
+            publication = Publication(client, settings, find_known(settings), are_safe=True)
             sink = PublicationSink(publication, max_bytes=settings.max_body_bytes)
             _read(settings, wanted, new, state, sink, counts, progress)
             counts.amended += read_repositories(state, sink)
@@ -162,6 +162,7 @@ def _read(
     counts: ReadingCounts,
     progress: Progress,
 ) -> None:
+    from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.history.parallel import LogPart, outcome_maker
     from trackrecord_capture.history.reading import LogReading, read_and_publish, start_of
     from trackrecord_capture.projects import run_projects
@@ -169,6 +170,8 @@ def _read(
     # The folder of a run whose project is named outright claims no name.
     is_claimed = wanted.project is None
     projects = run_projects(settings.capture, settings.home) if is_claimed else None
+    if wanted.project is not None:
+        ProjectClaims(settings.home).reserve(wanted.project)
     outcome_of = _outcome_of(outcome_maker(settings.capture, projects), wanted.project)
     bar = progress.add_task("reading", total=sum(log.size for _, log in new))
     parts = [

@@ -35,6 +35,8 @@ from .stored_tokens import reporting_token
 from .tokens import Tokens
 
 _REPORTING: Final = ("otlp", "langfuse", "health")
+# As much as the server waits for.
+_LARGEST_HEAD: Final = 64 * 1024
 _LONGEST_SHOWN: Final = 100
 _RETRY_AFTER_S: Final = "5"
 _ASK_THE_PERSON: Final = 'Basic realm="trackrecord", charset="UTF-8"'
@@ -75,6 +77,7 @@ class Access:
         if scope["type"] == "http":
             request = Request(scope)
             try:
+                _check_head(request)
                 await self._check(request)
             except RequestRefused as refusal:
                 # Before anything of a body is read.
@@ -183,6 +186,19 @@ def _wants_page(request: Request) -> bool:
 def _challenge(request: Request) -> dict[str, str]:
     """Return the header that describes how to send a token; a browser then asks for it."""
     return {"WWW-Authenticate": _ASK_THE_PERSON if _wants_page(request) else "Bearer"}
+
+
+def _check_head(request: Request) -> None:
+    """Refuse a head of which a proxy in front could have read something else, or one too large.
+
+    Raises:
+        RequestRefused: it is one of these; nothing that follows is read as another request.
+    """
+    closes = {"connection": "close"}
+    if "content-length" in request.headers and "transfer-encoding" in request.headers:
+        raise RequestRefused(400, "send content-length or transfer-encoding, not both", closes)
+    if sum(len(name) + len(value) for name, value in request.headers.raw) > _LARGEST_HEAD:
+        raise RequestRefused(431, f"send at most {_LARGEST_HEAD} bytes of headers", closes)
 
 
 def _name_of(host: str) -> str:

@@ -111,13 +111,21 @@ class OutcomeIntake:
         Raises:
             ServerUnavailable: neither takes them.
         """
+        from trackrecord.wire.redacted_body import redacted_body
         from trackrecord_producers.delivery.stream_writer import send
 
         if not bodies:
             return
+        bodies = list(map(redacted_body, bodies))
         try:
             settings = self._floor.settings
-            send(self._floor.client, settings.keys, bodies, replicas=settings.redis_replicas)
+            send(
+                self._floor.client,
+                settings.keys,
+                bodies,
+                replicas=settings.redis_replicas,
+                are_safe=True,
+            )
         except ServerUnavailable:
             # What Redis took before comes a second time then, and changes nothing.
             if not self._spool(bodies):
@@ -130,7 +138,7 @@ class OutcomeIntake:
         settings = self._floor.settings
         writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
         try:
-            appended = writer.append([spool_line("outcome", body) for body in bodies])
+            appended = writer.append([spool_line("outcome", body, is_safe=True) for body in bodies])
         finally:
             writer.close()
         return appended.written == len(bodies)

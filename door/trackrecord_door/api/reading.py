@@ -10,6 +10,7 @@ from trackrecord.errors import InvalidRequest
 from trackrecord.learning.text.project_names import MAX_CHARS, ProjectName
 from trackrecord.learning.text.spelling import closest
 from trackrecord.resources.declaration.checks import Argument
+from trackrecord.wire.storable import storable
 
 from ..protocol.answers import JSON, RequestRefused, media_type
 from .endpoint import Endpoint
@@ -79,19 +80,19 @@ class Reader:
         """
         if data and media_type(request) != JSON:
             raise RequestRefused(_NOT_ACCEPTED, f"send {JSON}")
+        data = storable(data)
         try:
-            question = self._body.decode(data or b"{}")
-        except msgspec.ValidationError as error:
-            self._check(msgspec.json.decode(data), self._of_place("body"))
-            raise InvalidRequest(self._said_of_body(error)) from None
+            try:
+                question = self._body.decode(data or b"{}")
+            except msgspec.ValidationError as error:
+                # The first error is told; behind it there may be what is no JSON at all.
+                self._check(msgspec.json.decode(data), self._of_place("body"))
+                raise InvalidRequest(self._said_of_body(error)) from None
         except (msgspec.DecodeError, UnicodeError):
             raise RequestRefused(_UNREADABLE, "the body is not JSON") from None
         except RecursionError:
             raise RequestRefused(_UNREADABLE, "the body is nested too deeply") from None
-        arguments = _as_given(question)
-        if b"\\u0000" in data:
-            _check_storable(arguments)
-        return arguments
+        return _as_given(question)
 
     def _check(
         self, given: object, known: Mapping[str, Parameter], *, are_texts: bool = False

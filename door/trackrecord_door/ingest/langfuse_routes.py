@@ -5,12 +5,14 @@ With Langfuse's path for traces, see `otlp_routes`, this makes
 """
 
 from datetime import datetime
+from typing import Final
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from trackrecord.wire.storable import decoded
 from trackrecord_capture.otlp.encodings.receiver import Receiver
 
 from ..protocol.answers import JSON, RequestRefused, as_json, media_type
@@ -29,6 +31,11 @@ class _Score(msgspec.Struct, rename="camel"):
     data_type: str | None = None
     comment: str | None = None
     timestamp: datetime | None = None
+
+
+_scores: "Final[msgspec.json.Decoder[_Score | list[_Score]]]" = msgspec.json.Decoder(
+    _Score | list[_Score]
+)
 
 
 class LangfuseRoutes:
@@ -67,7 +74,7 @@ def _taken(receiver: Receiver, body: bytes) -> Response:
 
 def _decoded(body: bytes) -> _Score | list[_Score]:
     try:
-        return msgspec.json.decode(body, type=_Score | list[_Score])
+        return decoded(body, _scores)
     except msgspec.ValidationError as error:
         message = f"the body is not a score or a list of scores: {error}"
         raise RequestRefused(400, message) from None

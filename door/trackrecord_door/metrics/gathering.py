@@ -8,10 +8,12 @@ import asyncio
 import os
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from trackrecord import __version__
+from trackrecord.redis.signs_of_life import pids_on_host
 from trackrecord.resources.operation.metrics import (
     OTHER,
     FleetFigures,
@@ -139,7 +141,7 @@ class Gathering:
         client, settings = self._floor.client, self._floor.settings
         fleet = fleet_figures(client, settings) if whole else None
         cached = in_cache(client, settings, projects, now=time.time())
-        pids = [each.pid for each in fleet.flow.alive if each.pid] if fleet else []
+        pids = pids_on_host(fleet.flow.alive) if fleet else ()
         return _OfRedis(fleet, cached, _resident(pids))
 
     def _on_disk(self) -> tuple[SpoolSize, TracesStatus | None]:
@@ -155,7 +157,7 @@ def _with_own_drops(captured: CapturedCounts) -> CapturedCounts:
     return CapturedCounts(captured.published, dict(lost))
 
 
-def _resident(pids: list[int]) -> int | None:
+def _resident(pids: Iterable[int]) -> int | None:
     """Return the memory of processes of this host, in bytes; None if it is not visible."""
     sizes = [size for pid in pids if (size := _resident_of(pid)) is not None]
     return sum(sizes) if sizes else None

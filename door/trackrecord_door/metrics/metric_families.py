@@ -143,7 +143,7 @@ def _of_flow(flow: Flow) -> Iterator[Metric]:
         ),
         (
             "workers",
-            "Worker processes that asked for outcomes within 15 seconds.",
+            "Worker processes that gave a sign of life within 20 seconds.",
             flow.workers,
         ),
     ):
@@ -167,6 +167,16 @@ def _of_counts(counts: FleetCounts) -> Iterator[Metric]:
         "trackrecord_dead_letters_dropped",
         "Dead letters that were dropped to make room for newer ones.",
         counts.letters_dropped,
+    )
+    yield CounterMetricFamily(
+        "trackrecord_entries_lost",
+        "Entries that somebody took out of the stream before workers could.",
+        counts.lost,
+    )
+    yield CounterMetricFamily(
+        "trackrecord_entries_mended",
+        "Entries of which NUL or half a surrogate pair was replaced, and the rest was learnt.",
+        counts.mended,
     )
     yield _durations(
         "trackrecord_batch_duration_seconds",

@@ -12,7 +12,7 @@ class View:
     """A page that shows something.
 
     Attributes:
-        path: where it is found; names in braces are handed to its function in `Asked.named`.
+        path: where it is found; names in braces are handed to its function in `PageRequest.named`.
         function: the function that answers, as "module.function" in `views`; imported when it is
             first asked for, because a front door that only takes what agents report needs none.
         permission: what a caller must be permitted in the project that is shown.
@@ -31,7 +31,7 @@ class Action:
 
     Attributes:
         path: where its form is posted to.
-        function: the function that returns the `Deed`, as "module.function" in `views`.
+        function: the function that returns the `ConfirmedAction`, as "module.function" in `views`.
         permission: what a caller must be permitted in the project that is changed: to admin for
             a decision, to write for what an agent may report, too. HTTP asks for the same.
         of_all_projects: whether it concerns all projects: then a token of one is refused.

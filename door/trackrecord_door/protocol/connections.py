@@ -212,7 +212,13 @@ class BoundedProtocol(H11Protocol):
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that is not HTTP, with the headers of every answer."""
+        """Answer a request that is not HTTP, with the headers of every answer.
+
+        One that was answered before it turned out to be none has its answer.
+        """
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()
+            return
         body = msg.encode()
         headers: list[tuple[Any, Any]] = [
             *self.server_state.default_headers,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from trackrecord.errors import RefusedByRedis, ServerUnavailable
+from trackrecord.inflight.reports import ErrorReport
 from trackrecord.inflight.store import Report, write_reports
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.agent_settings import AgentSettings
@@ -56,7 +57,7 @@ class InFlightDelivery:
     def deliver(self, items: Sequence[WaitingItem]) -> None:
         """Write reports, however long Redis is away; a report written twice counts once."""
         reports = [_decoder.decode(item.body) for item in items]
-        named = [(project or self._settings.project, report) for project, report in reports]
+        named = [(project or self._settings.project, _safe(report)) for project, report in reports]
         while not self._gives_up():
             try:
                 refusal = self._write(named)
@@ -85,3 +86,7 @@ class InFlightDelivery:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+def _safe(report: Report) -> Report:
+    return report.without_secrets() if isinstance(report, ErrorReport) else report

@@ -29,6 +29,7 @@ class Stats:
         spooled: those that were written to the spool instead.
         forwarded: outcomes of the spool, anyone's, that this process brought to Redis.
         dropped: outcomes that were lost, by reason.
+        mended: how often NUL or half a surrogate pair was replaced in what was published.
     """
 
     published: int
@@ -37,3 +38,4 @@ class Stats:
     spooled: int
     forwarded: int
     dropped: dict[str, int]
+    mended: int = 0

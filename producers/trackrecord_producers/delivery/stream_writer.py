@@ -12,6 +12,7 @@ from trackrecord.redis.keys import Keys
 from trackrecord.redis.problems import brief
 from trackrecord.redis.shards import look_for_masters, server_of
 from trackrecord.wire.kinds import KINDS, project_in
+from trackrecord.wire.redacted_body import redacted_body
 
 from .stream_and_spool_format import Entry, stream_entry
 
@@ -25,7 +26,12 @@ _BODIES = tuple(kind.field for kind in KINDS.values())
 
 
 def send(
-    client: redis.Redis, keys: Keys, bodies: Iterable[bytes], *, replicas: int = 0
+    client: redis.Redis,
+    keys: Keys,
+    bodies: Iterable[bytes],
+    *,
+    replicas: int = 0,
+    are_safe: bool = False,
 ) -> list[str]:
     """Put outcomes on the stream, in batches.
 
@@ -34,6 +40,7 @@ def send(
         keys: the names of the keys.
         bodies: the outcomes.
         replicas: how many replicas must have them.
+        are_safe: whether their secrets are replaced; they are, if not.
 
     Returns:
         The entries' ids, in the order of the bodies.
@@ -43,7 +50,7 @@ def send(
             through; sending the same bodies again changes nothing, their outcome_id is known.
     """
     ids: list[str] = []
-    for batch in batches(bodies):
+    for batch in batches(bodies if are_safe else map(redacted_body, bodies)):
         entries = [stream_entry("outcome", body) for body in batch]
         ids += append(client, keys, entries, replicas=replicas)
     return ids

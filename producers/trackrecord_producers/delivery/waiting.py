@@ -14,12 +14,14 @@ class WaitingItem(msgspec.Struct, frozen=True, gc=False):
         adopts_since: for an attempt's outcome, when the attempt began, on the monotonic clock: what
             others recorded since is added to its errors.
         kind: the kind of report in the body.
+        is_safe: whether its secrets are replaced.
     """
 
     body: bytes
     names_project: bool
     adopts_since: float | None = None
     kind: Kind = "outcome"
+    is_safe: bool = False
 
     def of_project(self, project: str) -> "WaitingItem":
         """Return the same item with a body that names its project."""

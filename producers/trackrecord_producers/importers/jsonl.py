@@ -14,6 +14,7 @@ import msgspec
 
 from trackrecord.errors import ImportFormatError, InvalidOutcome
 from trackrecord.wire.outcome import MAX_BODY_BYTES, decode_reported
+from trackrecord.wire.storable import storable
 
 from .records import Imported, Rejected, stable_id
 
@@ -110,7 +111,7 @@ def _compact(text: bytes) -> bytes:
 
 def _pieces(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     """Yield the lines with their ends; a line that is too long comes in pieces."""
-    return iter(lambda: file.readline(max_bytes + 2), b"")
+    return iter(lambda: storable(file.readline(max_bytes + 2)), b"")
 
 
 def _texts(

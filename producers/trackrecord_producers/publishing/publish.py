@@ -118,6 +118,7 @@ def spool(*, task_id: str, success: bool | None, **fields: Unpack[OutcomeFields]
 def _spool(fields: dict[str, Any]) -> str | None:
     # Takes a tenth of a second to import, and only this way of publishing needs it at once.
     from trackrecord.settings.agent_settings import load_agent_settings
+    from trackrecord.wire.redacted_body import redacted_body
 
     from ..spool.files import SpoolWriter
 
@@ -127,7 +128,7 @@ def _spool(fields: dict[str, Any]) -> str | None:
     )
     writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
     try:
-        appended = writer.append([spool_line("outcome", body)])
+        appended = writer.append([spool_line("outcome", redacted_body(body), is_safe=True)])
     finally:
         writer.close()
     _publisher.drops.count("spool_full", appended.too_many)

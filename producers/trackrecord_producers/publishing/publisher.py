@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from trackrecord.errors import InvalidEntry
 from trackrecord.process.forking import not_while_forking
 from trackrecord.wire.outcome import MAX_BODY_BYTES
+from trackrecord.wire.storable import mended_here
 
 from ..bodies.body import build_body
 from ..delivery import exit_hooks
@@ -67,6 +68,7 @@ class Publisher:
         self._settings: AgentSettings | None = None
         self._max_body_bytes = _MAX_BODY_BYTES
         self._drops_told = 0
+        self._mended_before = mended_here()
         self._lock = threading.RLock()
         self._is_prepared = False
         self._journal: Journal | None = None
@@ -85,12 +87,15 @@ class Publisher:
         """The drops in this process."""
         return self._drops
 
-    def publish(self, fields: dict[str, Any], *, adopts_since: float | None = None) -> str | None:
+    def publish(
+        self, fields: dict[str, Any], *, adopts_since: float | None = None, is_safe: bool = False
+    ) -> str | None:
         """Accept one outcome; never raises, and never waits for the delivery.
 
         Args:
             fields: fields of the wire format; changed in place.
             adopts_since: as in `WaitingItem`.
+            is_safe: as in `WaitingItem`.
 
         Returns:
             The outcome's id, or None when it was dropped; `stats` says why.
@@ -98,7 +103,7 @@ class Publisher:
         try:
             names_project = fields.get("project") is not None
             outcome_id, body = build_body(fields, max_bytes=self._max_body_bytes)
-            item = WaitingItem(body, names_project, adopts_since)
+            item = WaitingItem(body, names_project, adopts_since, is_safe=is_safe)
             return outcome_id if self._accept(item) else None
         except Exception as error:  # noqa: BLE001 - nothing may reach the agent
             self.count_fault(error)
@@ -233,4 +238,5 @@ class Publisher:
             spooled=self._counts.spooled,
             forwarded=self._counts.forwarded,
             dropped=self._drops.by_reason(),
+            mended=mended_here() - self._mended_before,
         )

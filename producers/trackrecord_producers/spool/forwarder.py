@@ -16,9 +16,17 @@ import redis
 from trackrecord.errors import InvalidEntry
 from trackrecord.redis.dead_letter_stream import letter_of
 from trackrecord.settings.agent_settings import AgentSettings
-from trackrecord.wire.kinds import decoder_of
+from trackrecord.wire.kinds import KINDS, decoder_of
+from trackrecord.wire.outcome import WIRE_VERSION
+from trackrecord.wire.redacted_body import redacted_body
 
-from ..delivery.stream_and_spool_format import LINE_OVERHEAD, Entry, read_spool_line, stream_entry
+from ..delivery.stream_and_spool_format import (
+    LINE_OVERHEAD,
+    Entry,
+    is_safe_line,
+    read_spool_line,
+    stream_entry,
+)
 from ..delivery.stream_writer import append, append_to, batches
 from .files import spool_files
 from .locked_file import LockedFile, lock_file
@@ -67,21 +75,22 @@ def _forward_file(file: LockedFile, settings: AgentSettings, client: redis.Redis
                     streams = [settings.keys.shards[0].dead] * len(letters)
                     append_to(client, streams, letters, replicas=settings.redis_replicas)
                 else:
-                    entries = [stream_entry(*read_spool_line(line)) for line in batch]
+                    entries = [_entry(line) for line in batch]
                     append(client, settings.keys, entries, replicas=settings.redis_replicas)
                     yield len(batch)
     _remove(file)
 
 
+def _entry(line: bytes) -> Entry:
+    kind, body = read_spool_line(line)
+    return stream_entry(kind, body if is_safe_line(line) else redacted_body(body))
+
+
 def _letter(part: bytes, problem: str) -> Entry:
     """Return the dead letter of a part of a file; workers see to it that there are not too many."""
-    entry = {name.encode(): _bytes(value) for name, value in stream_entry("outcome", part).items()}
-    letter = letter_of(entry, problem)
+    field = KINDS["outcome"].field.encode()
+    letter = letter_of({b"v": WIRE_VERSION.encode(), field: part}, problem)
     return {name.decode(): value for name, value in letter.items()}
-
-
-def _bytes(value: bytes | str) -> bytes:
-    return value.encode() if isinstance(value, str) else value
 
 
 class _Piece(NamedTuple):

@@ -4,6 +4,7 @@ A pool ends its processes by SIGTERM, a forked child may leave by os._exit: nobo
 first. In such a process each item is written here before `publish` returns, by one write to a file
 of the spool, and the file is emptied when everything in it is with Redis or in the spool. If the
 process ends before that, the file is forwarded like any other; what is sent twice counts once.
+Secrets are replaced when it is forwarded: here, the agent would have to wait for that.
 """
 
 import os
@@ -62,7 +63,7 @@ class Journal:
             Whether it was put. It is also written down, unless the disk refuses it.
         """
         of_project = item.of_project(self._project)
-        line = as_line(spool_line(of_project.kind, of_project.body))
+        line = as_line(spool_line(of_project.kind, of_project.body, is_safe=item.is_safe))
         with self._lock:
             number = put(item)
             if number:

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from trackrecord.settings.agent_settings import AgentSettings
+from trackrecord.wire.redacted_body import redacted_body
 
 from ..delivery.drops import Drops, Reason
 from ..delivery.stats import DeliveryCounts
@@ -29,8 +32,8 @@ class Spooling:
         self._writer = SpoolWriter(settings.spool_dir, settings.spool_max_bytes)
 
     def ready(self, items: Sequence[WaitingItem]) -> list[WaitingItem]:
-        """Return the items with their project, without those larger than the settings allow."""
-        named = [item.of_project(self._settings.project) for item in items]
+        """Return the items with their project, without secrets, and without those too large."""
+        named = [_safe(item.of_project(self._settings.project)) for item in items]
         largest = self._settings.max_body_bytes
         fitting = [item for item in named if len(item.body) <= largest]
         too_large = len(named) - len(fitting)
@@ -41,7 +44,9 @@ class Spooling:
         """Write items to the spool; drop those that do not fit."""
         if not items:
             return
-        appended = self._writer.append([spool_line(item.kind, item.body) for item in items])
+        appended = self._writer.append(
+            [spool_line(item.kind, item.body, is_safe=item.is_safe) for item in items]
+        )
         self._counts.spooled += appended.written
         self._drops.count("spool_full", appended.too_many)
         self._drops.count("spool_error", appended.failed, detail=appended.problem)
@@ -49,3 +54,9 @@ class Spooling:
     def close(self) -> None:
         """Leave the spooled items to the process that forwards them."""
         self._writer.close()
+
+
+def _safe(item: WaitingItem) -> WaitingItem:
+    if item.is_safe:
+        return item
+    return msgspec.structs.replace(item, body=redacted_body(item.body), is_safe=True)

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, given_stores
 from trackrecord.resources.experience.competences import competences_of
-from trackrecord.resources.reports.run_lines import list_run_lines
+from trackrecord.resources.reports.runs import read_runs
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.database.engine import reading, writing
@@ -126,8 +126,8 @@ class ShownStore:
     def long_run(self, project: str) -> str:
         """Return the id of the newest run with the most calls."""
         with reading(self.engine) as connection:
-            found = list_run_lines(connection, project).lines
-        return max(found, key=lambda each: each.calls).outcome_id
+            found = read_runs(connection, project, limit=50)
+        return max(found, key=lambda each: len(each.calls)).outcome_id
 
     def set_aside(self, reason: str, body: bytes) -> str:
         """Set an entry aside as a worker does; return its id."""

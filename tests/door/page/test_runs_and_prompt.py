@@ -52,6 +52,7 @@ def outcomes():
         "grounds": [{"kind": "result", "says": "the booking is missing", "call": 3}],
         "outcome_source": "evaluator",
         "memory_ids": ["m1"],
+        "commits": ["0123abcdef"],
         "patterns": ["asks first"],
         "metadata": {"work_folder": "travel", "seats": {"row": 7}},
     }
@@ -131,6 +132,22 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
     assert "What it was handed" not in http.get(f"/runs/search-00?project={project}").text
 
 
+def test_a_run_tells_each_amendment(http, shown_store):
+    """Also what was said before the last word."""
+    name = "amended"
+    run = {"outcome_id": "o", "task_id": "t", "timestamp": NOW, "tool_graph": [{"tool": "find"}]}
+    words = [
+        {"success": n % 2 == 0, "grounds": [{"kind": "seen", "says": f"no {n}"}]} for n in (1, 2, 3)
+    ]
+    shown_store.teach(name, [run | {"success": True}])
+    for number, word in enumerate(words):
+        later = {"outcome_id": "o", "task_id": "t", "timestamp": NOW + number + 1}
+        shown_store.teach(name, [later | word])
+    page = http.get(f"/runs/o?project={name}").text
+    told = page.split("<h3>Amended</h3>")[1]
+    assert [f"seen: no {n}" in told for n in (1, 2, 3)] == [True] * 3
+
+
 @pytest.mark.parametrize(
     ("query", "count"),
     [
@@ -138,6 +155,10 @@ def test_a_run_shows_what_its_task_was_handed_and_the_errors_in_flight(http, sho
         ("verdict=failure&source=searcher", 12),
         ("tool=book", 1),
         ("tool=search&failed=yes", 0),
+        ("failed=yes", 1),
+        ("ground=result", 1),
+        ("commit=0123abc&ground=result", 1),
+        ("commit=7777777", 0),
         ("task=task-b", 1),
         ("text=hotel+by", 1),
         ("text=find+A&verdict=failure&source=searcher", 12),
@@ -159,6 +180,8 @@ def test_each_filter_of_the_runs(http, project, query, count):
         ("/runs?task=task-c&", 404, "did you mean"),
         ("/runs?cursor=nothing&", 422, "cursor"),
         ("/runs?verdict=maybe&", 422, "verdict"),
+        ("/runs?failed=no&", 422, "failed must be one of yes"),
+        ("/runs?commit=0123&", 422, "commit must be a commit of 7"),
         ("/prompt?budget=many&", 422, "whole number"),
         ("/prompt?conditions=linux&", 422, "os=linux"),
         ("/runs/booking?at=2020-01-01T00:00:00Z&", 404, "2020-01-01"),

@@ -8,6 +8,8 @@ from msgspec import structs
 
 from benchmarks.worlds.retries import WORLDS, make, measured, within_tasks
 from tests.learning.advice.histories import HOUR, NOW, lessons, run
+from trackrecord.learning.advice.estimates.effects import NO_EFFECT
+from trackrecord.learning.advice.estimates.estimates import estimate
 from trackrecord.learning.advice.runs.attempts import attempts_of
 
 
@@ -71,7 +73,7 @@ def test_runs_are_compared_within_their_task_where_none_depends_on_another():
     assert compared([*task("-+-+"), *stopping()]) == [False, False, True, True]
     assert compared([*task("-++"), *stopping()]) == [False, False, False]
     assert compared([*task("-+", minutes=61), *stopping()]) == [True, True]
-    assert compared([*task("-+", hours=[1, 1]), *stopping()]) == [True, True]
+    assert compared([*task("-+", hours=[1, 1]), *stopping()]) == [False, False]
     assert compared(task("+-+-")) == [True] * 4
     assert compared(task("+")) == [False]
 
@@ -84,3 +86,42 @@ def test_a_run_is_known_by_what_went_before_it():
         (0, False), (1, False), (1, False), (2, True),
     ]  # fmt: skip
     assert attempts_of(runs[::-1]) == found
+
+
+def bulk(times, *, arrival, minutes=None):
+    """Return tasks in which one way fails and the other one then succeeds, reported together."""
+    runs = []
+    for number in range(28):
+        for attempt, way in enumerate(("first", "second")):
+            place = 2 * number + attempt
+            arrived = NOW + (place / 1e6 if arrival else 0.0)
+            ended = times(number, attempt, arrived)
+            runs.append(
+                structs.replace(
+                    run(place, task=number, success=way == "second"), patterns=(way,),
+                    ended_at=ended, received_at=arrived if arrival else None,
+                    duration_ms=None if minutes is None else minutes * 60_000,
+                )
+            )  # fmt: skip
+    return runs
+
+
+@pytest.mark.parametrize("minutes", [None, 5])
+@pytest.mark.parametrize("arrival", [True, False])
+@pytest.mark.parametrize(
+    "times",
+    [
+        lambda _number, _attempt, arrived: arrived,
+        lambda _number, _attempt, _arrived: NOW - HOUR,
+        lambda number, _attempt, _arrived: NOW - number * HOUR,
+        lambda number, attempt, arrived: arrived if attempt else NOW - number * HOUR,
+        lambda number, attempt, arrived: NOW - number * HOUR if attempt else arrived,
+    ],
+    ids=["no times", "one time", "a time for each task", "the last has none", "the first has none"],
+)
+def test_two_equal_ways_reported_together_have_no_effect(times, arrival, minutes):
+    """Without times, with equal ones, and with some missing: who is tried again succeeds last."""
+    if not arrival and times(1, 0, 0.0) != times(1, 1, 0.0):
+        pytest.skip("what has times of its own in part has arrived")
+    found = estimate(bulk(times, arrival=arrival, minutes=minutes), now=NOW, half_life_days=90)
+    assert [found.pattern(way).effect for way in ("first", "second")] == [NO_EFFECT, NO_EFFECT]

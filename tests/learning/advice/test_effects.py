@@ -76,6 +76,17 @@ def test_a_label_beside_others_takes_no_credit_of_theirs():
     assert found["useless"].low < 0.0 < found["useless"].high
 
 
+@pytest.mark.parametrize("together", [("a", "b"), ("b", "a", "z")])
+def test_what_always_comes_together_has_the_whole_effect_each(together):
+    """Labels that cannot be told apart get equal numbers, and those that one alone would get."""
+    rest = [*trials("x", "good", 28, 28)]
+    alone = effects_of([*trials("x", "a", 8, 28), *rest])["a"]
+    labels = tuple(sorted(together))
+    found = effects_of([*(each._replace(labels=labels) for each in trials("x", "a", 8, 28)), *rest])
+    assert {found[label] for label in together} == {alone}
+    assert alone.high < -0.4
+
+
 def test_without_anything_to_compare_there_is_no_effect():
     """One label alone in its stratum, or none."""
     assert effects_of(trials("x", "a", 9, 9)) == {"a": NO_EFFECT}

@@ -27,6 +27,7 @@ from trackrecord.learning.advice.moments.hints import (
 )
 from trackrecord.learning.advice.moments.history import CallHistory
 from trackrecord.learning.advice.moments.replay import replay
+from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0
 # 7 March 2026, at noon.
@@ -59,7 +60,7 @@ def sessions(*each, machine="", start=0):
     return [
         TriedRun(
             outcome=start + number, session=f"s{start + number}", machine=machine,
-            ended_at=NOW - DAY + 3600 * (start + number), calls=tuple(calls),
+            ended_at=NOW - DAY + 3600 * (start + number), calls=tuple(calls), speaker=LOCAL,
         )
         for number, calls in enumerate(each)
     ]  # fmt: skip

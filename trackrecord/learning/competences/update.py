@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ..numbers.speakers import is_enough
+from ..numbers.speakers import CapRules, shares
 from .episodes.tally import EpisodeTally
 from .recipe import RecipeStep, recipe_of, typical_order
 from .record import Competence, Performance, TriggerCounts, competence_id, skill_name
@@ -32,7 +32,6 @@ class NoChange(StrEnum):
     """Reasons why an examined signature did not change a record."""
 
     TOO_FEW = "too few successes"
-    ONE_SOURCE = "successes of one source alone"
     SAME = "nothing new"
 
 
@@ -59,20 +58,29 @@ class Signature:
         project: the project.
         name: the signature.
         tally: the sums over its episodes.
-        others_speak: whether procedures of several speakers succeed in the project: then one of
-            them is not enough for a record.
     """
 
     project: str
     name: str
     tally: EpisodeTally
-    others_speak: bool = False
 
     @property
-    def is_confirmed(self) -> bool:
-        """Return whether enough speakers say that it succeeds."""
-        return not self.others_speak or is_enough(
-            [speaker for speaker, count in self.tally.speakers.items() if count > 0]
+    def performance(self) -> Performance:
+        """The numbers of its record, in which no source among several has more than its share."""
+        tally = self.tally
+        said = {
+            speaker: (float(won), float(lost))
+            for speaker in tally.speakers.keys() | tally.failed_speakers.keys()
+            if (won := max(tally.speakers[speaker], 0))
+            + (lost := max(tally.failed_speakers[speaker], 0))
+        }
+        unheard = [(1 - part, said[who]) for who, part in shares(CapRules(), said).items()]
+        return Performance(
+            success_count=tally.successes - round(sum(less * won for less, (won, _) in unheard)),
+            failure_count=tally.failures - round(sum(less * lost for less, (_, lost) in unheard)),
+            latency_sum_ms=tally.latency_sum_ms,
+            latency_count=tally.latency_count,
+            last_used_at=tally.last_used_at,
         )
 
 
@@ -86,15 +94,14 @@ def follow(
     """
     if record is None:
         return _created(rules, signature, now)
-    if signature.tally.successes < record.performance.success_count and (
-        removed := _removed(rules, signature.tally, record, "amended")
-    ):
+    performance = signature.performance
+    successes = performance.success_count - record.performance.success_count
+    if successes < 0 and (removed := _removed(rules, signature.tally, record, "amended")):
         return removed
-    followed = _followed(rules, signature.tally, record)
+    followed = _followed(rules, signature, record)
     if followed == record:
         return NoChange.SAME
-    successes = signature.tally.successes - record.performance.success_count
-    standing = f"{_news(signature.tally, record.performance)}; {_standing(signature.tally)}"
+    standing = f"{_news(performance, record.performance)}; {_standing(signature.tally)}"
     if not record.status.is_selectable:
         rationale = f"{standing}; it stays {record.status}"
         return RecordUpdate(RecordAction.COUNTED, _next_version(followed, now), rationale)
@@ -120,7 +127,7 @@ def follow_rebuilt(
     tally = signature.tally
     if removed := _removed(rules, tally, record, "rebuilt"):
         return removed
-    followed = _followed(rules, tally, record)
+    followed = _followed(rules, signature, record)
     if followed == record:
         return NoChange.SAME
     return RecordUpdate(
@@ -149,8 +156,6 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
     tally = signature.tally
     if tally.successes < rules.min_successes:
         return NoChange.TOO_FEW
-    if not signature.is_confirmed:
-        return NoChange.ONE_SOURCE
     blank = Competence(
         id=competence_id(signature.project, signature.name),
         project=signature.project,
@@ -172,16 +177,16 @@ def _created(rules: CompetenceRules, signature: Signature, now: float) -> Record
         created_at=now,
         updated_at=now,
     )
-    return RecordUpdate(RecordAction.CREATED, _followed(rules, tally, blank), _standing(tally))
+    return RecordUpdate(RecordAction.CREATED, _followed(rules, signature, blank), _standing(tally))
 
 
 def _next_version(record: Competence, now: float) -> Competence:
     return replace(record, version=record.version + 1, updated_at=now)
 
 
-def _followed(rules: CompetenceRules, tally: EpisodeTally, record: Competence) -> Competence:
+def _followed(rules: CompetenceRules, signature: Signature, record: Competence) -> Competence:
     """Return the record with all fields that are derived from the tally."""
-    authored = record.authored
+    tally, authored = signature.tally, record.authored
     recipe = _recipe(rules, tally) if tally.orders and authored is None else record.recipe
     failure_modes = _by_frequency(tally.failure_modes, MOST_FAILURE_MODES)
     if authored is not None:
@@ -192,13 +197,7 @@ def _followed(rules: CompetenceRules, tally: EpisodeTally, record: Competence) -
         recipe=recipe,
         required_tools=tuple(sorted({step.tool for step in recipe})),
         failure_modes=failure_modes[:MOST_FAILURE_MODES],
-        performance=Performance(
-            success_count=tally.successes,
-            failure_count=tally.failures,
-            latency_sum_ms=tally.latency_sum_ms,
-            latency_count=tally.latency_count,
-            last_used_at=tally.last_used_at,
-        ),
+        performance=signature.performance,
     )
 
 
@@ -258,9 +257,9 @@ def _by_frequency(counts: dict[str, int], most: int) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda text: (-counts[text], text))[:most])
 
 
-def _news(tally: EpisodeTally, known: Performance) -> str:
-    successes = _counted(tally.successes - known.success_count, "new success", "new successes")
-    failures = _counted(tally.failures - known.failure_count, "new failure")
+def _news(heard: Performance, known: Performance) -> str:
+    successes = _counted(heard.success_count - known.success_count, "new success", "new successes")
+    failures = _counted(heard.failure_count - known.failure_count, "new failure")
     return f"{successes}, {failures}"
 
 

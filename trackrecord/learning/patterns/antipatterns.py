@@ -34,21 +34,16 @@ class AntiPatternRules:
 
 
 def is_inverted(rules: AntiPatternRules, evidence: Evidence) -> bool:
-    """Return whether the counts make an anti-pattern, also without any one source.
+    """Return whether the counts make an anti-pattern, no source beyond its share.
 
     The tasks must fail; helpful feedback can speak for the pattern all the same.
     """
-    if evidence.observations < rules.min_observations:
-        return False
-
-    def fails(counts: Evidence) -> bool:
-        verdicts = counts.helpful + counts.harmful
-        return _reaches(rules, counts.failed, counts.observations) and _reaches(
-            rules, counts.harmful, verdicts
-        )
-
-    return fails(evidence) and evidence.agrees(fails)
+    return (
+        evidence.observations >= rules.min_observations
+        and _reaches(rules, *evidence.tasks_heard)
+        and _reaches(rules, *evidence.verdicts_heard)
+    )
 
 
-def _reaches(rules: AntiPatternRules, failures: int, total: int) -> bool:
+def _reaches(rules: AntiPatternRules, failures: float, total: float) -> bool:
     return total > 0 and ratio_at_least(failures / total, rules.failure_share)

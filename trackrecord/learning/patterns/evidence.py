@@ -9,15 +9,15 @@ moment, and by `over_time` for many moments. `history` replays them where outcom
 and `store/intake/rebuild.py` counts them anew. Whoever changes what counts as evidence, a cap for
 each agent say, changes all of these, and where it needs more than is kept, the `tables` with a
 revision, and `learning/outcomes/recorded_rules`, so that a rebuild is due. The sums of each speaker
-are kept beside those of all, in `speakers`; `heard` caps them when they are read. Feedback comes in
-by `store/patterns/feedback`.
+are kept beside those of all, in `speakers`; `heard` weighs them when they are read. Feedback comes
+in by `store/patterns/feedback`.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import fsum
 
-from ..numbers.speakers import CapRules, SpeakerCounts, capped, holds_without_each, is_enough
+from ..numbers.speakers import CapRules, SpeakerCounts, disagree, is_enough, weighed
 from ..numbers.verdict_counts import VerdictCounts
 
 
@@ -29,13 +29,15 @@ class Evidence(VerdictCounts):
         succeeded: outcomes whose task reached its goal, a raw count.
         feedback: verdicts that were given as feedback on the pattern alone, of no outcome.
         helpful_feedback: those of them that are helpful.
-        speakers: the counts of each speaker, capped; empty where only one speaks in the project.
+        speakers: the counts of each speaker, as they count; empty where they are not known.
+        is_disputed: whether they disagree.
     """
 
     succeeded: int = 0
     feedback: int = 0
     helpful_feedback: int = 0
     speakers: tuple[SpeakerCounts, ...] = ()
+    is_disputed: bool = False
 
     @property
     def observations(self) -> int:
@@ -53,53 +55,55 @@ class Evidence(VerdictCounts):
         total = self.decayed_total
         return self.decayed_harmful / total if total > 0 else 0.0
 
-    def agrees(self, holds: Callable[["Evidence"], bool]) -> bool:
-        """Return whether something holds of the evidence without any one source, see `speakers`.
+    @property
+    def tasks_heard(self) -> tuple[float, float]:
+        """The tasks that failed and all of them, as far as each speaker counts; undecayed."""
+        unheard = [(1 - part.share, part) for part in self.speakers if part.share < 1]
+        lost = fsum(less * (part.observations - part.succeeded) for less, part in unheard)
+        return (
+            self.failed - lost,
+            self.observations - fsum(less * part.observations for less, part in unheard),
+        )
 
-        Args:
-            holds: whether it holds of evidence with at least one verdict.
-        """
-
-        def holds_without(part: SpeakerCounts) -> bool:
-            rest = Evidence(
-                self.helpful - part.helpful,
-                self.neutral - part.neutral,
-                self.harmful - part.harmful,
-                max(self.decayed_helpful - part.decayed_helpful, 0.0),
-                max(self.decayed_harmful - part.decayed_harmful, 0.0),
-                self.succeeded - part.succeeded,
-                self.feedback - part.feedback,
-            )
-            return rest.reports > 0 and holds(rest)
-
-        return holds_without_each(self.speakers, holds_without)
+    @property
+    def verdicts_heard(self) -> tuple[float, float]:
+        """The harmful verdicts and all of them, as far as each speaker counts; undecayed."""
+        unheard = [(1 - part.share, part) for part in self.speakers if part.share < 1]
+        harmful = self.harmful - fsum(less * part.harmful for less, part in unheard)
+        return harmful, harmful + self.helpful - fsum(less * part.helpful for less, part in unheard)
 
     def is_confirmed(self, says: Callable[[VerdictCounts], bool]) -> bool:
-        """Return whether two sources, or a person, each say so; also if there is only one speaker.
-
-        Unlike `agrees`, no source can prevent it by contradicting the others.
+        """Return whether two sources, or a person, each say so; also where all agree.
 
         Args:
             says: whether the verdicts of one source, of which there is at least one, say so.
         """
         confirming = [each.speaker for each in self.speakers if each.reports and says(each)]
-        return not self.speakers or is_enough(confirming)
+        return not self.is_disputed or is_enough(confirming)
 
 
 def heard(rules: CapRules, evidence: Evidence, parts: Iterable[SpeakerCounts]) -> Evidence:
-    """Return the evidence as it counts where several speak: no source beyond its share.
+    """Return the evidence as it counts, see `numbers/speakers`.
 
     Args:
-        rules: the share.
+        rules: the share of a source.
         evidence: all verdicts.
-        parts: the same, by speaker; none where only one speaks in the project.
+        parts: the same, by speaker; none where they are not known.
     """
-    known = capped(rules, parts) if rules.are_on else ()
-    if not known:
-        return evidence
+    parts = tuple(parts)
+    known = weighed(rules, parts)
+    is_disputed = (
+        len(parts) > 1
+        and rules.source_share < 1
+        and disagree([(part.decayed_helpful, part.decayed_harmful) for part in parts])
+    )
+    given = set(map(id, parts))
+    if all(id(part) in given for part in known):
+        return replace(evidence, speakers=known, is_disputed=is_disputed)
     return replace(
         evidence,
         decayed_helpful=fsum(part.decayed_helpful for part in known),
         decayed_harmful=fsum(part.decayed_harmful for part in known),
         speakers=known,
+        is_disputed=is_disputed,
     )

@@ -13,7 +13,7 @@ from ..text.inert import one_line
 from .antipatterns import AntiPatternRules, is_inverted
 from .decisions import Decision, DecisionAction
 from .evidence import Evidence
-from .maturity import Maturity, MaturityRules, in_comparison, is_little, maturity_of
+from .maturity import Maturity, MaturityRules, in_comparison, maturity_of
 from .standing import Standing
 
 _MOST_SPEAKERS = 10
@@ -56,9 +56,9 @@ def _why_otherwise(standing: Standing) -> str:
 
 
 def _who_says(standing: Standing) -> Iterator[str]:
-    """Yield the counts by source, those with the most evidence first, where several speak."""
+    """Yield the counts by source, those with the most evidence first, where there are several."""
     speakers = standing.evidence.speakers
-    if not speakers:
+    if len(speakers) < 2:
         return
     ranked = sorted(speakers, key=lambda each: (-each.decayed_total, each.speaker))
     shown = ", ".join(
@@ -69,8 +69,6 @@ def _who_says(standing: Standing) -> Iterator[str]:
     more = len(ranked) - _MOST_SPEAKERS
     rest = f", and {more} more" if more > 0 else ""
     yield f"by source: {shown}{rest}"
-    if len(ranked) == 1:
-        yield "one source alone is not enough where others speak: another, or a person, must agree"
 
 
 def _who_and_why(decision: Decision) -> str:
@@ -105,8 +103,6 @@ def _why_candidate(rules: MaturityRules, evidence: Evidence) -> str:
     if ratio_above(evidence.harmful_share, rules.deprecated_above):
         share = percent(evidence.harmful_share, 1.0)
         return f"{share}% harmful after decay, above {above}%, which one source alone says"
-    if is_little(rules, evidence):
-        return f"{total:.2f} reports after decay, of one source alone"
     return f"{evidence.failed} of {evidence.observations} tasks failed, more than {above}%"
 
 

@@ -96,8 +96,8 @@ class MaturityRules:
 def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     """Return the state that follows from a pattern's evidence.
 
-    Where several speak, a state other than candidate must not rest on one source alone. Nor is a
-    pattern trusted against its tasks, as they are shown: without weights, caps or feedback.
+    Where sources disagree, one alone deprecates nothing. Nor is a pattern trusted against its
+    tasks, as they are shown: without weights or feedback.
     """
     enough = count_at_least(evidence.decayed_total, rules.min_evidence)
     share = evidence.harmful_share
@@ -109,26 +109,18 @@ def maturity_of(rules: MaturityRules, evidence: Evidence) -> Maturity:
     if is_little(rules, evidence) or _fails_too_often(rules, evidence):
         return Maturity.CANDIDATE
     helped_enough = count_at_least(evidence.decayed_helpful, rules.proven_from)
-    if (
-        helped_enough
-        and ratio_below(share, rules.proven_below)
-        and evidence.agrees(
-            lambda rest: rest.helpful > 0 and ratio_below(_share(rest), rules.proven_below)
-        )
-    ):
-        return Maturity.PROVEN
-    return Maturity.ESTABLISHED
+    is_proven = helped_enough and ratio_below(share, rules.proven_below)
+    return Maturity.PROVEN if is_proven else Maturity.ESTABLISHED
 
 
 def is_little(rules: MaturityRules, evidence: Evidence) -> bool:
-    """Return whether the evidence is too little for a judgement, or that of one source alone."""
-    enough = count_at_least(evidence.decayed_total, rules.min_evidence)
-    return not enough or not evidence.agrees(lambda _: True)
+    """Return whether the evidence is too little for a judgement."""
+    return not count_at_least(evidence.decayed_total, rules.min_evidence)
 
 
 def _fails_too_often(rules: MaturityRules, evidence: Evidence) -> bool:
-    tasks = evidence.observations
-    return tasks > 0 and ratio_above(evidence.failed / tasks, rules.deprecated_above)
+    failed, tasks = evidence.tasks_heard
+    return tasks > 0 and ratio_above(failed / tasks, rules.deprecated_above)
 
 
 def in_comparison(state: Maturity, goes_worse: bool | None) -> Maturity:

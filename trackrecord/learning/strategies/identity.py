@@ -1,9 +1,9 @@
 """Identity: the id of a pattern, for every language and letter case of its name.
 
 Exactly one kind of id begins with `anti-`: that of an anti-pattern. A pattern that an agent itself
-named "anti-foo" is known as `anti_foo`. An underscore occurs nowhere else in a slug, so
-`anti_foo` (a pattern), `anti-foo` (the anti-pattern of `foo`) and `anti-anti_foo` (the
-anti-pattern of `anti_foo`) are three things and stay three things.
+named "anti-foo" is known as "anti_foo". An underscore occurs nowhere else in a slug, so
+"anti_foo" (a pattern), "anti-foo" (the anti-pattern of "foo") and "anti-anti_foo" (the
+anti-pattern of "anti_foo") are three things and stay three things.
 """
 
 from collections.abc import Iterable

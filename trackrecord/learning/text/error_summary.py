@@ -133,6 +133,20 @@ while during despite without within
 _LOOSE_TEXT: Final = """
 to of in on at for from by with into onto over under about than be been is are was were has have had
 """
+# Behind these stand names: what is said to be needed, or first, is no command.
+_BINDING_TEXT: Final = """
+require requires required requiring expect expects expected expecting must without before after
+needs first
+"""
+_PROGRAMS_TEXT: Final = """
+apk apt apt-get aws awk az base64 bash brew bun cargo cat chmod chown cmake cp crontab curl dd deno
+dnf docker echo eval exec export find gcloud gh git go helm install kill killall kubectl ln make mv
+nc node npm npx openssl perl php pip pip3 pipx pkill pnpm podman poetry python python3 rm rsync ruby
+run scp sed sh source ssh su sudo systemctl tar tee terraform unzip uv uvx wget xargs yarn yum zsh
+"""
+_ACT: Final = re.compile(r"\A-|[/\\@=~$|&;`]")
+_BINDING: Final = frozenset(_BINDING_TEXT.split())
+_PROGRAMS: Final = frozenset(_PROGRAMS_TEXT.split())
 _ADDRESS: Final = frozenset(_ADDRESS_TEXT.split())
 _CUTS: Final = _ADDRESS | frozenset(_JOINTS_TEXT.split())
 _DETERMINERS: Final = frozenset(_DETERMINERS_TEXT.split())
@@ -281,7 +295,8 @@ def _around(clause: str, found: re.Match[str]) -> str:
     """Return the words around a predicate, as far as they belong to the statement."""
     before, after = clause[: found.start()].split(), clause[found.end() :].split()
     subject = [] if _is_order(before) else _since_cut(before[-_MOST_BEFORE:])
-    rest = _trimmed(_until_cut(after[:_MOST_AFTER]))
+    binds = not _BINDING.isdisjoint(found.group().casefold().split())
+    rest = _trimmed(_until_act(_until_cut(after[:_MOST_AFTER]), binds=binds))
     words = [*subject, found.group(), *rest]
     shown = [each for each in map(_word, words) if each]
     while shown and shown[0] == ELLIPSIS:
@@ -323,6 +338,18 @@ def _until_cut(words: Sequence[str]) -> list[str]:
     for word in words:
         if _folded(word) in _CUTS:
             break
+        kept.append(word)
+    return kept
+
+
+def _until_act(words: Sequence[str], *, binds: bool) -> list[str]:
+    """Return words up to what a reader could do, where they say what has to be or to come first."""
+    kept: list[str] = []
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        runs = _folded(word) in _PROGRAMS and following.strip(_TRIMMED)[:1].isalpha()
+        if binds and (runs or _ACT.search(word)):
+            break
+        binds = binds or _folded(word) in _BINDING
         kept.append(word)
     return kept
 

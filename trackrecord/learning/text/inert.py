@@ -146,8 +146,8 @@ def _unlinked(scheme: str) -> str:
 def identifier(text: str) -> str:
     """Return a name in the form of a name: letters, digits and `_-.:/@+`, at most 64 of them.
 
-    A name has at most eight parts, as in `mcp__files__read_text`, or three words, as in
-    `shell:npm test`; what is longer is cut, with an ellipsis. "?" stands for one without letters.
+    A name has at most eight parts, as in "mcp__files__read_text", or three words, as in
+    "shell:npm test"; what is longer is cut, with an ellipsis. "?" stands for one without letters.
     """
     words = _NO_NAME.sub(" ", one_line(text, 4 * _NAME_CHARS)).split()
     name = " ".join(words[:_MOST_WORDS])[:_NAME_CHARS]

@@ -1,5 +1,6 @@
 """The inputs of a prompt: question, documents, rules and the expectation about the task."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -173,7 +174,7 @@ class PromptInputs:
     def can_use(self, tools: Iterable[str]) -> bool:
         """Return whether the asking agent has these tools, as far as its runs show.
 
-        Of an agent without runs nothing is known but what all kinds of agent have got.
+        Of an agent without runs nothing is known but what most of the agents have got.
         """
         if not self.foreign_tools:
             return True
@@ -193,7 +194,8 @@ class PromptInputs:
             return frozenset()
         own = None if self.question.source is None else by_agent.get(self.question.source)
         if own is None:
-            own = frozenset.intersection(*by_agent.values())
+            having = Counter(tool for tools in by_agent.values() for tool in tools)
+            own = frozenset(tool for tool, agents in having.items() if 2 * agents > len(by_agent))
         return frozenset().union(*by_agent.values()) - own
 
     def is_of_another_client(self, entry: object) -> bool:

@@ -53,7 +53,7 @@ def lessons_named(known: PromptInputs) -> dict[str, float]:
     """Return the lessons that a task's own words name, by id, each with how well they name it.
 
     A lesson is named by its tool, as in "npm install fails" or "book a flight" for
-    `book_reservation`; by a name that it shares with the task (`ERESOLVE`, `vite.config.ts`); or by
+    "book_reservation"; by a name that it shares with the task ("ERESOLVE", "vite.config.ts"); or by
     more than half of the words of its error, where rare words count more. A tool whose name is a
     single word, as "edit" or "find", is named only where a word of its error is, too, and where it
     mostly works not even then. Words belong together within a sentence or a line: a long text has

@@ -1,8 +1,9 @@
 """Offers: competing entries, with their relevance to the task."""
 
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, nextafter
 from typing import Any, Final, Literal
 
 import msgspec
@@ -64,6 +65,20 @@ def offers_of(entries: Iterable[Any]) -> list[Offer]:
 def best_first(offers: Iterable[Offer]) -> list[Offer]:
     """Return offers by their value, equal ones by id."""
     return sorted(offers, key=_best_first)
+
+
+def ranked_below(offers: Sequence[Offer], outranked: Collection[str]) -> Sequence[Offer]:
+    """Return offers with those of these ids no higher than any other."""
+    if not outranked:
+        return offers
+    others = (each.value for each in offers if each.entry.id not in outranked)
+    most = nextafter(min(others, default=inf), 0.0)
+    return best_first(
+        msgspec.structs.replace(each, value=min(each.value, most))
+        if each.entry.id in outranked
+        else each
+        for each in offers
+    )
 
 
 def with_offers(offers: Sequence[Offer], added: Iterable[Offer]) -> list[Offer]:

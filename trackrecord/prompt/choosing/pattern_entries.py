@@ -2,13 +2,13 @@
 
 A pattern is recommended against what such tasks do otherwise, whatever its own rate, and judged by
 its own rate only where there is nothing to compare. A draw may also put forward what is not
-recommended, while little is known of it.
+recommended. What the task may be warned of is never offered.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from operator import attrgetter
 from typing import Final, Literal
@@ -19,12 +19,13 @@ from trackrecord.learning.advice.exploring import Draw
 from trackrecord.learning.advice.texts import compared_line, counted_line, points
 from trackrecord.learning.numbers.wilson import wilson_interval
 from trackrecord.learning.patterns.maturity import Maturity, in_comparison
+from trackrecord.learning.strategies.identity import anti_id
 from trackrecord.learning.text.language import LANGUAGES
 
 from ..documents.advice_document import Expected
 from ..documents.rankings_document import RankedPattern
 from .inputs import LEAST_RELEVANCE, PromptInputs
-from .offer import FEW, Offer, SectionOffers, best_first, with_offers
+from .offer import FEW, Offer, SectionOffers, best_first, ranked_below, with_offers
 
 # A kind that a task is less probably of tells nothing.
 _LEAST_KIND: Final = 0.05
@@ -53,11 +54,6 @@ class _Offers:
     by_id: Sequence[Offer] = ()
     by_kind: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
-    @cached_property
-    def ids(self) -> frozenset[str]:
-        """The ids of all of them."""
-        return frozenset(each.entry.id for each in self.everything)
-
 
 @dataclass(frozen=True)
 class _Patterns:
@@ -85,13 +81,11 @@ class _Patterns:
 def warnings_for(known: PromptInputs) -> SectionOffers:
     """Offer warnings by the kinds of task that their patterns were seen in."""
     made = _made_once(known, "anti_patterns")
-    tried = {f"anti-{each.entry.id}" for each in _trials(known)}
-    refuted = made.refuted | tried
-    everything = _without(made.recommended.everything, tried)
+    everything = ranked_below(made.recommended.everything, _outranked(known))
     if not known.task or known.advice is None:
-        return SectionOffers(everything, pool=made.entries, refuted=refuted)
-    related = _without(_related(known, made.recommended), tried)
-    return SectionOffers(related, everything[:FEW], made.entries, refuted)
+        return SectionOffers(everything, pool=made.entries, refuted=made.refuted)
+    related = ranked_below(_related(known, made.recommended), _outranked(known))
+    return SectionOffers(related, everything[:FEW], made.entries, made.refuted)
 
 
 def patterns_for(known: PromptInputs) -> SectionOffers:
@@ -99,16 +93,27 @@ def patterns_for(known: PromptInputs) -> SectionOffers:
     made, trials = _made_once(known, "patterns"), _trials(known)
     tried = frozenset(each.entry.id for each in trials)
     refuted = made.refuted - tried
-    everything = related = made.recommended.everything
+    outranked = _outranked(known)
+    everything = related = ranked_below(made.recommended.everything, outranked)
     if known.draw is not None:
-        related = with_offers(_drawn(known, "recommended"), trials)
+        related = ranked_below(with_offers(_drawn(known, "recommended"), trials), outranked)
     elif known.can_tell:
-        related = _related(known, made.recommended)
+        related = ranked_below(_related(known, made.recommended), outranked)
     if not known.task or known.advice is None:
         return SectionOffers(related, (), made.entries, refuted, tried, made.beside)
     if known.can_tell:
         return SectionOffers(related, everything[:FEW], made.entries, refuted, tried, made.beside)
     return SectionOffers((), related[:FEW], made.entries, refuted, tried, made.beside)
+
+
+def _outranked(known: PromptInputs) -> frozenset[str]:
+    """Return the ids of the patterns, and of their warnings, that one speaker alone tells of."""
+    return known.once_for_both("outranked patterns", _found_outranked)
+
+
+def _found_outranked(known: PromptInputs) -> frozenset[str]:
+    slugs = [slug for slug, entry in known.patterns.items() if entry.is_outranked]
+    return frozenset((*slugs, *map(anti_id, slugs)))
 
 
 def _trials(known: PromptInputs) -> Sequence[Offer]:
@@ -122,10 +127,7 @@ def _trials(known: PromptInputs) -> Sequence[Offer]:
 
 
 def _found_trials(known: PromptInputs) -> list[Offer]:
-    """Return the draw's first pattern for this task, and those it prefers without a warning.
-
-    Only for what comes first does a warning give way: nobody is told to do and to avoid the same.
-    """
+    """Return the draw's first pattern for this task, and the little known ones that it prefers."""
     assert known.draw is not None  # noqa: S101 - for type checkers
     recommended = _drawn(known, "recommended")
     drawn = _first_and_tried(known, known.draw) if known.can_tell else _drawn(known, "held back")
@@ -133,12 +135,7 @@ def _found_trials(known: PromptInputs) -> list[Offer]:
         drawn[0] if drawn and (not recommended or drawn[0].value > recommended[0].value) else None
     )
     tried = known.draw.tried
-    warned = _made_once(known, "anti_patterns").recommended.ids - known.withdrawn
-    return [
-        offer
-        for offer in drawn
-        if offer is first or (offer.entry.id in tried and f"anti-{offer.entry.id}" not in warned)
-    ][:_MOST_TRIED]
+    return [offer for offer in drawn if offer is first or offer.entry.id in tried][:_MOST_TRIED]
 
 
 def _first_and_tried(known: PromptInputs, draw: Draw) -> list[Offer]:
@@ -249,10 +246,6 @@ def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
     )
 
 
-def _without(offers: Sequence[Offer], ids: set[str]) -> Sequence[Offer]:
-    return [each for each in offers if each.entry.id not in ids] if ids else offers
-
-
 def _made_once(known: PromptInputs, name: str) -> _Patterns:
     make = _made_of_warnings if name == "anti_patterns" else _made_of_patterns
     return known.once_for_both(f"offers of {name}", make, kind=known.kind)
@@ -317,13 +310,21 @@ def _is_warned_of(known: PromptInputs, pattern: RankedPattern) -> bool:
 
 
 def _made_of_patterns(known: PromptInputs) -> _Patterns:
+    # Warned of at any kind of task; the comparison lifts some warnings.
+    warned = {
+        slug
+        for each in known.document.anti_patterns
+        if each.id not in known.withdrawn
+        for slug in (_slug(each),)
+        if slug not in known.patterns or known.patterns[slug].goes_worse is not False
+    }
     # Another version may have written deprecated ones among those that are recommended.
     given = [
         _judged(known, each)
         for each in known.document.patterns
-        if each.state != Maturity.DEPRECATED
+        if each.state != Maturity.DEPRECATED and each.id not in warned
     ]
-    others = [_judged(known, each) for each in known.document.others]
+    others = [_judged(known, each) for each in known.document.others if each.id not in warned]
     refuted = {
         each.id
         for each in given

@@ -48,6 +48,7 @@ def recommended_procedures(known: PromptInputs) -> list[_Recommended]:
     voted: list[_Recommended] = [
         (each, each.score, "votes") for each in _voted(known, known.advice)
     ]
+    voted.sort(key=lambda each: known.procedures[each[0].id].is_outranked)
     ids = {each.id for each, _, _ in voted}
     better = [each for each in _better(known) if each[0].id not in ids]
     return [*voted, *better][:_MOST]

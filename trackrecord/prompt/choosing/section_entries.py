@@ -15,7 +15,7 @@ from ..documents.advice_document import AdviceDocument, LessonEntry
 from ..documents.rankings_document import RankedCompetence, RankedFailure
 from .inputs import LEAST_PROBABLE, LEAST_RELEVANCE, PromptInputs
 from .meaning import Meaning
-from .offer import FEW, Offer, SectionOffers, best_first, offers_of
+from .offer import FEW, Offer, SectionOffers, best_first, offers_of, ranked_below
 from .relevance import (
     competences_by_meaning,
     fitting_competences,
@@ -211,7 +211,17 @@ def competences_for(known: PromptInputs) -> SectionOffers:
             msgspec.structs.replace(each, value=each.relevance * _drawn_score(each.entry, draw))
             for each in offers
         )
-    return SectionOffers(offers, pool=pool, refuted=refuted, fits=fits)
+    outranked = known.once_for_both("outranked records", _outranked)
+    return SectionOffers(ranked_below(offers, outranked), pool=pool, refuted=refuted, fits=fits)
+
+
+def _outranked(known: PromptInputs) -> frozenset[str]:
+    procedures = known.procedures
+    return frozenset(
+        each.id
+        for each in known.document.competences
+        if (entry := procedures.get(each.signature)) is not None and entry.is_outranked
+    )
 
 
 def _drawn_score(record: RankedCompetence, draw: Draw) -> float:
@@ -271,7 +281,9 @@ def memories_for(known: PromptInputs) -> SectionOffers:
     """Offer memories that share words with the task."""
     pool = known.document.memories
     if not known.task:
-        return SectionOffers(offers_of(pool), pool=pool)
+        unconfirmed = known.document.unconfirmed
+        told = (each for each in pool if each.id not in unconfirmed)
+        return SectionOffers(offers_of(told), pool=pool)
     found = fitting_memories(pool, known.task, known.rules.memories)
     return SectionOffers([Offer(each, fit, each.score, "text") for each, fit in found], pool=pool)
 

@@ -169,6 +169,8 @@ class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True,
         by_kind: how often it succeeds by the position of the kind of task, where that is known.
         is_recipe: whether it can be handed out as what worked: most of its successful runs kept to
             its order, it does not give the task up, and it has no tool that only failures end in.
+        is_outranked: whether one speaker alone tells of it, at tasks of which others tell something
+            together.
     """
 
     signature: str
@@ -176,6 +178,7 @@ class ProcedureEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True,
     expected: Expected
     by_kind: dict[int, ExpectedInKind] = {}
     is_recipe: bool = True
+    is_outranked: bool = False
 
     def expected_at(self, kind: int | None) -> Expected:
         """Return how often it succeeds at a kind of task, or at all where that is not known."""
@@ -192,12 +195,14 @@ class PatternEntry(msgspec.Struct, frozen=True, kw_only=True, array_like=True, g
         by_kind: how often they succeed by the position of the kind of task, where it was seen.
         goes_worse: whether they almost certainly go worse than such tasks do otherwise; None if
             there is nothing to compare.
+        is_outranked: as of a procedure.
     """
 
     slug: str
     expected: Expected
     by_kind: dict[int, ExpectedInKind] = {}
     goes_worse: bool | None = None
+    is_outranked: bool = False
 
     def expected_at(self, kind: int | None) -> Expected:
         """Return how often they succeed at a kind of task, or at all where that is not known."""

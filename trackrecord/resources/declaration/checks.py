@@ -135,6 +135,9 @@ class Argument(Struct, frozen=True):
             return _choice_problem(value, self.choices)
         if self.kind is str and self.bounds.max_length is not None:
             return text_problem(value, self.bounds.max_length)
+        if self.kind is bool:
+            is_one = isinstance(value, bool)
+            return None if is_one else f"must be true or false, not {value!r:.80}"
         least, most = self.bounds.ge, self.bounds.le
         if self.kind in (int, float) and least is not None and most is not None:
             return _number_problem(value, least, most, is_whole=self.kind is int)
@@ -320,7 +323,11 @@ def decided_by(by: object, reason: object) -> tuple[str, str | None]:
     """
     actor = user_name() if by is None else text_of("by", by, most=128).strip()
     given_reason = optional_text_of("reason", reason, most=1000)
-    return actor, given_reason and given_reason.strip()
+    if given_reason:
+        from trackrecord.learning.text.redaction.redact import redacted
+
+        given_reason = redacted(given_reason.strip())
+    return actor, given_reason
 
 
 def user_name() -> str:

@@ -15,9 +15,9 @@ from contextvars import ContextVar
 from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache, wraps
-from inspect import unwrap
+from inspect import get_annotations, unwrap
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Final, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, ClassVar, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from msgspec import UNSET, Struct, field, to_builtins
 from msgspec.structs import asdict
@@ -31,6 +31,7 @@ if typing.TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_Notes = ParamSpec("_Notes")
 
 
 # What an answer rests on that retention may have removed: sums of outcomes, which are left by the
@@ -156,7 +157,7 @@ def answer_fields(kind: type[Answer]) -> Mapping[str, Any]:
     hints: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         # The call's own fields may be of types that are imported for type checkers alone.
-        named = vars(base).get("__annotations__", {}).items()
+        named = get_annotations(base).items()
         public = {name: hint for name, hint in named if not name.startswith("_")}
         holder = type("Holder", (), {"__annotations__": public})
         known = vars(sys.modules[base.__module__])
@@ -223,12 +224,13 @@ class Operation(Struct, frozen=True):
         pages_in_order: whether the call's `after` goes on in the order that its `sort` asks for.
         total: counts what such a list holds without a limit, or returns None where that would take
             long; where it is missing, all is read.
-        columns: of its table: names of fields, or of `cells`.
+        columns: of its table: names of fields, of `cells` or of `drawings`.
         terminal_columns: those that people on a terminal are shown instead.
         about: the column of a list that holds what its entries are about: a name, a task's text;
             it gets the room on a terminal.
         secondary: the columns that a narrow terminal is not shown, the first one first.
         cells: by column, what returns the cell of an answer.
+        drawings: columns that only a terminal shows, drawn by its command.
         nothing: what a command says of an empty list; it may hold `{project}`.
         in_words: returns what a command says of an answer that is no list; where it is missing,
             the answer's fields are printed.
@@ -256,6 +258,7 @@ class Operation(Struct, frozen=True):
     about: str = ""
     secondary: tuple[str, ...] = ()
     cells: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
+    drawings: tuple[str, ...] = ()
     nothing: str = ""
     in_words: Callable[[Any], str] | None = None
     option_help: Mapping[str, str] = field(default_factory=dict)
@@ -291,6 +294,54 @@ class Operation(Struct, frozen=True):
         return make(found).to_document()
 
 
+def _check_columns(operation: Operation) -> None:
+    """Refuse a column that an answer does not have, and notes about columns that are not shown.
+
+    Raises:
+        TypeError: there is one; its text names it.
+    """
+    shown = {*operation.columns, *operation.terminal_columns}
+    fields = operation.answer.__struct_fields__ if shown else ()
+    public = {each for each in fields if not each.startswith("_")}
+    known = {*public, *operation.cells, *operation.drawings}
+    noted = {*operation.secondary, *operation.cells, *operation.drawings, operation.about} - {""}
+    if wrong := (shown - known) | (noted - shown):
+        message = f"{operation.call.__qualname__} has no column {', '.join(sorted(wrong))}"
+        raise TypeError(message)
+
+
+def _offering(
+    operation_of: Callable[Concatenate[Callable[..., Any], _Notes], Operation],
+) -> Callable[Concatenate[Resource, _Notes], Callable[[Callable[_P, _R]], Callable[_P, _R]]]:
+    """Return the method of a resource that takes the fields of an operation but for its call."""
+
+    def offers(
+        resource: Resource, /, *notes: _Notes.args, **more: _Notes.kwargs
+    ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+        """Note how a call is offered; the call checks its arguments by their types from then on.
+
+        Args:
+            resource: whose call it is.
+            notes: the fields of `Operation` behind the call, the route first.
+            more: the same by name.
+
+        Raises:
+            TypeError: a column is misspelt.
+        """
+
+        def note(call: Callable[_P, _R]) -> Callable[_P, _R]:
+            checked = checking(call)
+            operation = operation_of(checked, *notes, **more)
+            _check_columns(operation)
+            resource.operations.append(operation)
+            # Surfaces call the operation, and say it in their own way.
+            return _warning(checked, operation.rests_on) if operation.rests_on else checked
+
+        return note
+
+    return offers
+
+
 def _no_other_ids(_project: str, _ids: list[str]) -> list[str]:
     return []
 
@@ -316,23 +367,4 @@ class Resource(Struct, frozen=True):
         assert found is not None  # noqa: S101 - it is a list
         return found
 
-    def offers(  # fields of `Operation`
-        self,
-        route: str | None,
-        **notes: Any,  # noqa: ANN401 - as above
-    ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-        """Note how a call is offered; the call checks its arguments by their types from then on.
-
-        Args:
-            route: the method and the path of HTTP; None for none.
-            notes: the other fields of `Operation`.
-        """
-
-        def note(call: Callable[_P, _R]) -> Callable[_P, _R]:
-            checked = checking(call)
-            operation = Operation(checked, route, **notes)
-            self.operations.append(operation)
-            # Surfaces call the operation, and say it in their own way.
-            return _warning(checked, operation.rests_on) if operation.rests_on else checked
-
-        return note
+    offers = _offering(Operation)

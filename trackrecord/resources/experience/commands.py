@@ -84,7 +84,7 @@ class CommandAnswer(Answer, frozen=True, kw_only=True):
     ) -> Self:
         """Return what was counted as an answer."""
         counted = fields_of(command)
-        for name in ("key", "outcomes", "is_whole", "is_wrapped"):
+        for name in ("key", "outcomes", "is_whole", "is_wrapped", "told"):
             del counted[name]
         return cls(**counted, dismissed=dismissed, _command=command, **more)
 
@@ -103,10 +103,12 @@ class CommandDetails(CommandAnswer, frozen=True, kw_only=True):
     """A command with the runs behind it and what was decided about it.
 
     Attributes:
+        told: the line of such checks that agents are told first; "" for none.
         outcomes: the newest runs of its sessions, the newest first.
         history: the decisions about it, the oldest first.
     """
 
+    told: str
     outcomes: tuple[LessonRunAnswer, ...]
     history: tuple[LessonChange, ...]
 
@@ -200,6 +202,7 @@ def command_details(it: Transaction, command_id: str) -> CommandDetails:
     return CommandDetails.of(
         shown.command,
         dismissed=shown.dismissed,
+        told=shown.command.told,
         outcomes=tuple(LessonRunAnswer(**asdict(each)) for each in runs),
         history=tuple(map(LessonChange.of, decisions)),
     )

@@ -267,6 +267,7 @@ CRITERIA = Resource("criteria", "Show how far single criteria can be relied on."
     columns=(
         "criterion", "weight", "helpful", "neutral", "harmful", "evidence", "trend", "note",
     ),
+    drawings=("trend",),
     about="criterion",
     secondary=("neutral", "evidence", "note", "trend", "harmful", "helpful"),
     cells={

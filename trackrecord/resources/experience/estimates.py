@@ -114,9 +114,12 @@ def read_estimates(
 
     def count() -> Estimates:
         from trackrecord.learning.advice.estimates.estimates import estimate
+        from trackrecord.learning.advice.runs.runs import with_verdict
+        from trackrecord.learning.advice.tasks.heard import heard_runs
         from trackrecord.store.advice.runs import read_runs
 
-        runs = read_runs(connection, project_id, limit=most, at=at)
+        noted = read_runs(connection, project_id, limit=most, at=at)
+        runs = with_verdict(heard_runs(noted, settings.caps))
         return estimate(runs, now=time.time() if at is None else at, half_life_days=half_life)
 
     if at is not None:

@@ -279,6 +279,7 @@ MEMORIES = Resource(
     in_pages=True,
     total=count_memories,
     columns=("created_at", "trend", *_COLUMNS),
+    drawings=("trend",),
     about="text",
     secondary=(*_SECONDARY, "trend", "confidence", "created_at"),
     cells={"type": _type_in_words},
@@ -387,13 +388,14 @@ def add_memory(
         TrackrecordError: the message says in one line what is wrong.
     """
     with write_project(project) as it:
+        from trackrecord.learning.text.redaction.redact import redacted
         from trackrecord.store.intake.intake import ensure_projects
         from trackrecord.store.memories.write import remember
 
         found = remember(
             it.connection,
             ensure_projects(it.connection, [it.project])[it.project],
-            text,
+            redacted(text),
             memory_id=str(uuid4()),
             rules=it.settings.memories,
             now=it.moment,

@@ -224,7 +224,7 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
         succeeded: the outcomes whose task reached its goal.
         feedback: the verdicts that were given as feedback on the pattern alone.
         helpful_feedback: those of them that are helpful.
-        speakers: the counts of each speaker; empty where only one speaks in the project.
+        speakers: the counts of each speaker; empty where they are not known.
         decision: what was decided by hand; null where the evidence brought it about.
         by: who decided.
         reason: why.
@@ -251,7 +251,13 @@ class PatternChangeAnswer(Answer, frozen=True, kw_only=True):
     def of(cls, stored: PatternChange) -> Self:
         """Return a change on record as an answer."""
         counts = asdict(stored.evidence)
-        speakers = tuple(SpeakerCountsAnswer(**each) for each in counts.pop("speakers"))
+        del counts["is_disputed"]
+        speakers = tuple(
+            SpeakerCountsAnswer(
+                **{name: each[name] for name in SpeakerCountsAnswer.__annotations__}
+            )
+            for each in counts.pop("speakers")
+        )
         return cls(
             at=stored.at,
             aspect=stored.aspect,
@@ -536,6 +542,7 @@ PATTERNS = Resource("patterns", "Show what helps and what hurts, and decide abou
     columns=(
         "id", "state", "score", "helpful", "neutral", "harmful", "trend", "content", "estimate",
     ),
+    drawings=("trend",),
     about="content",
     secondary=("neutral", "score", "estimate", "trend", "harmful", "helpful"),
     cells={
@@ -587,7 +594,11 @@ def list_patterns(
 
 
 @PATTERNS.offers(
-    "GET /patterns/{pattern_id:path}", rests_on=("sums", "runs"), command="show", columns=("trend",)
+    "GET /patterns/{pattern_id:path}",
+    rests_on=("sums", "runs"),
+    command="show",
+    columns=("trend",),
+    drawings=("trend",),
 )
 def show_pattern(
     pattern_id: PatternId, *, at: Moment | None = None, project: str | None = None

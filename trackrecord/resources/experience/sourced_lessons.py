@@ -74,9 +74,11 @@ def _find(
 ) -> tuple[SourcedLesson, ...]:
     # Imported only where lessons are counted: it takes a command as long as all else.
     from trackrecord.learning.advice.lessons.find import find_lessons
+    from trackrecord.learning.advice.tasks.heard import heard_runs
     from trackrecord.store.advice.runs import read_noted_runs
 
     runs = read_noted_runs(connection, project_id, limit=settings.advice.max_runs, at=at)
+    runs = heard_runs(runs, settings.caps)
     lessons = find_lessons(runs, settings.lessons, now=time.time() if at is None else at)
     return with_sources(lessons, runs)
 

@@ -14,7 +14,7 @@ from trackrecord.resources.access.redis_server import open_redis
 from trackrecord.resources.declaration.checks import IdOf, Limit, Moment, Text, moment_of, text_of
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
-from trackrecord.wire.kinds import KINDS, project_in
+from trackrecord.wire.kinds import KINDS, MARK, project_in
 
 if TYPE_CHECKING:
     import redis
@@ -152,7 +152,9 @@ def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
 
     cut = fields.get(CUT, b"")
     text = {
-        name.decode(errors="replace"): _text(value) for name, value in fields.items() if name != CUT
+        name.decode(errors="replace"): _text(value)
+        for name, value in fields.items()
+        if name not in (CUT, MARK.encode())
     }
     return DeadLetter(
         id=letter_id.decode(),

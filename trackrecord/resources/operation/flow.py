@@ -8,17 +8,14 @@ from typing import Any, Final, TypeVar
 import redis
 from redis.exceptions import NoPermissionError
 
-from trackrecord.redis.consumers import Consumer, consumers_of, last_asked
-from trackrecord.redis.fleet_counts import LETTERS_DROPPED
-from trackrecord.redis.keys import CONSUMER_GROUP, Keys
+from trackrecord.redis.fleet_counts import LETTERS_DROPPED, LOST
+from trackrecord.redis.keys import Keys
 from trackrecord.redis.problems import is_full, memory_of_servers
 from trackrecord.redis.shards import all_shards
-
-# A worker that waits for outcomes asks at least this often.
-_ALIVE_WITHIN_S: Final = 15.0
+from trackrecord.redis.signs_of_life import living
 
 # What is asked of each shard.
-_QUESTIONS: Final = 6
+_QUESTIONS: Final = 5
 
 _Answer = TypeVar("_Answer")
 
@@ -33,9 +30,10 @@ class Flow:
         pending: entries that were read and are not learnt yet.
         dead_letters: entries that could not be learnt.
         dead_letters_dropped: how many of them were ever dropped to make room for newer ones.
+        lost: entries that somebody took out of the stream before workers could.
         memory_full: whether Redis's memory is full, so that it takes nothing more; None where its
             user may not know.
-        alive: the worker processes that asked for outcomes lately.
+        alive: the names of the worker processes that live.
     """
 
     waiting: int
@@ -43,12 +41,13 @@ class Flow:
     pending: int
     dead_letters: int
     dead_letters_dropped: int
+    lost: int
     memory_full: bool | None
-    alive: tuple[Consumer, ...]
+    alive: tuple[str, ...]
 
     @property
     def workers(self) -> int:
-        """Return the number of worker processes that asked for outcomes recently."""
+        """Return the number of worker processes that live."""
         return len(self.alive)
 
 
@@ -60,52 +59,52 @@ def read_flow(client: redis.Redis, keys: Keys) -> Flow:
     """
     shards = all_shards(client, keys)
     with client.pipeline(transaction=False) as pipe:
-        ask_flow(pipe, shards)
+        ask_flow(pipe, keys, shards)
         answers = pipe.execute(raise_on_error=False)
     return flow_of(answers, memory_of_servers(client))
 
 
-def ask_flow(pipe: Any, shards: tuple[Keys, ...]) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
+def ask_flow(pipe: Any, keys: Keys, shards: tuple[Keys, ...]) -> None:  # noqa: ANN401 - redis-py's pipelines lack types
     """Put the questions that `flow_of` reads the answers of into a pipeline."""
-    for keys in shards:
-        pipe.xlen(keys.outcomes)
-        pipe.xinfo_groups(keys.outcomes)
-        pipe.xinfo_consumers(keys.outcomes, CONSUMER_GROUP)
-        pipe.xrange(keys.outcomes, count=1)
-        pipe.xlen(keys.dead)
-        pipe.hget(keys.counters, LETTERS_DROPPED)
+    pipe.zrange(keys.workers, 0, -1)
+    for shard in shards:
+        pipe.xlen(shard.outcomes)
+        pipe.xinfo_groups(shard.outcomes)
+        pipe.xrange(shard.outcomes, count=1)
+        pipe.xlen(shard.dead)
+        pipe.hmget(shard.counters, LETTERS_DROPPED, LOST)
 
 
 def flow_of(answers: list[Any], memory: Sequence[Mapping[str, Any]] | None) -> Flow:
     """Return the flow from the answers to the questions.
 
     Args:
-        answers: for each shard the answers to its questions.
+        answers: the workers, and for each shard the answers to its questions.
         memory: of each server what it says of its memory; None where its user may not know.
 
     Raises:
         redis.RedisError: Redis refused one of them.
     """
-    total = pending = letters = letters_dropped = 0
+    total = pending = letters = letters_dropped = lost = 0
     oldest_s: list[float] = []
-    asked: dict[str, Any] = {}
-    for start in range(0, len(answers), _QUESTIONS):
-        entries, groups, consumers, oldest, dead, dropped = answers[start : start + _QUESTIONS]
+    for start in range(1, len(answers), _QUESTIONS):
+        entries, groups, oldest, dead, dropped = answers[start : start + _QUESTIONS]
         total += int(answered(entries))
         pending += sum(int(group["pending"]) for group in _known(groups, []))
         first: Any = answered(oldest)
         oldest_s += [_age_of_entry(entry_id) for entry_id, _ in first]
         letters += int(answered(dead))
-        letters_dropped += int(answered(dropped) or 0)
-        asked = last_asked(asked, _known(consumers, []))
+        counts = [int(each or 0) for each in answered(dropped)]
+        letters_dropped, lost = letters_dropped + counts[0], lost + counts[1]
     return Flow(
         waiting=total - pending,
         oldest_waiting_s=max(oldest_s, default=None),
         pending=pending,
         dead_letters=letters,
         dead_letters_dropped=letters_dropped,
+        lost=lost,
         memory_full=None if memory is None else any(is_full(each) for each in memory),
-        alive=tuple(each for each in consumers_of(asked.values()) if each.idle_s < _ALIVE_WITHIN_S),
+        alive=living(answered(answers[0])),
     )
 
 

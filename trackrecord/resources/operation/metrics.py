@@ -187,7 +187,7 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
         for shard in shards:
             pipe.hmget(shard.counters, all_fields())
         pipe.xlen(keys.notifications)
-        ask_flow(pipe, shards)
+        ask_flow(pipe, keys, shards)
         answers = pipe.execute(raise_on_error=False)
     counted, waiting, flow = (
         answers[: len(shards)],

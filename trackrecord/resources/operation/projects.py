@@ -81,6 +81,7 @@ PROJECTS = Resource("projects", "List the projects on record.")
         "project", "outcomes", "success rate", "patterns", "records", "memories", "last outcome",
         "trend",
     ),
+    drawings=("success rate", "trend"),
     about="project",
     secondary=("records", "patterns", "memories", "trend", "last outcome"),
     cells={

@@ -11,7 +11,7 @@ from typing import Any, Final, TypedDict
 import redis
 from sqlalchemy import Connection
 
-from trackrecord import __version__
+from trackrecord.process.version import __version__
 from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.resource import Answer, Instant
@@ -42,6 +42,7 @@ class _Stands(TypedDict):
     pending: int
     dead_letters: int
     dead_letters_dropped: int
+    lost: int
     memory_full: bool | None
     workers: int
 
@@ -59,8 +60,9 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
         pending: entries that were read and are not learnt yet.
         dead_letters: outcomes that could not be learnt.
         dead_letters_dropped: how many were ever dropped to make room for newer ones.
+        lost: entries that somebody took out of the stream before workers could; see docs/access.md.
         memory_full: whether Redis's memory is full; null where its user may not know.
-        workers: worker processes that asked for outcomes lately.
+        workers: worker processes that live.
         spooled: outcomes in the spool.
         outcomes: outcomes on record.
         successes: outcomes whose task reached its goal.
@@ -93,6 +95,7 @@ class StatusAnswer(Answer, frozen=True, kw_only=True):
     pending: int
     dead_letters: int
     dead_letters_dropped: int
+    lost: int
     memory_full: bool | None
     workers: int
     spooled: int
@@ -149,6 +152,7 @@ def read_status(
         "pending": flow.pending,
         "dead_letters": flow.dead_letters if dead_letters is None else dead_letters,
         "dead_letters_dropped": flow.dead_letters_dropped,
+        "lost": flow.lost,
         "memory_full": flow.memory_full,
         "workers": flow.workers,
     }
@@ -266,6 +270,7 @@ def _verdict(
     pending: int,
     dead_letters: int,
     dead_letters_dropped: int,
+    lost: int,
     memory_full: bool | None,
     rebuild_due: dict[str, list[str]],
     spooled: int,
@@ -288,6 +293,8 @@ def _verdict(
     if dead_letters:
         dropped = f", {dead_letters_dropped} older ones dropped" if dead_letters_dropped else ""
         wants.append(f"{counted(dead_letters, 'dead letter')}{dropped} (`trackrecord dead list`)")
+    if lost:
+        wants.append(f"{counted(lost, 'outcome')} that somebody took out of the stream")
     if spooled:
         wants.append(f"{counted(spooled, 'outcome')} in the spool (the next agent forwards them)")
     if rebuild_due:

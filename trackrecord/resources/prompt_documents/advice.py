@@ -26,6 +26,7 @@ from trackrecord.learning.advice.moments.commands import (
     defects_of,
     facts_without,
     histories_of,
+    told_histories,
 )
 from trackrecord.learning.advice.moments.facts import KnownFailure, MomentDocument
 from trackrecord.learning.advice.moments.hints import standing_checks, standing_lines
@@ -35,6 +36,7 @@ from trackrecord.learning.advice.recipes import recipes_among
 from trackrecord.learning.advice.runs.agent_tools import tools_of_agents
 from trackrecord.learning.advice.runs.failures import error_template
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
+from trackrecord.learning.advice.tasks.heard import heard_runs
 from trackrecord.learning.advice.tasks.task_index import build_index
 from trackrecord.learning.competences.episodes.signatures import signature_of
 from trackrecord.learning.rules_bundle import Rules
@@ -143,8 +145,7 @@ def build_moments(
     limit = min(rules.advice.max_runs, MOST_RUNS)
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
-    histories = histories_of(runs)
-    defects = defects_of(histories, now=time.time() if at is None else at)
+    defects = defects_of(histories_of(runs), now=time.time() if at is None else at)
     decided = effect_decisions_in_force(connection, project_id, at=at)
     trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
     return MomentDocument(
@@ -152,7 +153,7 @@ def build_moments(
         withdrawn=tuple(sorted({*trial.harmful, *decided.withdrawn})),
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
-            for repository, history in histories.items()
+            for repository, history in told_histories(runs).items()
         },
         defects=tuple(each for each in defects if each.id not in dismissed),
     )
@@ -225,6 +226,7 @@ def advice_from(
 
 def _count(noted: Sequence[NotedRun], rules: Rules, moment: float) -> CountedRuns:
     half_life = rules.decay.half_life_days
+    noted = heard_runs(noted, rules.caps)
     return CountedRuns(
         noted,
         find_lessons(noted, rules.lessons, now=moment),
@@ -256,7 +258,7 @@ def _document(
             rules.decay.half_life_days,
         ),
         checks=_checks(runs),
-        agents=tools_of_agents(noted),
+        agents=tools_of_agents(noted, found_estimates.kind_of_runs),
     )
 
 
@@ -321,6 +323,7 @@ def _procedures(estimates: Estimates, runs: Sequence[Run]) -> tuple[ProcedureEnt
                 for kind in estimates.counts.by_procedure_and_kind[signature]
             },
             is_recipe=signature in recipes,
+            is_outranked=estimates.is_outranked("procedures", signature),
         )
         for signature in sorted(most_used[:MOST_PROCEDURES])
     )
@@ -334,6 +337,7 @@ def pattern_entries(estimates: Estimates) -> tuple[PatternEntry, ...]:
             expected=expected_of(estimates.pattern(slug)),
             by_kind={kind: _expected_in_kind(estimates.pattern(slug, kind)) for kind in cells},
             goes_worse=estimates.goes_worse_with(slug),
+            is_outranked=estimates.is_outranked("patterns", slug),
         )
         for slug, cells in estimates.counts.by_pattern_and_kind.items()
     )

@@ -77,7 +77,7 @@ def build_document(
     failing = failing_signatures(
         connection, project_id, from_failures=FAILING_FROM, limit=most, at=at
     )
-    memories, memories_beyond = ranked_memories(
+    memories, memories_beyond, unconfirmed = ranked_memories(
         connection, project_id, rules.memories, now=now, at=at
     )
     criteria = read_criteria(connection, project_id, rules.criteria, now=now, at=at)
@@ -91,6 +91,7 @@ def build_document(
         failing=tuple(present_failing(found.name, found.failures) for found in failing),
         competences=tuple(competences[:most]),
         memories=memories,
+        unconfirmed=unconfirmed,
         beyond={
             "patterns": sum(map(is_recommended, standings)) - len(patterns),
             "anti_patterns": sum(each.is_inverted for each in standings) - len(anti_patterns),
@@ -152,8 +153,11 @@ def ranked_patterns(
         (each for each in standings if each.is_inverted),
         key=lambda each: (-each.failure_score, each.id),
     )
+    # A warning that is not presented holds all the same.
+    untold = {each.facts.slug for each in inverted[most:]} if most is not None else set()
     others = sorted(
-        filter(is_held_back, standings), key=lambda each: (-_optimistic(each), each.facts.slug)
+        (each for each in standings if is_held_back(each) and each.facts.slug not in untold),
+        key=lambda each: (-_optimistic(each), each.facts.slug),
     )
     return (
         [present_pattern(each, name_of, texts) for each in recommended[:most]],

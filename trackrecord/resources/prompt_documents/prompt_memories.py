@@ -3,20 +3,31 @@
 from sqlalchemy import Connection
 
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.learning.numbers.speakers import tells_alone
 from trackrecord.prompt.documents.presentation import present_memory
 from trackrecord.prompt.documents.rankings_document import RankedMemory
-from trackrecord.store.memories.read import StoredMemory, count_memories, strongest_memories
+from trackrecord.store.memories.read import (
+    StoredMemory,
+    count_memories,
+    memory_speakers,
+    strongest_memories,
+)
 from trackrecord.store.memories.write import list_memories
 
 
 def ranked_memories(
     connection: Connection, project_id: int, rules: MemoryRules, *, now: float, at: float | None
-) -> tuple[tuple[RankedMemory, ...], int]:
+) -> tuple[tuple[RankedMemory, ...], int, tuple[str, ...]]:
     """Return the memories with the highest effective confidence, and how many there are beyond.
 
     What another memory has superseded is no longer handed on.
+
+    Returns:
+        Last the ids of those that one source alone tells where there are several.
     """
     moment = now if at is None else at
+    standing = _standing(connection, project_id, rules, at)
+    sources = memory_speakers(connection, project_id, standing)
     presented = (
         present_memory(
             memory.id,
@@ -26,14 +37,16 @@ def ranked_memories(
             rules=rules,
             now=moment,
         )
-        for memory in _standing(connection, project_id, rules, at)
+        for memory in standing
     )
     ranked = sorted(presented, key=lambda entry: (-entry.score, entry.id))[: rules.max_ranked]
     # Few projects have more than fit, and only those need counting.
     beyond = 0
     if len(ranked) == rules.max_ranked:
         beyond = max(0, count_memories(connection, project_id, at=at) - len(ranked))
-    return tuple(ranked), beyond
+    everyone = set().union(*sources.values())
+    alone = (name for name, own in sources.items() if tells_alone(own, everyone))
+    return tuple(ranked), beyond, tuple(sorted(alone))
 
 
 def _standing(

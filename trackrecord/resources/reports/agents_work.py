@@ -20,7 +20,7 @@ from trackrecord.store.competences.read import read_competences
 from trackrecord.store.outcomes.projects import project_id_of, project_names
 from trackrecord.wire.outcome import Outcome
 
-from .runs import failed, read_reports
+from .runs import read_reports
 
 # Kinds of evidence that tell how a run ended, as the capture names them.
 NO_CHECK: Final = "no check"
@@ -203,10 +203,10 @@ class _Tally:
         for call in outcome.tool_graph or ():
             tool = call.tool or "unknown"
             self._calls[tool] += 1
-            if failed(call) and names_its_remedy(bytes(call.error).decode()):
+            if call.failed and names_its_remedy(bytes(call.error).decode()):
                 # Nobody needs to be told what the agent's own tool says.
                 self._calls[tool] -= 1
-            elif failed(call):
+            elif call.failed:
                 self._failures[tool] += 1
                 broken.add(tool)
                 mended.pop(tool, None)

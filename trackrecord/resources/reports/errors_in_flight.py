@@ -198,7 +198,7 @@ def record_error(
         context=context,
     )
     with _open_tasks(project) as (store, *_):
-        store.write(report)
+        store.write(report.without_secrets())
     return RecordedError(report.id, report.task_id, report.type)
 
 

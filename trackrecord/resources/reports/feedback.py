@@ -256,13 +256,15 @@ def give_feedback(
         message = "name exactly one of pattern, criterion and memory"
         raise InvalidFeedback(message)
     with change_project(project) as it:
+        from trackrecord.learning.text.redaction.redact import redacted
         from trackrecord.store.intake.feedback import take_in_feedback
         from trackrecord.store.outcomes.feedback.feedback import given_feedback
         from trackrecord.store.outcomes.forgotten import share_projects
         from trackrecord.wire.outcome_scorer import recogniser_of
 
         body = FeedbackBody(
-            verdict=verdict, pattern=pattern, criterion=criterion, memory=memory, task_id=task_id,
+            verdict=verdict, pattern=pattern, criterion=criterion and redacted(criterion),
+            memory=memory, task_id=task_id,
             source=source, feedback_id=feedback_id, project=it.project,
         )  # fmt: skip
         rules = it.settings.rules

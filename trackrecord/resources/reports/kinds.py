@@ -43,6 +43,7 @@ KINDS = Resource("kinds", "List the kinds of task.")
     rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
     columns=("kind", "rate", "succeeds in"),
+    drawings=("rate",),
     about="kind",
     secondary=("rate",),
     cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},

@@ -9,13 +9,14 @@ from trackrecord.learning.advice.runs.runs import with_verdict
 from trackrecord.learning.competences.episodes.flow import ProcedureFlow, flow_of
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.experience.competences import whole_record_id
-from trackrecord.store.advice.run_records import runs_of_rows
+from trackrecord.store.advice.run_records import noted_runs
 from trackrecord.store.competences.provenance import newest_rows
 from trackrecord.store.competences.read import read_competence
 
-from .run_lines import RunLine, line_of
+from .runs import RunAnswer, runs_of_keys
 
 MOST_RUNS: Final = 500
+MOST_SHOWN: Final = 20
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,14 @@ class RecordRuns:
     """The newest runs that count for a record.
 
     Attributes:
-        runs: the runs, the newest first.
+        runs: the newest of them, the newest first.
+        count: how many there are.
         flow: how they went from tool to tool.
         are_more: whether older ones were left out.
     """
 
-    runs: tuple[RunLine, ...]
+    runs: tuple[RunAnswer, ...]
+    count: int
     flow: ProcedureFlow
     are_more: bool
 
@@ -40,6 +43,7 @@ def runs_behind_record(
     *,
     at: float | None = None,
     limit: int = MOST_RUNS,
+    shown: int = MOST_SHOWN,
 ) -> RecordRuns:
     """Return the newest runs that count for a record, and how they went from tool to tool.
 
@@ -49,6 +53,7 @@ def runs_behind_record(
         competence_id: the record's id, or the beginning of it.
         at: a past moment to answer for.
         limit: how many runs at most.
+        shown: how many of them are returned at most.
 
     Raises:
         UnknownProject: nothing is on record for the project.
@@ -59,9 +64,11 @@ def runs_behind_record(
     whole = whole_record_id(connection, project, competence_id)
     record = read_competence(connection, project_id, whole, at=at)
     rows = newest_rows(connection, project_id, record, limit=limit + 1, at=at)
-    found = runs_of_rows(connection, project_id, rows[:limit], at=at)
+    found = noted_runs(connection, project_id, rows[:limit], at=at)
+    newest = [(each.ended_at, each.outcome) for each in found[:shown]]
     return RecordRuns(
-        runs=tuple(map(line_of, found)),
-        flow=flow_of(with_verdict(each.run for each in found)),
+        runs=tuple(runs_of_keys(connection, project, newest, at=at)),
+        count=len(found),
+        flow=flow_of(with_verdict(found)),
         are_more=len(rows) > limit,
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, Self
 
 import msgspec
 
@@ -24,11 +24,12 @@ from trackrecord.resources.declaration.checks import (
 from trackrecord.resources.declaration.paging import cursor_of, place_of, sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 from trackrecord.wire.outcome import Cost, Ground, Outcome, ToolCall, decode_outcome, epoch_seconds
+from trackrecord.wire.run_marks import MarkKind, mark_of, task_text_of
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from trackrecord.learning.advice.runs.runs import NotedRun, RunStep
+    from trackrecord.learning.advice.runs.runs import NotedRun
     from trackrecord.store.advice.run_records import RunOnRecord
 
 RunVerdict = Literal["success", "failure", "none"]
@@ -36,8 +37,9 @@ HandedKind = Literal["lesson", "failing", "procedure", "memory", "task", "compet
 RunId = Annotated[str, msgspec.Meta(min_length=1, max_length=1024), IdOf("outcome")]
 TaskId = Annotated[str, msgspec.Meta(min_length=1, max_length=256), IdOf("task")]
 
+# Runs that are read together.
+_MOST_AT_ONCE: Final = 500
 _any = msgspec.json.Decoder()
-_Call = TypeVar("_Call", "ToolCall", "RunStep")
 
 
 class RunPlace(NamedTuple):
@@ -59,9 +61,7 @@ def verdict_of(success: bool | None) -> RunVerdict:
     return "success" if success else "failure"
 
 
-def failed(call: ToolCall) -> bool:
-    """Return whether a call failed."""
-    return call.ok is False or (call.ok is None and bytes(call.error) not in (b"", b"null"))
+_SUCCESS: Final[dict[RunVerdict, bool | None]] = {"success": True, "failure": False, "none": None}
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,38 +87,45 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True):
     commit: str | None = None
     text: str | None = None
 
-    def admits_report(self, said: Outcome) -> bool:
-        """Return whether a run is asked for, by its report; its commits are looked up before."""
-        kinds = (ground.kind for ground in said.grounds or ())
-        return (
-            self._admits(said, said.tool_graph or (), failed)
-            and (self.ground is None or self.ground in kinds)
-            and self.admits_text(said.instruction)
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks of the runs that are asked for; a few others have them, too."""
+        success = None if self.verdict is None else str(_SUCCESS[self.verdict])
+        call: tuple[MarkKind, str | None] = ("tool", self.tool)
+        if self.failed:
+            call = "failed", self.tool or ""
+        asked: tuple[tuple[MarkKind, str | None], ...] = (
+            ("source", self.source),
+            ("success", success),
+            ("ground", self.ground),
+            ("task", self.task_id),
+            call,
         )
+        return tuple(mark_of(kind, value) for kind, value in asked if value is not None)
 
-    def admits_text(self, instruction: str | None) -> bool:
-        """Return whether a run is asked for, by the text of its task."""
-        return self.text is None or self.text.casefold() in (instruction or "").casefold()
+    @property
+    def task_text(self) -> str | None:
+        """What the texts of tasks are searched for, without its case."""
+        return None if self.text is None else self.text.casefold()
 
-    def admits_line(self, run: NotedRun) -> bool:
-        """Return whether a run is asked for, by its digest: without grounds, commits and text."""
-        return self._admits(run, run.steps, lambda step: step.failed)
-
-    def _admits(
-        self, run: Outcome | NotedRun, calls: Iterable[_Call], has_failed: Callable[[_Call], bool]
-    ) -> bool:
+    def admits(self, said: Outcome) -> bool:
+        """Return whether a run is asked for; its commits are looked up before."""
         return (
-            self.source in (None, run.source)
-            and self.verdict in (None, verdict_of(run.success))
-            and self.task_id in (None, run.task_id)
+            self.source in (None, said.source)
+            and self.verdict in (None, verdict_of(said.success))
+            and self.task_id in (None, said.task_id)
+            and (
+                self.ground is None or any(self.ground == each.kind for each in said.grounds or ())
+            )
             and (
                 (self.tool is None and not self.failed)
-                or any(
-                    self.tool in (None, call.tool) and (not self.failed or has_failed(call))
-                    for call in calls
-                )
+                or any(map(self._admits_call, said.tool_graph or ()))
             )
+            and (self.task_text or "") in task_text_of(said)
         )
+
+    def _admits_call(self, call: ToolCall) -> bool:
+        return self.tool in (None, call.tool) and (call.failed or not self.failed)
 
 
 class Call(Answer, frozen=True, kw_only=True):
@@ -279,6 +286,11 @@ class RunAnswer(Answer, frozen=True, kw_only=True):
     def verdict(self) -> RunVerdict:
         """The word for what it says of its task."""
         return verdict_of(self.success)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools that it called, in the order of their first call."""
+        return tuple(dict.fromkeys(call.tool for call in self.calls if call.tool))
 
     @property
     def failed_calls(self) -> int:
@@ -459,21 +471,28 @@ def read_reports(
     """
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.access.tasks import check_task
-    from trackrecord.store.advice.run_records import RunRecordPlace, reports_of_runs
+    from trackrecord.store.advice.run_records import reports_of_runs
 
     project_id, wanted = project_row(connection, project), wanted or RunFilter()
-    place = None if after is None else RunRecordPlace(*after)
+    if after is None and wanted.task_id is not None:
+        check_task(connection, project, wanted.task_id)
     found: list[tuple[RunOnRecord, Outcome]] = []
     for report in reports_of_runs(
-        connection, project_id, commit=wanted.commit, at=at, after=place, oldest_first=oldest_first
+        connection,
+        project_id,
+        marks=wanted.marks,
+        text=wanted.task_text,
+        commit=wanted.commit,
+        at=at,
+        after=after,
+        oldest_first=oldest_first,
+        at_once=min(limit or _MOST_AT_ONCE, _MOST_AT_ONCE),
     ):
         said = _outcome_of(report.body)
-        if wanted.admits_report(said):
+        if wanted.admits(said):
             found.append((report, said))
             if len(found) == limit:
                 break
-    if not found and after is None and wanted.task_id is not None:
-        check_task(connection, project, wanted.task_id)
     return found
 
 
@@ -489,9 +508,39 @@ def read_runs(
     Raises:
         TrackrecordError: as `read_reports` does.
     """
+    return _answers(connection, project, read_reports(connection, project, at=at, **asked), at)
+
+
+def runs_of_keys(
+    connection: Connection,
+    project: str,
+    keys: Iterable[tuple[float, int]],
+    *,
+    at: float | None = None,
+) -> list[RunAnswer]:
+    """Return a few runs of a project, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project: whose runs.
+        keys: when they ended, and the rows of their outcomes.
+        at: a past moment to answer for.
+    """
+    from trackrecord.resources.access.project_rows import project_row
+    from trackrecord.store.advice.run_records import reports_of_keys
+
+    found = reports_of_keys(connection, project_row(connection, project), keys, at=at)
+    return _answers(connection, project, [(each, _outcome_of(each.body)) for each in found], at)
+
+
+def _answers(
+    connection: Connection,
+    project: str,
+    found: Sequence[tuple[RunOnRecord, Outcome]],
+    at: float | None,
+) -> list[RunAnswer]:
     from trackrecord.resources.access.project_rows import project_row
 
-    found = read_reports(connection, project, at=at, **asked)
     ids = [report.outcome_id for report, _ in found]
     amendments = _amendments(connection, project_row(connection, project), ids, at)
     return [
@@ -563,7 +612,7 @@ def find_run(
         AmbiguousId: several outcomes' ids begin so.
     """
     from trackrecord.resources.access.project_rows import project_row, texts_removed
-    from trackrecord.store.advice.run_records import report_of_run, runs_of_rows
+    from trackrecord.store.advice.run_records import noted_runs, report_of_run
 
     from .run_exposures import exposures_of_run
 
@@ -575,8 +624,7 @@ def find_run(
         raise UnknownId(message)
     said = _outcome_of(report.body)
     amendments = _amendments(connection, project_id, [whole], at)
-    counted = runs_of_rows(connection, project_id, [report.row], at=at)
-    noted = counted[0].run if counted else None
+    noted = next(iter(noted_runs(connection, project_id, [report.row], at=at)), None)
     return RunDetails(
         **_fields_of(project, report, said, amendments.get(whole, ())),
         calls=tuple(map(CallDetails.of, said.tool_graph or ())),

@@ -1,8 +1,9 @@
 """The repository that each project's name belongs to, and the folders that feed it.
 
 A folder is named by whoever wrote it. So the first repository of a name has it, and another one
-of that name gets a project of its own, with a suffix. A small SQLite file in the home, which
-outlives the state of the capture: without it, the next repository of a name would have it.
+of that name gets a project of its own, with a suffix, as does each of the name of a project that
+programs named before. A small SQLite file in the home, which outlives the state of the capture:
+without it, the next repository of a name would have it.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from typing import Final
 from trackrecord.errors import StoreUnfit
 from trackrecord.learning.text.project_names import DEFAULT_PROJECT, MAX_CHARS
 from trackrecord.process.folders import make_private_folder
+from trackrecord.process.sqlite_files import connect
 
 from .repositories import Repository
 
@@ -71,8 +73,9 @@ class ProjectOrigin:
         """One line on a project that did not get its repository's name, and what can be done."""
         where = self.folders[0] if self.folders else self.repository
         return (
-            f"the project {self.name} is another repository's, so that the runs in {where} belong "
-            f"to {self.project}; to choose a project, name the folder in capture.projects"
+            f"the project {self.name} is another repository's or a program's, so that the runs in "
+            f"{where} belong to {self.project}; to choose a project, name the folder in "
+            "capture.projects"
         )
 
 
@@ -120,6 +123,32 @@ class ProjectClaims:
         with self._opened() as connection:
             return _claimed(connection, repository.name, repository)
 
+    def reserve(self, project: str) -> None:
+        """Keep the name that a program gave to a project: no repository of that name gets it.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        with self._opened() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO claim SELECT ?, ?, '', ? WHERE NOT EXISTS "
+                "(SELECT 1 FROM folder WHERE project = ?)",
+                (project, project, time.time(), project),
+            )
+
+    def note_captured(self, project: str) -> None:
+        """Remember that sessions fed a project before any program named it, from wherever.
+
+        Raises:
+            StoreUnfit: the file cannot be used.
+        """
+        with self._opened() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO folder SELECT ?, '', ? WHERE NOT EXISTS "
+                "(SELECT 1 FROM claim WHERE project = ?)",
+                (project, time.time(), project),
+            )
+
     def note_folder(self, project: str, folder: str) -> None:
         """Remember that a folder feeds a project, as long as these are not too many.
 
@@ -138,9 +167,11 @@ class ProjectClaims:
         if not self._path.exists():
             return []
         with self._opened() as connection:
-            claims = connection.execute("SELECT project, name, repository FROM claim").fetchall()
+            claims = connection.execute(
+                "SELECT project, name, repository FROM claim WHERE repository <> ''"
+            ).fetchall()
             folders: dict[str, list[str]] = {}
-            query = "SELECT project, folder FROM folder ORDER BY since, folder"
+            query = "SELECT project, folder FROM folder WHERE folder <> '' ORDER BY since, folder"
             for project, folder in connection.execute(query):
                 folders.setdefault(project, []).append(folder)
         named = {project: (name, repository) for project, name, repository in claims}
@@ -172,9 +203,7 @@ class ProjectClaims:
                 make_private_folder(self._path.parent)
                 # For its owner alone: it names folders.
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-            with closing(
-                sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
-            ) as opened:
+            with closing(connect(self._path, timeout=_BUSY_S, isolation_level=None)) as opened:
                 if opened.execute("PRAGMA user_version").fetchone() == (0,):
                     opened.executescript(_SCHEMA)
                 with opened:

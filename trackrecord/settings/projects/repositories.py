@@ -163,7 +163,7 @@ def _target(marker: Path) -> Path:
 
 
 def _plain(path: Path) -> str:
-    """Return a repository's path: git finds `shop.git` and `shop/.git` by the name `shop`."""
+    """Return a repository's path: git finds "shop.git" and "shop/.git" by the name "shop"."""
     return str(path).removesuffix("/.git").removesuffix(".git")
 
 

@@ -1,33 +1,22 @@
-"""Runs as people look them up: with the id of their outcome, and without its body."""
+"""Runs as people look them up: with the id of their outcome, and with its body."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, false, func, or_, select, tuple_
 
 from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.wire.run_digest import run_of
 
+from ..database.engine import dialect_of
 from ..outcomes.as_of import current_as_of, outcome_current_as_of
-from ..outcomes.commits import outcomes_of_commit
+from ..outcomes.commits import rows_of_commit
 from ..outcomes.tables import outcomes
-from .tables import runs
+from .tables import listed_runs, runs
 
 _AT_ONCE: Final = 500
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """One run.
-
-    Attributes:
-        outcome_id: the id of its outcome.
-        run: what it says; without the task's text.
-    """
-
-    outcome_id: str
-    run: NotedRun
+# The rest of a longer text is compared with the reports; SQLite looks for 50,000 bytes at most.
+_LONGEST_TEXT: Final = 1000
 
 
 class RunOnRecord(NamedTuple):
@@ -48,54 +37,10 @@ class RunOnRecord(NamedTuple):
     body: bytes
 
 
-class RunRecordPlace(NamedTuple):
-    """A run's place among those of its project: by when it ended, then by its outcome's row."""
-
-    ended_at: float
-    outcome: int
-
-
-def runs_before(
-    connection: Connection,
-    project_id: int,
-    *,
-    before: RunRecordPlace | None = None,
-    at: float | None = None,
-    at_once: int = _AT_ONCE,
-) -> Iterator[RunRecord]:
-    """Yield the runs of a project, the newest first; they are read in portions.
-
-    Args:
-        connection: a reading transaction.
-        project_id: whose runs.
-        before: only runs that come after this one in the order.
-        at: a past moment: only what had been received by then.
-        at_once: how many are read together.
-    """
-    query = (
-        select(
-            runs.c.ended_at, runs.c.outcome, runs.c.success, runs.c.digest, outcomes.c.outcome_id
-        )
-        .join(outcomes, outcomes.c.id == runs.c.outcome)
-        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
-        .order_by(runs.c.ended_at.desc(), runs.c.outcome.desc())
-        .limit(at_once)
-    )
-    if at is not None:
-        # None ends after it was received, so that what came later need not be looked through.
-        query = query.where(runs.c.ended_at <= at, runs.c.received_at <= at)
-    while True:
-        rows = connection.execute(query if before is None else query.where(_after(before))).all()
-        yield from (_run(row, row.outcome_id) for row in rows)
-        if len(rows) < at_once:
-            return
-        before = RunRecordPlace(rows[-1].ended_at, rows[-1].outcome)
-
-
-def runs_of_rows(
+def noted_runs(
     connection: Connection, project_id: int, rows: Sequence[int], *, at: float | None = None
-) -> list[RunRecord]:
-    """Return the runs of outcomes by their rows, the newest first.
+) -> list[NotedRun]:
+    """Return what advice is counted from of the runs of outcomes, the newest first.
 
     Args:
         connection: a reading transaction.
@@ -103,23 +48,23 @@ def runs_of_rows(
         rows: of the outcomes.
         at: a past moment: only what stood then.
     """
-    found: list[RunRecord] = []
+    found: list[NotedRun] = []
     for start in range(0, len(rows), _AT_ONCE):
-        named = _named(connection, project_id, rows[start : start + _AT_ONCE])
+        keys = _keys(connection, project_id, rows[start : start + _AT_ONCE])
         # By the beginning of their key: a database that has read few runs may choose another way.
         query = select(runs).where(
             runs.c.project_id == project_id,
-            runs.c.ended_at.in_({ended_at for ended_at, _ in named}),
+            runs.c.ended_at.in_({ended_at for ended_at, _ in keys}),
             current_as_of(runs.c.replaced_at, at),
         )
         if at is not None:
             query = query.where(runs.c.received_at <= at)
         found += [
-            _run(row, named[key])
+            run_of(row.digest, outcome=row.outcome, ended_at=row.ended_at, success=row.success)
             for row in connection.execute(query)
-            if (key := (row.ended_at, row.outcome)) in named
+            if (row.ended_at, row.outcome) in keys
         ]
-    found.sort(key=lambda each: (each.run.ended_at, each.run.outcome), reverse=True)
+    found.sort(key=lambda each: (each.ended_at, each.outcome), reverse=True)
     return found
 
 
@@ -127,37 +72,47 @@ def reports_of_runs(
     connection: Connection,
     project_id: int,
     *,
+    marks: Sequence[str] = (),
+    text: str | None = None,
     commit: str | None = None,
     at: float | None = None,
-    after: RunRecordPlace | None = None,
+    after: tuple[float, int] | None = None,
     oldest_first: bool = False,
+    at_once: int = _AT_ONCE,
 ) -> Iterator[RunOnRecord]:
     """Yield the records of runs, the newest first, in portions.
 
     Args:
         connection: a reading transaction.
         project_id: whose runs.
+        marks: only runs that have all of these, see `run_marks.py`, and a few others.
+        text: only runs whose task's text contains the beginning of this, which has no case.
         commit: only runs that made this commit: its hash, or the first seven digits of it or more.
         at: a past moment: only what had been received by then.
-        after: only runs that come after this one in the order.
+        after: when a run ended, and its outcome's row: only runs that follow it in the order.
         oldest_first: whether the oldest come first.
+        at_once: how many are read together.
     """
-    query = _reports(project_id, at)
+    table, contains = listed_runs.c, dialect_of(connection).contains
+    query = _listed(project_id, at)
+    if text is not None:
+        query = query.where(contains(table.task_text, text[:_LONGEST_TEXT]))
+    query = query.where(*(contains(table.marks, each) for each in marks))
     if commit is not None:
-        made = outcomes_of_commit(connection, project_id, commit)
-        query = query.where(outcomes.c.outcome_id.in_(made))
-    columns = (runs.c.ended_at, runs.c.outcome)
+        query = query.where(table.outcome.in_(rows_of_commit(project_id, commit)))
+    columns = (table.ended_at, table.outcome)
     query = query.order_by(*(each if oldest_first else each.desc() for each in columns))
     while True:
         following = query
         if after is not None:
             key = tuple_(*columns)
-            following = query.where(key > tuple(after) if oldest_first else key < tuple(after))
-        page = connection.execute(following.limit(_AT_ONCE)).all()
-        yield from (RunOnRecord(*row) for row in page)
-        if len(page) < _AT_ONCE:
+            following = query.where(key > after if oldest_first else key < after)
+        page = _reports(connection, following.limit(at_once))
+        yield from page if oldest_first else reversed(page)
+        if len(page) < at_once:
             return
-        after = RunRecordPlace(page[-1].ended_at, page[-1].outcome)
+        last = page[-1 if oldest_first else 0]
+        after = last.ended_at, last.row
 
 
 def report_of_run(
@@ -167,13 +122,30 @@ def report_of_run(
     named = select(outcomes.c.ended_at, outcomes.c.id).where(
         outcomes.c.project_id == project_id, outcomes.c.outcome_id == outcome_id
     )
-    # By their whole key: asked for both at once, SQLite looks through all runs of the project.
-    keys = [
-        and_(runs.c.ended_at == ended_at, runs.c.outcome == row)
-        for ended_at, row in connection.execute(named)
-    ]
-    row = connection.execute(_reports(project_id, at).where(or_(false(), *keys))).first()
-    return None if row is None else RunOnRecord(*row)
+    keys = [(row.ended_at, row.id) for row in connection.execute(named)]
+    return next(iter(reports_of_keys(connection, project_id, keys, at=at)), None)
+
+
+def reports_of_keys(
+    connection: Connection,
+    project_id: int,
+    keys: Iterable[tuple[float, int]],
+    *,
+    at: float | None = None,
+) -> list[RunOnRecord]:
+    """Return the records of a few runs, the newest first.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose runs.
+        keys: when they ended, and the rows of their outcomes.
+        at: a past moment: only what stood then.
+    """
+    table = listed_runs.c
+    # By their whole key: asked for the rows alone, SQLite looks through all runs of the project.
+    among = [and_(table.ended_at == ended_at, table.outcome == row) for ended_at, row in keys]
+    found = _reports(connection, _listed(project_id, at).where(or_(false(), *among)))
+    return found[::-1]
 
 
 def bodies_of_outcomes(
@@ -196,67 +168,37 @@ def bodies_of_outcomes(
 
 def count_runs(connection: Connection, project_id: int, *, at: float | None = None) -> int:
     """Return how many runs of a project are on record."""
-    query = select(func.count()).where(
-        runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at)
+    listed = _listed(project_id, at).subquery()
+    return connection.execute(select(func.count()).select_from(listed)).scalar_one()
+
+
+def _listed(project_id: int, at: float | None) -> Select[tuple[int, float]]:
+    table = listed_runs.c
+    query = select(table.outcome, table.ended_at).where(
+        table.project_id == project_id, current_as_of(table.replaced_at, at)
     )
-    if at is not None:
-        query = query.where(runs.c.received_at <= at)
-    return connection.execute(query).scalar_one()
+    # None ends after it was received, so that what came later need not be looked through.
+    return query if at is None else query.where(table.ended_at <= at, table.received_at <= at)
 
 
-def _reports(project_id: int, at: float | None) -> Select[Any]:
-    query = (
-        select(
-            outcomes.c.outcome_id,
-            runs.c.outcome,
-            runs.c.ended_at,
-            outcomes.c.received_at,
-            outcomes.c.body,
-        )
-        .join(outcomes, outcomes.c.id == runs.c.outcome)
-        .where(runs.c.project_id == project_id, current_as_of(runs.c.replaced_at, at))
-    )
-    return query if at is None else query.where(runs.c.received_at <= at)
+def _reports(connection: Connection, listed: Select[tuple[int, float]]) -> list[RunOnRecord]:
+    """Return the records of listed runs, the oldest first.
+
+    They are chosen first: a database that has read few runs might look for the bodies of all.
+    """
+    chosen, table = listed.subquery(), outcomes.c
+    query = select(
+        table.outcome_id, chosen.c.outcome, chosen.c.ended_at, table.received_at, table.body
+    ).join(chosen, chosen.c.outcome == table.id)
+    found = [RunOnRecord(*row) for row in connection.execute(query)]
+    return sorted(found, key=lambda each: (each.ended_at, each.row))
 
 
-def _named(
-    connection: Connection, project_id: int, rows: Sequence[int]
-) -> dict[tuple[float, int], str]:
-    """Return the ids of outcomes by when they ended and by their rows."""
+def _keys(connection: Connection, project_id: int, rows: Sequence[int]) -> set[tuple[float, int]]:
+    """Return when outcomes ended, and their rows."""
     columns = outcomes.c
     # Asked for the project as well, SQLite would look through all of it.
-    query = select(columns.project_id, columns.ended_at, columns.id, columns.outcome_id).where(
-        columns.id.in_(rows)
-    )
+    query = select(columns.project_id, columns.ended_at, columns.id).where(columns.id.in_(rows))
     return {
-        (row.ended_at, row.id): row.outcome_id
-        for row in connection.execute(query)
-        if row.project_id == project_id
+        (row.ended_at, row.id) for row in connection.execute(query) if row.project_id == project_id
     }
-
-
-def rows_of_task(
-    connection: Connection, project_id: int, task_id: str, *, at: float | None = None, limit: int
-) -> list[int]:
-    """Return the rows of a task's outcomes that were received last, the newest first."""
-    columns = outcomes.c
-    query = (
-        select(columns.id)
-        .where(
-            columns.project_id == project_id, columns.task_id == task_id, outcome_current_as_of(at)
-        )
-        .order_by(columns.received_at.desc())
-        .limit(limit)
-    )
-    if at is not None:
-        query = query.where(columns.received_at <= at)
-    return list(connection.execute(query).scalars())
-
-
-def _after(place: RunRecordPlace) -> Any:  # noqa: ANN401 - a condition, whatever SQLAlchemy calls it
-    return tuple_(runs.c.ended_at, runs.c.outcome) < (place.ended_at, place.outcome)
-
-
-def _run(row: Any, outcome_id: str) -> RunRecord:  # noqa: ANN401 - of either query
-    run = run_of(row.digest, outcome=row.outcome, ended_at=row.ended_at, success=row.success)
-    return RunRecord(outcome_id, run)

@@ -1,24 +1,34 @@
 """The runs of a project: noted when an outcome is learnt, read when advice is counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Table, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, select, update
 
 from trackrecord.learning.advice.moments.calls import TriedRun
 from trackrecord.learning.advice.runs.runs import NotedRun, Run, with_verdict
+from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import ScoredOutcome
-from trackrecord.wire.run_digest import run_of, source_and_patterns
+from trackrecord.wire.run_digest import run_of, source_and_patterns, speaker_of_run
+from trackrecord.wire.run_marks import marks_of, task_text_of
 from trackrecord.wire.tried_calls import tried_run
 
 from ..database.bulk_insert import insert_rows
 from ..memories.tables import past_tasks
 from ..outcomes.as_of import current_as_of
 from ..outcomes.replaced import Replaced
-from ..outcomes.tables import projects
-from .tables import run_counts, runs, tried_calls
+from ..outcomes.tables import outcomes, projects
+from .tables import listed_runs, run_counts, runs, tried_calls
 
-_COLUMNS = tuple(column for column in runs.c if column.name != "replaced_at")
-_TRIED_COLUMNS = tuple(column for column in tried_calls.c if column.name != "replaced_at")
+# One row of each for an outcome, or none.
+_TABLES: Final = (runs, listed_runs, tried_calls)
+_COLUMNS, _LISTED_COLUMNS, _TRIED_COLUMNS = (
+    tuple(column for column in table.c if column.name != "replaced_at") for table in _TABLES
+)
+# Bodies may have a megabyte each.
+_AT_ONCE: Final = 200
+# What is on record passed the limit of its day.
+_ANY_SIZE: Final = 2**31
 
 
 def note_runs(
@@ -34,6 +44,19 @@ def note_runs(
     # In the order of their key, which no two share.
     rows.sort()
     insert_rows(connection, runs, _COLUMNS, rows)
+    listed = [
+        (
+            project_ids[each.project],
+            each.ended_at,
+            row,
+            each.received_at,
+            each.marks,
+            each.task_text,
+        )
+        for row, each in recorded
+    ]
+    listed.sort()
+    insert_rows(connection, listed_runs, _LISTED_COLUMNS, listed)
     tried = [
         (project_ids[each.project], each.ended_at, row, each.received_at, each.tried)
         for row, each in recorded
@@ -44,20 +67,46 @@ def note_runs(
         insert_rows(connection, tried_calls, _TRIED_COLUMNS, tried)
 
 
+def list_again(connection: Connection, project_id: int | None = None) -> None:
+    """List the runs of outcomes on record that are not listed; without a project, of all."""
+    table, last = outcomes.c, 0
+    query = select(
+        table.project_id, table.ended_at, table.id, table.received_at, table.replaced_at, table.body
+    ).limit(_AT_ONCE)
+    if project_id is not None:
+        query = query.where(table.project_id == project_id)
+    while found := connection.execute(query.where(table.id > last).order_by(table.id)).all():
+        rows = []
+        for *key, replaced_at, body in found:
+            outcome = decode_outcome(body, max_bytes=_ANY_SIZE)
+            rows.append((*key, marks_of(outcome), replaced_at or None, task_text_of(outcome)))
+        insert_rows(connection, listed_runs, tuple(listed_runs.c), rows)
+        last = found[-1].id
+
+
 def drop_runs(connection: Connection, project_id: int, ended: Iterable[tuple[int, float]]) -> None:
     """Delete the runs and the calls of outcomes, by their rows and when they ended."""
-    keys = [{"of": project_id, "by": row, "at": at} for row, at in ended]
+    keys = [{"of": project_id, "by": row, "ended": at} for row, at in ended]
     if not keys:
         return
-    for table in (runs, tried_calls):
-        connection.execute(
-            delete(table).where(
-                table.c.project_id == bindparam("of"),
-                table.c.ended_at == bindparam("at"),
-                table.c.outcome == bindparam("by"),
-            ),
-            keys,
-        )
+    for table in _TABLES:
+        connection.execute(delete(table).where(*_key(table)), keys)
+
+
+def drop_texts(connection: Connection, project_id: int, ended: Iterable[tuple[int, float]]) -> None:
+    """Let no search find the texts of tasks, by the rows of outcomes and when they ended."""
+    keys = [{"of": project_id, "by": row, "ended": at} for row, at in ended]
+    if keys:
+        statement = update(listed_runs).where(*_key(listed_runs)).values(task_text="")
+        connection.execute(statement, keys)
+
+
+def _key(table: Table) -> tuple[ColumnElement[bool], ...]:
+    return (
+        table.c.project_id == bindparam("of"),
+        table.c.ended_at == bindparam("ended"),
+        table.c.outcome == bindparam("by"),
+    )
 
 
 def clear_runs(connection: Connection, project_id: int) -> None:
@@ -68,7 +117,7 @@ def clear_runs(connection: Connection, project_id: int) -> None:
     query = select(projects.c.bodies_until).where(projects.c.id == project_id)
     until = connection.execute(query).scalar()
     connection.execute(delete(run_counts).where(run_counts.c.project_id == project_id))
-    for table in (runs, tried_calls):
+    for table in _TABLES:
         gone = delete(table).where(table.c.project_id == project_id)
         if until is not None:
             gone = gone.where(table.c.received_at >= until)
@@ -117,6 +166,8 @@ def read_tried_runs(
 ) -> list[TriedRun]:
     """Return the calls of the runs that ended last, of those that have any, the oldest first.
 
+    Before them that of the very first run: nobody becomes the only speaker by speaking a lot.
+
     Args:
         connection: a reading transaction.
         project_id: whose runs.
@@ -125,19 +176,33 @@ def read_tried_runs(
     """
     table = tried_calls.c
     query = (
-        select(table.outcome, table.ended_at, table.digest)
+        select(table.outcome, table.ended_at, table.digest, runs.c.digest.label("run"))
+        .outerjoin(
+            runs,
+            and_(
+                runs.c.project_id == table.project_id,
+                runs.c.ended_at == table.ended_at,
+                runs.c.outcome == table.outcome,
+            ),
+        )
         .where(table.project_id == project_id, current_as_of(table.replaced_at, at))
-        .order_by(table.ended_at.desc(), table.outcome.desc())
-        .limit(limit)
     )
     if at is not None:
         query = query.where(table.received_at <= at)
-    found = [
-        tried_run(row.digest, outcome=row.outcome, ended_at=row.ended_at)
-        for row in connection.execute(query)
+    newest = query.order_by(table.ended_at.desc(), table.outcome.desc()).limit(limit)
+    found = connection.execute(newest).all()[::-1]
+    if len(found) == limit:
+        first = connection.execute(query.order_by(table.ended_at, table.outcome).limit(1)).all()
+        found = [*first, *found] if first[0].outcome != found[0].outcome else found
+    return [
+        tried_run(
+            row.digest,
+            outcome=row.outcome,
+            ended_at=row.ended_at,
+            speaker="" if row.run is None else speaker_of_run(row.run),
+        )
+        for row in found
     ]
-    found.reverse()
-    return found
 
 
 def patterns_of_source(
@@ -178,7 +243,12 @@ def _newest(
 ) -> list[NotedRun]:
     query = (
         select(
-            runs.c.outcome, runs.c.ended_at, runs.c.success, runs.c.digest, past_tasks.c.instruction
+            runs.c.outcome,
+            runs.c.ended_at,
+            runs.c.received_at,
+            runs.c.success,
+            runs.c.digest,
+            past_tasks.c.instruction,
         )
         .outerjoin(past_tasks, past_tasks.c.outcome == runs.c.outcome)
         .where(runs.c.project_id == project_id, where)
@@ -195,6 +265,7 @@ def _newest(
             ended_at=row.ended_at,
             success=row.success,
             instruction=row.instruction or "",
+            received_at=row.received_at,
         )
         for row in connection.execute(query)
     ]
@@ -207,22 +278,17 @@ def replace_runs(connection: Connection, replaced: Sequence[Replaced]) -> None:
     if not replaced:
         return
     _replace_in(connection, runs, replaced)
+    _replace_in(connection, listed_runs, replaced)
     if tried := [each for each in replaced if each.outcome.tried]:
         _replace_in(connection, tried_calls, tried)
 
 
 def _replace_in(connection: Connection, table: Table, replaced: Sequence[Replaced]) -> None:
     connection.execute(
-        update(table)
-        .where(
-            table.c.project_id == bindparam("project"),
-            table.c.ended_at == bindparam("ended"),
-            table.c.outcome == bindparam("by"),
-        )
-        .values(replaced_at=bindparam("at")),
+        update(table).where(*_key(table)).values(replaced_at=bindparam("at")),
         [
             {
-                "project": each.project_id,
+                "of": each.project_id,
                 "ended": each.outcome.ended_at,
                 "by": each.row,
                 "at": each.replaced_at,

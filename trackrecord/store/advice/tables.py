@@ -34,6 +34,24 @@ runs = Table(
     sqlite_with_rowid=False,
 )
 
+# What lists of runs are filtered by, in the order of the runs. A filter that admits none of them
+# goes through all, so that a row has some hundred bytes.
+listed_runs = Table(
+    "listed_runs",
+    metadata,
+    Column("project_id", Id, primary_key=True, autoincrement=False),
+    Column("ended_at", Double, primary_key=True),
+    Column("outcome", Id, primary_key=True, autoincrement=False),
+    Column("received_at", Double, nullable=False),
+    # See wire/run_marks.py.
+    Column("marks", Text, nullable=False),
+    # When another record of the outcome took its place.
+    Column("replaced_at", Double),
+    # The task's text without its case, "" for none; last, because it may be long.
+    Column("task_text", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # The calls of an outcome that can be tried again, in the order of the runs; no row for an outcome
 # without any.
 tried_calls = Table(

@@ -14,7 +14,9 @@ from .tables import competence_credits, digest_of, episodes, removed_episodes, s
 _AT_ONCE: Final = 500
 # Those that are counted by a tuple of names.
 _OF_NAMES: Final = ("orders", "arguments", "conditions")
-_OF_TEXT: Final = ("trigger_successes", "trigger_failures", "failure_modes", "speakers")
+_OF_TEXT: Final = (
+    "trigger_successes", "trigger_failures", "failure_modes", "speakers", "failed_speakers",
+)  # fmt: skip
 _NUMBERS: Final = ("successes", "failures", "latency_sum_ms", "latency_count", "last_used_at")
 
 
@@ -33,6 +35,7 @@ class StoredTally(msgspec.Struct, forbid_unknown_fields=True):
     trigger_failures: dict[str, int]
     failure_modes: dict[str, int]
     speakers: dict[str, int]
+    failed_speakers: dict[str, int] = {}
 
 
 def remove_episodes(

@@ -12,7 +12,7 @@ from sqlalchemy import CompoundSelect, Connection, bindparam, delete, select, un
 from trackrecord.learning.competences.episodes.tally import EpisodeTally
 
 from ..database.upsert import Columns, Upsert
-from .tables import digest_of, signature_facts, signatures
+from .tables import digest_of, signature_facts
 
 
 class FactKind(StrEnum):
@@ -39,7 +39,7 @@ class FactLimits:
     triggers: int = 20
     conditions: int = 100
     failure_modes: int = 10
-    speakers: int = 20
+    speakers: int = 200
 
     def by_kind(self) -> dict[FactKind, int]:
         """The limit of each kind."""
@@ -71,22 +71,6 @@ def _added(table: Columns, new: Columns) -> dict[str, Any]:
 
 
 _ADD: Final = Upsert(signature_facts, _COLUMNS, key=_COLUMNS[:3], combine=_added)
-
-
-def several_succeed(connection: Connection, project_id: int) -> bool:
-    """Return whether procedures of more than one speaker have succeeded in a project."""
-    fact = signature_facts.c
-    query = (
-        select(fact.digest)
-        .join(signatures, signatures.c.id == fact.signature_id)
-        .where(
-            signatures.c.project_id == project_id, fact.kind == FactKind.SPEAKER.value,
-            fact.uses > 0,
-        )
-        .distinct()
-        .limit(2)
-    )  # fmt: skip
-    return len(connection.execute(query).all()) > 1
 
 
 def drop_empty_facts(connection: Connection, signature_ids: Sequence[int]) -> None:
@@ -149,8 +133,8 @@ def _facts_of(tally: EpisodeTally) -> Iterable[_Fact]:
         yield FactKind.CONDITIONS, _text(conditions), count, 0
     for failure_mode, count in tally.failure_modes.items():
         yield FactKind.FAILURE_MODE, failure_mode, 0, count
-    for speaker, count in tally.speakers.items():
-        yield FactKind.SPEAKER, speaker, count, 0
+    for speaker in tally.speakers.keys() | tally.failed_speakers.keys():
+        yield FactKind.SPEAKER, speaker, tally.speakers[speaker], tally.failed_speakers[speaker]
 
 
 def _fill_order(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
@@ -174,8 +158,9 @@ def _fill_failure_mode(tally: EpisodeTally, text: str, _successes: int, failures
     tally.failure_modes[text] += failures
 
 
-def _fill_speaker(tally: EpisodeTally, text: str, successes: int, _failures: int) -> None:
+def _fill_speaker(tally: EpisodeTally, text: str, successes: int, failures: int) -> None:
     tally.speakers[text] += successes
+    tally.failed_speakers[text] += failures
 
 
 _fill: dict[str, Callable[[EpisodeTally, str, int, int], None]] = {

@@ -19,7 +19,7 @@ def connect_store(url: str, *, timeout_s: float = 5.0, keeps_connections: bool =
     """An engine for the store; connects when it is first used.
 
     Args:
-        url: as `Settings.effective_database_url` gives it.
+        url: as `DaemonSettings.effective_database_url` gives it.
         timeout_s: how long a statement waits for a lock before StoreBusy.
         keeps_connections: whether a connection is kept for the next transaction.
 
@@ -57,7 +57,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with explained(), engine.connect() as connection, connection.begin():
+    with explained(engine), engine.connect() as connection, connection.begin():
         yield connection
 
 
@@ -103,14 +103,14 @@ def writing_anyway(engine: Engine) -> Iterator[Connection]:
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked for too long (StoreBusy).
     """
-    with explained(), engine.connect() as connection:
+    with explained(engine), engine.connect() as connection:
         connection = connection.execution_options(writes=True)
         with connection.begin():
             yield connection
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explained(engine: Engine) -> Iterator[None]:
     """Raise an error of ours for a driver's error about the database as a whole.
 
     Raises:
@@ -120,12 +120,12 @@ def explained() -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
-        raise _explanation(error) from error
+        raise _explanation(error, engine) from error
     except DatabaseError as error:
         # Of no kind: the file is damaged, or is none of SQLite's.
         sqlstate = getattr(error.orig, "sqlstate", None) or ""
         if type(error) is DatabaseError or sqlstate.startswith(_TRANSACTION_STATE):
-            raise _explanation(error) from error
+            raise _explanation(error, engine) from error
         if sqlstate == _LACKS_PERMISSION:
             raise _lacks_permission(error) from error
         raise
@@ -136,15 +136,26 @@ def explained() -> Iterator[None]:
 _LACKS_PERMISSION = "42501"
 _TRANSACTION_STATE = "25"
 _BUSY = ("database is locked", "database table is locked", "lock timeout", "deadlock detected")
+# What to do where the reason says so.
+_REMEDIES = {
+    "disk is full": "make room on its disk",
+    "No space left on device": "make room on its disk",
+    "unable to open database file": "let this user write to its folder, or set TRACKRECORD_HOME",
+    "readonly database": "let this user write to it and to its folder, or set TRACKRECORD_HOME",
+}
 
 
-def _explanation(error: DBAPIError) -> StoreUnavailable:
+def _explanation(error: DBAPIError, engine: Engine) -> StoreUnavailable:
     reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no answer"
     if any(sign in str(error.orig) for sign in _BUSY):
         return StoreBusy(f"the database is locked by another process ({reason})")
-    return StoreUnavailable(
-        f"the database cannot be used ({reason}); check TRACKRECORD_DATABASE_URL"
-    )
+    remedies = (remedy for sign, remedy in _REMEDIES.items() if sign in reason)
+    remedy = next(remedies, "check TRACKRECORD_DATABASE_URL")
+    explanation = StoreUnavailable(f"the database cannot be used ({reason}); {remedy}")
+    if engine.dialect.name == "sqlite":
+        # For whoever works on this machine: the text may be told to others.
+        explanation.add_note(str(engine.url.database))
+    return explanation
 
 
 def _lacks_permission(error: DBAPIError) -> StoreUnfit:

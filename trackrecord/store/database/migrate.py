@@ -4,23 +4,54 @@ The revisions stand in `store/migrations/versions`; its script.py.mako says what
 """
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Final
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    inspect,
+    select,
+    update,
+)
 
-from trackrecord.errors import SchemaTooNew
+from trackrecord.errors import SchemaTooNew, StoreBusy
+from trackrecord.process.version import __version__
 
 from .engine import connect_store, reading, writing_anyway
 from .moves import check_whole
 from .row_locks import advisory_lock
 
-_MIGRATIONS = Path(__file__).parents[1] / "migrations"
-_REVISION = re.compile(r"""^(down_)?revision = ["'](\w+)["']$""", re.MULTILINE)
+_MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
+_REVISION: Final = re.compile(r"""^(down_)?revision = ["'](\w+)["']$""", re.MULTILINE)
 # Any number that no one else uses for an advisory lock in the same database.
-_LOCK_KEY = 0x7472_6163_6B72
+LOCK_KEY: Final = 0x7472_6163_6B72
+# For how long another process may be at it. SQLite keeps no queue, and refuses at once whoever
+# connects to a new file while another turns it to its write-ahead log.
+_PATIENCE_S: Final = 60.0
+_PAUSE_S: Final = 0.02
+# The last states before the first release gave their tables this name, too; they lack one of them.
+_FIRST: Final = "first_release"
+_OF_FIRST: Final = "removed_days"
+
+# Alembic's own table, with a column of ours; no part of the metadata, so that nothing transfers it.
+store_versions = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    # The version of trackrecord that made the tables, or upgraded them last.
+    Column("made_by", String(64)),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
 
 
 def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
@@ -37,17 +68,27 @@ def migrate(engine: Engine, *, even_a_part: bool = False) -> bool:
         SchemaTooNew: the database is of a version that this code does not know.
         ServerUnavailable: the database cannot be reached.
     """
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return _migrate(engine, even_a_part=even_a_part)
+        except StoreBusy:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(_PAUSE_S)
+
+
+def _migrate(engine: Engine, *, even_a_part: bool) -> bool:
     with reading(engine) as connection:
-        if _version(connection) == newest_revision():
+        if _revision(connection) == newest_revision():
             if not even_a_part:
                 check_whole(connection)
             return False
     with writing_anyway(engine) as connection:
-        advisory_lock(connection, _LOCK_KEY)
-        version = _version(connection)
-        if version == newest_revision():
+        advisory_lock(connection, LOCK_KEY)
+        if _revision(connection) == newest_revision():
             return False
-        _upgrade(connection, version)
+        _upgrade(connection)
     return True
 
 
@@ -100,9 +141,9 @@ def newest_revision() -> str:
     return newest
 
 
-def known_revisions() -> frozenset[str]:
-    """Return the revisions of databases that this version can work with, or upgrade."""
-    return frozenset(name for is_down, name in _named_revisions() if not is_down)
+def knows(revision: str) -> bool:
+    """Return whether this version can work with tables of a revision, or upgrade them."""
+    return (None, revision) in _named_revisions()
 
 
 def _named_revisions() -> list[tuple[str | None, str]]:
@@ -113,26 +154,52 @@ def _named_revisions() -> list[tuple[str | None, str]]:
     ]
 
 
-def _version(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
+def check_known(connection: Connection, what: str, instead: str) -> None:
+    """Check that this version knows the revision of a store, and that its tables are there.
+
+    Args:
+        connection: a transaction.
+        what: the store, as a message names it.
+        instead: what else than another version the user can take.
+
+    Raises:
+        SchemaTooNew: the store is of a newer version, or of one from before the first release.
+    """
+    revision = _revision(connection)
+    tables = inspect(connection)
+    is_whole = revision != _FIRST or tables.has_table(_OF_FIRST)
+    if revision is None or (knows(revision) and is_whole):
+        return
+    columns = {column["name"] for column in tables.get_columns(store_versions.name)}
+    maker = store_versions.c.made_by
+    made_by = connection.execute(select(maker)).scalar() if maker.name in columns else None
+    if made_by is None:
+        message = (
+            f"{what} is of a trackrecord from before the first release, or of another program "
+            f"(revision {revision}), and is not read: {instead}"
+        )
+    else:
+        message = (
+            f"{what} is of trackrecord {made_by} (revision {revision}), and this is "
+            f"{__version__}: install that version, or {instead}"
+        )
+    raise SchemaTooNew(message)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(store_versions.name):
         return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return connection.execute(select(store_versions.c.version_num)).scalar()
 
 
-def _upgrade(connection: Connection, version: str | None) -> None:
+def _upgrade(connection: Connection) -> None:
+    check_known(connection, "the database", "name another database with TRACKRECORD_DATABASE_URL")
     # Alembic takes a tenth of a second to import, and most starts have nothing to migrate.
     from alembic import command
     from alembic.config import Config
-    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if version is not None and version not in known:
-        message = (
-            "the database is of a newer trackrecord, or of one from before the first release "
-            f"(revision {version}): install that version, or name another database"
-        )
-        raise SchemaTooNew(message)
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+    connection.execute(update(store_versions).values(made_by=__version__))

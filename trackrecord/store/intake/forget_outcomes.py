@@ -5,7 +5,6 @@ What consolidation made of them is for consolidation to take back: it alone fold
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Final
 
 from sqlalchemy import Connection, Table, delete, func, select, update
@@ -87,7 +86,6 @@ def forget_outcomes(
     lock_memories(connection, project_id)
     mark_new(connection, project_id, rules.memories)
     before = pattern_history.observed(connection, project_id)
-    several_spoke = pattern_history.several_since(connection, project_id) < inf
     signatures = tuple(_signatures(connection, project_id, found.rows))
     causes = found.outcomes | {cause_of(each) for each in found.feedback}
     changed = {
@@ -104,7 +102,7 @@ def forget_outcomes(
     _mark(connection, subject, found, now)
     if found.rows or found.feedback or found.observations:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
-        _write_pattern_history(connection, project_id, before, rules, of_all=several_spoke)
+        _write_pattern_history(connection, project_id, before, rules)
         # The effect is measured again from what remains.
         connection.execute(
             delete(effect_decisions).where(
@@ -194,13 +192,8 @@ def _write_pattern_history(
     project_id: int,
     before: dict[int, int],
     rules: Rules,
-    *,
-    of_all: bool,
 ) -> None:
-    """Rewrite the history of patterns that lost observations, and drop the empty ones.
-
-    Where several spoke, of all patterns: each depends on who else spoke at the time.
-    """
+    """Rewrite the history of patterns that lost observations, and drop the empty ones."""
     after = pattern_history.observed(connection, project_id)
     touched = [row for row, count in before.items() if after.get(row) != count]
     dropped = pattern_history.drop_unobserved(connection, touched)
@@ -209,7 +202,7 @@ def _write_pattern_history(
     bases = read_bases(connection, project_id)
     assert bases is not None  # noqa: S101 - the rebuild has just made it
     on_record = pattern_history.observed(connection, project_id)
-    remaining = [row for row in (before if of_all else touched) if row in on_record]
+    remaining = [row for row in touched if row in on_record]
     pattern_history.write_history(connection, remaining, rules, bases.patterns)
 
 

@@ -13,6 +13,7 @@ from ..advice.tables import (
     exposures,
     hints,
     lesson_decisions,
+    listed_runs,
     run_counts,
     runs,
     tried_calls,
@@ -67,8 +68,8 @@ from ..patterns.tables import (
 
 # Tables whose rows name the project, those first that refer to others.
 OWN: Final[tuple[Table, ...]] = (
-    runs, tried_calls, run_counts, exposures, hints, lesson_decisions, effect_decisions,
-    competence_credits,
+    runs, listed_runs, tried_calls, run_counts, exposures, hints, lesson_decisions,
+    effect_decisions, competence_credits,
     competence_words, competence_numbers, competence_history, consolidation_runs, competences,
     episodes, signatures, waiting_episodes, waiting_retractions, criteria, pattern_speakers,
     patterns, memory_blocks, memories, past_tasks, feedback, outcome_days, outcome_commits,

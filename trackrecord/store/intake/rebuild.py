@@ -12,7 +12,7 @@ from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import NAMED, OutcomeScorer, ScoredOutcome, scorer_of
 
 from ..advice.runs import clear_runs, note_runs
-from ..advice.tables import runs, tried_calls
+from ..advice.tables import listed_runs, runs, tried_calls
 from ..competences.episodes import wait_for
 from ..criteria.removed import folded_sums as criterion_sums
 from ..criteria.sums import CriterionDeltas, write_criterion_deltas
@@ -255,6 +255,7 @@ def _replace_again(connection: Connection, project_id: int) -> None:
         (observations, observations.c.pattern_id.in_(own_patterns)),
         (criterion_feedback, criterion_feedback.c.criterion_id.in_(own_criteria)),
         (runs, runs.c.project_id == project_id),
+        (listed_runs, listed_runs.c.project_id == project_id),
         (tried_calls, tried_calls.c.project_id == project_id),
     ):
         at = select(outcomes.c.replaced_at).where(outcomes.c.id == table.c.outcome)

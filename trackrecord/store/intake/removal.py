@@ -29,7 +29,7 @@ from trackrecord.wire.join import OutcomeEntry
 from trackrecord.wire.outcome_scorer import OutcomeScorer
 from trackrecord.wire.thinned import is_thinned, thinned
 
-from ..advice.runs import drop_runs
+from ..advice.runs import drop_runs, drop_texts
 from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.episodes import EpisodeRow, bodies, stream
@@ -218,22 +218,25 @@ def thin_outcomes(
         )
         return 0, None
     thinned_rows: list[tuple[int, bytes]] = []
+    ended: list[tuple[int, float]] = []
     had_texts: set[str] = set()
     table = outcomes.c
     entries: dict[tuple[int, str], list[OutcomeEntry]] = {}
     for start in range(0, len(found), _AT_ONCE):
         ids = [each.outcome_id for each in found[start : start + _AT_ONCE]]
-        query = select(table.id, table.outcome_id, table.body).where(
+        query = select(table.id, table.outcome_id, table.ended_at, table.body).where(
             table.project_id == project_id, table.outcome_id.in_(ids)
         )
         rows = [row for row in connection.execute(query).all() if not is_thinned(row.body)]
         thinned_rows += [(row.id, thinned(row.body, scorer)) for row in rows]
+        ended += [(row.id, row.ended_at) for row in rows]
         had_texts |= {row.outcome_id for row in rows}
         entries |= entries_of(connection, ((project_id, each) for each in ids))
     if thinned_rows:
         dialect_of(connection).replace_bodies(connection, outcomes, thinned_rows)
     write_entries(connection, {key: _without_texts(some, scorer) for key, some in entries.items()})
     drop_past_tasks(connection, project_id, [row for row, _ in thinned_rows])
+    drop_texts(connection, project_id, ended)
     last = (found[-1].received_at, found[-1].id)
     connection.execute(
         update(projects).where(projects.c.id == project_id).values(bodies_until=last[0])

@@ -58,6 +58,7 @@ def read_store_status(
 _KINDS: Final = {
     "outcome_entries": "entries",
     "outcomes": "outcomes",
+    "listed_runs": "runs",
     "tried_calls": "runs",
     "runs": "runs",
     "past_tasks": "runs",

@@ -1,6 +1,6 @@
 """Memories on record: read as of now or a moment, and changed one row at a time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -27,8 +27,10 @@ from trackrecord.learning.memories.rules import (
     shown_text,
     standing_at_any_time,
 )
+from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.row_locks import for_update
+from ..outcomes.tables import feedback
 from .tables import memories, memory_changes, memory_sources
 
 # Far below the number of parameters that a statement may have.
@@ -146,6 +148,29 @@ def complete(
         )
         for row in rows
     ]
+
+
+def memory_speakers(
+    connection: Connection, project_id: int, found: Iterable[StoredMemory]
+) -> dict[str, set[str]]:
+    """Return who says so, by the id of each memory: its sources, and whose feedback confirms it.
+
+    The very first memory is among them: nobody becomes the only source by saying a lot.
+    """
+    first = as_of(None).where(memories.c.project_id == project_id)
+    rows = connection.execute(first.order_by(memories.c.created_at, memories.c.id).limit(1)).all()
+    speakers = {
+        memory.id: set(memory.sources or ("",)) for memory in (*complete(connection, rows), *found)
+    }
+    told = select(feedback.c.name, feedback.c.source).where(
+        feedback.c.project_id == project_id,
+        feedback.c.subject == "memory",
+        feedback.c.verdict == Verdict.HELPFUL.value,
+        feedback.c.name.in_(speakers),
+    )
+    for name, source in connection.execute(told):
+        speakers[name].add(source or "")
+    return speakers
 
 
 def _sources_of(

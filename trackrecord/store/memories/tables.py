@@ -1,7 +1,7 @@
 """The tables of memories, and of past tasks that can be found again.
 
-The full-text indexes beside them (`memory_words` and `task_words`) differ by database and are made
-by a migration: word_index.py knows both.
+The full-text indexes beside them (`memory_words` and `task_words`) differ by database: they are
+its dialect's `ddl_extras`.
 """
 
 from sqlalchemy import (

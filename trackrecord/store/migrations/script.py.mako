@@ -1,10 +1,16 @@
-## A new revision also needs its table, column or index in the `tables` of its subject (an index over
-## a part of the rows: in `partial_indexes`). A new module of tables is a line of
-## `store/intake/every_table.py`. A new table that a project's rows are in is emptied by
-## `store/intake/forget_project.py`; `transfer/subjects.py` says which tables are not exported. An
-## index or a setting of one database alone is a row of `ddl_extras` in `store/database/dialects`,
-## and needs an empty revision. `tests/store/test_migrations.py` compares the schema with the tables;
-## the newest revision is named nowhere else.
+## A fresh store is made from the `tables` of each subject, and a revision brings the stores of
+## earlier versions there. So a new column stands in `tables` and in a revision:
+##     op.add_column("hints", sa.Column("seen_at", sa.Double()))
+## Where it may not be NULL, it has the same `server_default` in both, which the rows of older exports
+## get, too. What SQLite cannot alter, `with op.batch_alter_table("hints") as table:` alters on both
+## databases. PostgreSQL's `outcomes` is a view, see `store/database/dialects/partitions.py`. A new
+## table, spelled out in the revision, is emptied by `store/intake/forget_project.py` if a project's
+## rows are in it; `transfer/subjects.py` says which tables are not exported. An index over a part of
+## the rows stands in `partial_indexes`; a new module of tables is a line of
+## `store/intake/every_table.py`. An index or a setting of one database alone is a row of
+## `ddl_extras` in `store/database/dialects`, and needs an empty revision.
+## `tests/store/test_migrations.py` compares a migrated store with a fresh one; the newest revision is
+## named nowhere else.
 """${message}"""
 
 import sqlalchemy as sa

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, literal, select
 
 from trackrecord.wire.outcome_scorer import ScoredOutcome
 
 from ..database.bulk_insert import insert_rows
-from .tables import outcome_commits
+from .tables import outcome_commits, outcomes
 
 SHORTEST_PREFIX: Final = 7
 
@@ -28,18 +28,19 @@ def note_commits(
     insert_rows(connection, outcome_commits, tuple(outcome_commits.c), sorted(rows))
 
 
-def outcomes_of_commit(connection: Connection, project_id: int, prefix: str) -> list[str]:
-    """Return the ids of the outcomes that made a commit, in their order.
+def rows_of_commit(project_id: int, prefix: str) -> Select[tuple[int]]:
+    """Select the rows of the outcomes that made a commit.
 
     Args:
-        connection: a reading transaction.
         project_id: whose outcomes.
         prefix: the commit's hash, or the beginning of it; fewer than seven characters stand for
             no commit.
     """
-    if len(prefix) < SHORTEST_PREFIX:
-        return []
     table = outcome_commits.c
     begins = table.commit_id.startswith(prefix.lower(), autoescape=True)
-    query = select(table.outcome_id).where(table.project_id == project_id, begins)
-    return list(connection.execute(query.distinct().order_by(table.outcome_id)).scalars())
+    made = select(table.outcome_id).where(table.project_id == project_id, begins)
+    return select(outcomes.c.id).where(
+        outcomes.c.project_id == project_id,
+        outcomes.c.outcome_id.in_(made),
+        literal(len(prefix) >= SHORTEST_PREFIX),
+    )

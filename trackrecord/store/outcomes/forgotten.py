@@ -115,6 +115,17 @@ def forgotten_among(connection: Connection, kind: Kind, names: Collection[Name])
     return found
 
 
+def forgotten_since(connection: Connection, moment: float) -> frozenset[bytes]:
+    """Return the digests of the subjects that were forgotten at a moment or later."""
+    query = select(forgettings.c.digest).where(forgettings.c.at >= moment)
+    return frozenset(bytes(digest) for digest in connection.execute(query).scalars())
+
+
+def digest_of_subject(subject: Subject) -> bytes:
+    """Return the digest of what was forgotten in one act."""
+    return _digest(subject.what, subject.project, subject.name)
+
+
 @dataclass(frozen=True)
 class Begun:
     """An act of forgetting that is on record.
@@ -134,7 +145,7 @@ def note_forgetting(
     """Put an act on record, as one that is not finished yet."""
     connection.execute(
         insert(forgettings).values(
-            digest=_digest(subject.what, subject.project, subject.name),
+            digest=digest_of_subject(subject),
             what=subject.what,
             actor=actor,
             at=now,
@@ -146,7 +157,7 @@ def note_forgetting(
 def unfinished(connection: Connection, subject: Subject) -> list[Begun]:
     """Return the acts about a subject that were interrupted before nothing was left anywhere."""
     query = select(forgettings.c.id, forgettings.c.counts).where(
-        forgettings.c.digest == _digest(subject.what, subject.project, subject.name),
+        forgettings.c.digest == digest_of_subject(subject),
         forgettings.c.finished_at.is_(None),
     )
     return [

@@ -5,7 +5,7 @@ has of its own there, and only migrations need to know it. An index of one datab
 the `ddl_extras` of its dialect.
 """
 
-from sqlalchemy import Index
+from sqlalchemy import Index, true
 
 from .tables import feedback
 
@@ -14,6 +14,7 @@ Index(
     feedback.c.project_id,
     feedback.c.subject,
     feedback.c.name,
-    sqlite_where=feedback.c.is_waiting,
+    # As queries say it: SQLite takes no index whose condition is spelled otherwise.
+    sqlite_where=feedback.c.is_waiting == true(),
     postgresql_where=feedback.c.is_waiting,
 )

@@ -99,15 +99,8 @@ def write_history(
         rules: what decides a state.
         basis: what the project's sums are relative to.
     """
-    since = {
-        project_id: several_since(connection, project_id)
-        for project_id in connection.execute(
-            select(patterns.c.project_id).where(patterns.c.id.in_(list(pattern_ids)[:1]))
-        ).scalars()
-    }
-    first = min(since.values(), default=inf)
     for pattern_id in sorted(pattern_ids):
-        history = _History(rules, basis, first)
+        history = _History(rules, basis)
         for at, events in groupby(_events(connection, pattern_id), itemgetter(0)):
             history.go_on(at, [event[1:] for event in events])
         own = pattern_transitions.c.pattern_id == pattern_id
@@ -126,36 +119,6 @@ def write_history(
                 decided_maturity=history.decided and history.decided.value,
             )
         )
-
-
-def several_since(connection: Connection, project_id: int) -> float:
-    """Return from when on more than one had spoken of a project's patterns; never is infinite.
-
-    Also those whose verdicts were all replaced since.
-    """
-    own = select(patterns.c.id).where(patterns.c.project_id == project_id)
-    seen = observations.c
-    query = (
-        select(seen.speaker, func.min(seen.received_at))
-        .where(seen.pattern_id.in_(own))
-        .group_by(seen.speaker)
-    )
-    first: dict[str, float] = {}
-    # Feedback on a pattern counts from when an outcome names it.
-    named = func.min(seen.received_at)
-    told = (
-        select(feedback.c.source, feedback.c.received_at, named)
-        .join(patterns, _is_on_pattern())
-        .join(observations, seen.pattern_id == patterns.c.id)
-        .where(patterns.c.project_id == project_id, ~feedback.c.is_waiting)
-        .group_by(feedback.c.id, feedback.c.source, feedback.c.received_at)
-    )
-    for speaker, at in (
-        *connection.execute(query),
-        *((speaker_named(row[0]), max(row[1], row[2])) for row in connection.execute(told)),
-    ):
-        first[speaker] = min(at, first.get(speaker, inf))
-    return sorted(first.values())[1] if len(first) > 1 else inf
 
 
 def _events(connection: Connection, pattern_id: int) -> Iterator[tuple[float, int, Any]]:
@@ -190,7 +153,6 @@ class _History:
 
     rules: Rules
     basis: DecayBasis
-    several_since: float = inf
     speakers: dict[str, SpeakerSums] = field(default_factory=dict)
     sums: VerdictSums = field(default_factory=VerdictSums)
     succeeded: int = 0
@@ -246,8 +208,6 @@ class _History:
             decayed_helpful=self.basis.value(max(sums.helpful_sum, 0.0), at),
             decayed_harmful=self.basis.value(max(sums.harmful_sum, 0.0), at),
         )
-        if at < self.several_since:
-            return evidence
         parts = [
             each.counts(speaker, self.basis, at)
             for speaker, each in self.speakers.items()

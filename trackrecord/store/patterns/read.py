@@ -218,11 +218,9 @@ def _present(
 ) -> Iterator[_Found]:
     rows = connection.execute(select(patterns).where(where, _is_known)).all()
     speakers = (
-        speakers_of_patterns(
-            connection, {project_id: basis}, rules.caps, now, [row.id for row in rows]
-        )
+        speakers_of_patterns(connection, {project_id: basis}, now, [row.id for row in rows])
         if is_part
-        else read_speakers(connection, project_id, basis, rules.caps, now)
+        else read_speakers(connection, project_id, basis, now)
     )
     for row in rows:
         yield (
@@ -243,8 +241,7 @@ def _past(
     slug: str | None,
 ) -> Iterator[_Found]:
     """Return the evidence received by a moment, from observations and feedback, as of then."""
-    own = patterns.c.project_id == project_id
-    speakers = past_speakers(connection, project_id, own, where, basis, rules.caps, at=at)
+    speakers = past_speakers(connection, where, basis, at=at)
     for found in _all_past(connection, project_id, where, basis, at=at, slug=slug):
         row_id, facts, evidence = found
         yield row_id, facts, heard(rules.caps, evidence, speakers.get(row_id, ()))

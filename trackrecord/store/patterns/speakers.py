@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from trackrecord.learning.numbers.decay import DecayBasis
 from trackrecord.learning.numbers.speaker_names import speaker_named
-from trackrecord.learning.numbers.speakers import CLAIM_WEIGHT, CapRules, SpeakerCounts
+from trackrecord.learning.numbers.speakers import SpeakerCounts
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.decay_in_sql import weight_at
@@ -34,8 +34,6 @@ from .tables import observations, pattern_speakers, patterns
 _AT_ONCE: Final = 500
 _HELPFUL, _HARMFUL = Verdict.HELPFUL, Verdict.HARMFUL
 _SUMS: Final = ("helpful_sum", "harmful_sum", "helpful_claimed_sum", "harmful_claimed_sum")
-# What a verdict that is only a claim weighs less.
-_LESS: Final = 1 - CLAIM_WEIGHT
 _COUNTED: Final = ("helpful", "neutral", "harmful", "succeeded", "feedback", *_SUMS)
 
 
@@ -137,11 +135,6 @@ def clear_speakers(connection: Connection, project_id: int) -> None:
 
 
 _OWN: Final = pattern_speakers.c.project_id == bindparam("project")
-# Each end is one look into the index.
-_ENDS: Final = select(
-    select(func.min(pattern_speakers.c.speaker)).where(_OWN).scalar_subquery(),
-    select(func.max(pattern_speakers.c.speaker)).where(_OWN).scalar_subquery(),
-)
 _SUMS_READ: Final = select(
     pattern_speakers.c.pattern_id,
     pattern_speakers.c.project_id,
@@ -150,26 +143,17 @@ _SUMS_READ: Final = select(
 )
 
 
-def several_speak(connection: Connection, project_id: int) -> bool:
-    """Return whether more than one speaker's verdicts on patterns of a project are on record."""
-    first, last = connection.execute(_ENDS, {"project": project_id}).one()
-    return bool(first != last)
-
-
 def read_speakers(
-    connection: Connection, project_id: int, basis: DecayBasis, rules: CapRules, at: float
+    connection: Connection, project_id: int, basis: DecayBasis, at: float
 ) -> Mapping[int, Sequence[SpeakerCounts]]:
-    """Return the counts of each speaker by the row of the pattern; none where only one speaks.
+    """Return the counts of each speaker by the row of the pattern.
 
     Args:
         connection: a transaction.
         project_id: whose patterns.
         basis: what the sums are relative to.
-        rules: whether sources are capped at all.
         at: the moment, not before the outcomes.
     """
-    if not rules.are_on or not several_speak(connection, project_id):
-        return {}
     found: defaultdict[int, list[SpeakerCounts]] = defaultdict(list)
     factor = basis.factor(at)
     for pattern_id, _, speaker, *sums in connection.execute(
@@ -182,7 +166,6 @@ def read_speakers(
 def speakers_of_patterns(
     connection: Connection,
     bases: Mapping[int, DecayBasis],
-    rules: CapRules,
     at: float,
     pattern_ids: Iterable[int],
 ) -> Mapping[int, Sequence[SpeakerCounts]]:
@@ -191,31 +174,17 @@ def speakers_of_patterns(
     Args:
         connection: a transaction.
         bases: what the sums of each project are relative to.
-        rules: whether sources are capped at all.
         at: the moment, not before the outcomes.
         pattern_ids: the rows of the patterns.
     """
-    if not rules.are_on:
-        return {}
     ids = sorted(pattern_ids)
     factors = {project_id: basis.factor(at) for project_id, basis in bases.items()}
-    found: dict[int, defaultdict[int, list[SpeakerCounts]]] = {}
-    speakers: defaultdict[int, set[str]] = defaultdict(set)
+    found: defaultdict[int, list[SpeakerCounts]] = defaultdict(list)
     for start in range(0, len(ids), _AT_ONCE):
         some = pattern_speakers.c.pattern_id.in_(ids[start : start + _AT_ONCE])
         for pattern_id, project_id, speaker, *sums in connection.execute(_SUMS_READ.where(some)):
-            own = found.get(project_id)
-            if own is None:
-                own = found[project_id] = defaultdict(list)
-            own[pattern_id].append(_counts(speaker, factors[project_id], *sums))
-            speakers[project_id].add(speaker)
-    return {
-        pattern_id: counts
-        for project_id, own in found.items()
-        # One may speak on these patterns, and others on other patterns of the project.
-        if len(speakers[project_id]) > 1 or several_speak(connection, project_id)
-        for pattern_id, counts in own.items()
-    }
+            found[pattern_id].append(_counts(speaker, factors[project_id], *sums))
+    return found
 
 
 def _counts(
@@ -247,43 +216,39 @@ def _counts(
         harmful_claimed_sum: likewise.
     """
     # Nothing stays nothing; the factor may be beyond the range of a float.
-    weighed_helpful = max(helpful_sum - _LESS * helpful_claimed_sum, 0.0)
-    weighed_harmful = max(harmful_sum - _LESS * harmful_claimed_sum, 0.0)
+    decayed = [
+        max(each, 0.0) * factor if each > 0.0 else 0.0
+        for each in (helpful_sum, harmful_sum, helpful_claimed_sum, harmful_claimed_sum)
+    ]
     return SpeakerCounts(
         helpful,
         neutral,
         harmful,
-        weighed_helpful * factor if weighed_helpful else 0.0,
-        weighed_harmful * factor if weighed_harmful else 0.0,
+        decayed[0],
+        decayed[1],
         speaker,
         succeeded,
         feedback,
+        decayed[2],
+        decayed[3],
     )
 
 
 def past_speakers(
     connection: Connection,
-    project_id: int,
-    own: ColumnElement[bool],
     where: ColumnElement[bool],
     basis: DecayBasis,
-    rules: CapRules,
     *,
     at: float,
 ) -> Mapping[int, Sequence[SpeakerCounts]]:
-    """Return the counts of each speaker as of a past moment; none where only one had spoken.
+    """Return the counts of each speaker as of a past moment.
 
     Args:
         connection: a reading transaction.
-        project_id: whose patterns.
-        own: what the rows of the project's patterns have in common.
-        where: which of them are asked for.
+        where: which patterns are asked for.
         basis: says the half-life.
-        rules: whether sources are capped at all.
         at: the moment.
     """
-    if not rules.are_on or not _had_spoken(connection, project_id, own, at):
-        return {}
     found: defaultdict[int, dict[str, SpeakerSums]] = defaultdict(dict)
     for row in (
         *connection.execute(_observed(where, basis, at)),
@@ -296,52 +261,17 @@ def past_speakers(
         sums.neutral += int(row.total - row.helpful - row.harmful)
         sums.succeeded += int(row.succeeded)
         sums.feedback += int(row.total) if row.is_feedback else 0
-        weight = CLAIM_WEIGHT if row.is_claim else 1.0
-        sums.helpful_sum += weight * float(row.decayed_helpful)
-        sums.harmful_sum += weight * float(row.decayed_harmful)
+        sums.helpful_sum += float(row.decayed_helpful)
+        sums.harmful_sum += float(row.decayed_harmful)
+        if row.is_claim:
+            sums.helpful_claimed_sum += float(row.decayed_helpful)
+            sums.harmful_claimed_sum += float(row.decayed_harmful)
     # Weighed for the moment already.
     at_rest = DecayBasis(basis.half_life_days, at)
     return {
         pattern_id: [sums.counts(speaker, at_rest, at) for speaker, sums in by_speaker.items()]
         for pattern_id, by_speaker in found.items()
     }
-
-
-def _had_spoken(
-    connection: Connection, project_id: int, own: ColumnElement[bool], at: float
-) -> bool:
-    if not several_speak(connection, project_id):
-        # Who speaks no more had spoken only where something was replaced or taken back.
-        replaced = select(observations.c.outcome).where(
-            observations.c.replaced_at.is_not(None),
-            observations.c.pattern_id.in_(select(patterns.c.id).where(own)),
-        )
-        if connection.execute(replaced.limit(1)).first() is None:
-            return False
-    seen, given = observations.c, feedback.c
-    first = (
-        select(seen.speaker)
-        .where(
-            seen.pattern_id.in_(select(patterns.c.id).where(own)),
-            seen.received_at <= at,
-            current_as_of(seen.replaced_at, at),
-        )
-        .distinct()
-        .limit(2)
-    )
-    speakers = set(connection.execute(first).scalars())
-    # Feedback on a pattern counts from when an outcome names it.
-    named = select(patterns.c.slug).where(
-        own, patterns.c.id.in_(select(seen.pattern_id).where(seen.received_at <= at))
-    )
-    told = select(given.source).where(
-        given.project_id == project_id,
-        given.subject == "pattern",
-        given.received_at <= at,
-        given.name.in_(named),
-    )
-    speakers |= {speaker_named(source) for source in connection.execute(told.distinct()).scalars()}
-    return len(speakers) > 1
 
 
 def _observed(where: ColumnElement[bool], basis: DecayBasis, at: float) -> Select[Any]:

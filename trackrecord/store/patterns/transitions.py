@@ -62,7 +62,7 @@ def evidence_of(
         rules: how much one source counts for.
         basis: what its sums are relative to.
         at: the moment.
-        speakers: the counts of each speaker; none where only one speaks in the project.
+        speakers: the counts of each speaker.
     """
     evidence = Evidence(
         helpful=row.helpful,
@@ -81,7 +81,7 @@ def held_evidence(
     connection: Connection, row: Row[Any], rules: Rules, basis: DecayBasis, at: float
 ) -> Evidence:
     """Return the evidence on one pattern, with that of each speaker."""
-    speakers = speakers_of_patterns(connection, {row.project_id: basis}, rules.caps, at, [row.id])
+    speakers = speakers_of_patterns(connection, {row.project_id: basis}, at, [row.id])
     return evidence_of(row, rules, basis, at, speakers.get(row.id, ()))
 
 
@@ -141,7 +141,7 @@ def record_transitions(
         now: the moment of the change.
     """
     rows = list(rows)
-    speakers = speakers_of_patterns(connection, bases, rules.caps, now, [row.id for row in rows])
+    speakers = speakers_of_patterns(connection, bases, now, [row.id for row in rows])
     found = [
         change
         for row in rows

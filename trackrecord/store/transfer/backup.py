@@ -2,21 +2,27 @@
 
 import os
 import secrets
-import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Connection, Engine, create_engine, func, inspect, select, update
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
-from trackrecord.errors import SchemaTooNew, StoreUnavailable, TransferRefused
+from trackrecord.errors import StoreUnavailable, TransferRefused
+from trackrecord.process.sqlite_files import connect
 from trackrecord.store.database.engine import dialect_of, reading, writing_anyway
-from trackrecord.store.database.migrate import known_revisions, migrate
+from trackrecord.store.database.migrate import check_known, migrate, store_at, store_versions
 from trackrecord.store.outcomes.projects import clock_of, next_revision
 from trackrecord.store.outcomes.tables import projects
 
+# Every object of a schema but SQLite's own.
+_OBJECTS: Final = (
+    "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%'"
+    " ESCAPE '!'"
+)
 # How long the writers of a batch are waited for.
 _PATIENCE_S: Final = 60.0
 
@@ -88,6 +94,8 @@ def restore_backup(
         StoreUnavailable: the database or the file cannot be used.
     """
     found = _contents(file) if engine.dialect.name == "sqlite" else None
+    if found is not None:
+        _check_schema(file)
     dialect_of(engine).replace_by(engine, file, patience_s=_PATIENCE_S, begin=begin)
     assert found is not None  # noqa: S101 - no other database takes a file
     engine.dispose()
@@ -104,19 +112,90 @@ def count_store(engine: Engine) -> int:
         return int(connection.execute(query).scalar_one())
 
 
+def _check_schema(file: Path) -> None:
+    """Check that a backup has the tables of its revision, and nothing that would run by itself.
+
+    Its schema is made in memory, brought to this version, and compared with that of a new store.
+
+    Raises:
+        TransferRefused: it has another schema.
+    """
+    with (
+        store_at("sqlite://") as new,
+        store_at("sqlite://", migrates=False) as made,
+        closing(connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy,
+    ):
+        rows = copy.execute(_OBJECTS).fetchall()
+        versions = copy.execute(f"SELECT * FROM {store_versions.name}").fetchall()  # noqa: S608 - our own
+        unfit = sorted({name for kind, name, _ in rows if kind not in ("table", "index")})
+        try:
+            if not unfit:
+                with made.begin() as connection:
+                    _make(connection, rows, versions)
+                migrate(made)
+                with reading(new) as ours, reading(made) as theirs:
+                    expected, found = dict(_schema(ours)), dict(_schema(theirs))
+                names = expected.keys() | found.keys()
+                unfit = sorted(each for each in names if expected.get(each) != found.get(each))
+        except SQLAlchemyError as error:
+            unfit = [str(getattr(error, "orig", error))]
+    if unfit:
+        message = f"{file} is not a backup of trackrecord: it has another schema ({unfit[0]})"
+        raise TransferRefused(message)
+
+
+def _make(
+    connection: Connection, rows: Sequence[tuple[str, str, str]], versions: Sequence[Sequence[str]]
+) -> None:
+    """Make the tables and indexes of a schema; those of a full-text index make others."""
+    for _, name, sql in sorted(rows, key=lambda row: (row[0] == "index", "VIRTUAL" not in row[2])):
+        if not inspect(connection).has_table(name):
+            connection.exec_driver_sql(sql)
+    for row in versions:
+        marks = ", ".join("?" * len(row))
+        connection.exec_driver_sql(
+            f"INSERT INTO {store_versions.name} VALUES ({marks})",  # noqa: S608 - our own name
+            tuple(row),
+        )
+
+
+def _schema(connection: Connection) -> Iterator[tuple[str, object]]:
+    """Yield each table with its columns and indexes, and each virtual one as it was made."""
+
+    def pragma(name: str, of: str) -> Sequence[tuple[Any, ...]]:
+        found = connection.exec_driver_sql(f"SELECT * FROM pragma_{name}(?)", (of,))  # noqa: S608 - ours
+        return [tuple(row) for row in found]
+
+    for kind, name, sql in connection.exec_driver_sql(_OBJECTS):
+        if kind == "index":
+            yield name, " ".join(sql.split())
+            continue
+        columns = sorted(row[1:] for row in pragma("table_xinfo", name))
+        unique = sorted(
+            sorted(str(part[2]) for part in pragma("index_info", index))
+            for _, index, is_unique, *_ in pragma("index_list", name)
+            if is_unique
+        )
+        yield name, (columns, unique, sql if "VIRTUAL" in sql else "")
+
+
 def _contents(file: Path) -> Backup:
+    if file.exists() and not file.is_file():  # a pipe would be waited for
+        message = f"{file} is not a regular file"
+        raise TransferRefused(message)
+    location = f"{file.absolute().as_uri()}?mode=ro"
+    engine = create_engine("sqlite://", creator=lambda: connect(location, uri=True))
+    query = select(func.count(), func.coalesce(func.sum(projects.c.outcomes), 0))
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
-            (version,) = copy.execute("SELECT version_num FROM alembic_version").fetchone()
-            counts = copy.execute("SELECT count(*), coalesce(sum(outcomes), 0) FROM projects")
-            names, total = counts.fetchone()
+        with engine.connect() as copy:
+            check_known(copy, str(file), "restore another backup")
+            names, total = copy.execute(query.select_from(projects)).one()
         size = file.stat().st_size
-    except (sqlite3.Error, OSError, TypeError) as error:
-        message = f"{file} is not a backup of trackrecord ({error})"
+    except (DatabaseError, OSError) as error:
+        message = f"{file} is not a backup of trackrecord ({getattr(error, 'orig', error)})"
         raise TransferRefused(message) from error
-    if version not in known_revisions():
-        message = f"{file} is of a newer trackrecord (revision {version}): install that version"
-        raise SchemaTooNew(message)
+    finally:
+        engine.dispose()
     return Backup(names, total, size)
 
 

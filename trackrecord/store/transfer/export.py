@@ -2,11 +2,13 @@
 
 import secrets
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import BinaryIO
 
 import msgspec
 from sqlalchemy import Connection
+
+from trackrecord.process.version import __version__
+from trackrecord.store.database.migrate import newest_revision
 
 from .lines import VERSION, End, Header, RowWriter, header_line
 from .rows import streamed
@@ -51,7 +53,8 @@ def export_project(
         export_id=secrets.token_hex(16),
         project=project,
         exported_at=now,
-        version=version("trackrecord"),
+        version=__version__,
+        revision=newest_revision(),
     )
     file.write(header_line(header))
     written: dict[str, int] = {}

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, insert, select, update
 from trackrecord.errors import ImportFormatError, TransferRefused
 from trackrecord.learning.competences.record import Competence
 from trackrecord.learning.memories.rules import MemoryRules
+from trackrecord.store.advice.runs import list_again
 from trackrecord.store.competences.selection.selection_index import write_numbers
 from trackrecord.store.competences.tables import competences
 from trackrecord.store.database.engine import writing
@@ -79,7 +80,8 @@ def import_project(
 
     Raises:
         ImportFormatError: a line is not one of an export; the message names it.
-        TransferRefused: the project has data of its own.
+        SchemaTooNew: the export is of a newer version.
+        TransferRefused: the project has data of its own, or the export holds what was forgotten.
         StoreUnavailable: the database cannot be used.
     """
     try:
@@ -87,14 +89,14 @@ def import_project(
             header = read_header(file.readline(LONGEST_HEADER))
             name = project or header.project
             with writing(engine) as connection:
-                share_projects(connection, [name])
+                share_projects(connection, [name, header.project])
                 project_id = ensure_projects(connection, [name])[name]
                 lock_memories(connection, project_id)
                 if _is_imported(connection, project_id, header):
                     return ImportedProject(name, {}, was_there=True)
                 _refuse_used(connection, project_id, name)
                 renaming = _renaming(path, header, name)
-                taking = RowImporter(connection, project_id, renaming, name)
+                taking = RowImporter(connection, project_id, renaming, name, header)
                 rows = taking.all(file, report)
                 _complete(connection, project_id, rules, now=now)
                 connection.execute(
@@ -151,6 +153,7 @@ def _complete(connection: Connection, project_id: int, rules: MemoryRules, *, no
             break
         write_numbers(connection, project_id, [_record.decode(row.record) for row in rows], {})
         after = rows[-1].id
+    list_again(connection, project_id)
     recount_days(connection, project_id)
     connection.execute(
         update(projects)

@@ -24,8 +24,12 @@ from sqlalchemy import (
     Table,
 )
 
-from trackrecord.errors import ImportFormatError
+from trackrecord.errors import ImportFormatError, SchemaTooNew
+from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.project_names import ProjectName
+from trackrecord.process.version import __version__
+from trackrecord.store.database.migrate import knows
+from trackrecord.wire.storable import storable
 
 from .subjects import SUMMED, exported_columns, exported_tables, is_numbered, reference_of
 
@@ -35,7 +39,6 @@ LONGEST_LINE: Final = 128 * 1024 * 1024
 LONGEST_HEADER: Final = 4096
 _MARK: Final = b'{"trackrecord_export":'
 _HEX: Final = re.compile(r"[0-9a-f]{1,32}")
-_NUL: Final = b"\\u0000"
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +50,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
         project: whose data it is.
         exported_at: when it was made, seconds since the epoch.
         version: of the trackrecord that made it.
+        revision: of the tables whose rows it has; "" for those of 0.1.0.
     """
 
     trackrecord_export: int
@@ -54,6 +58,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     project: ProjectName
     exported_at: float
     version: str = ""
+    revision: str = ""
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True, tag="end", tag_field="table"):
@@ -80,19 +85,20 @@ def read_header(line: bytes) -> Header:
     """Return the header of an export.
 
     Raises:
-        ImportFormatError: it is malformed, or of a newer version.
+        ImportFormatError: it is malformed.
+        SchemaTooNew: it is of a newer version.
     """
     try:
         header = msgspec.json.decode(line, type=Header)
     except (msgspec.MsgspecError, UnicodeError) as error:
         message = f"line 1: the header of the export is malformed ({error})"
         raise ImportFormatError(message) from None
-    if header.trackrecord_export != VERSION:
+    if header.trackrecord_export != VERSION or (header.revision and not knows(header.revision)):
         message = (
-            f"the export is of version {header.trackrecord_export}, and this trackrecord reads "
-            f"version {VERSION}: install the trackrecord that made it ({header.version or 'newer'})"
+            f"the export is of trackrecord {one_line(header.version)}, and this is {__version__}: "
+            "install that version, or import another export"
         )
-        raise ImportFormatError(message)
+        raise SchemaTooNew(message)
     if not _HEX.fullmatch(header.export_id):
         message = "line 1: the export_id of the header must be hexadecimal digits, 32 at most"
         raise ImportFormatError(message)
@@ -161,7 +167,7 @@ class RowReader:
             ValueError: the line is not one of an export; the text says why.
         """
         try:
-            row = self._decoder.decode(line)
+            row = self._decoder.decode(storable(line))
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise ValueError(str(error) or "too deeply nested") from None
         if isinstance(row, End):
@@ -171,9 +177,6 @@ class RowReader:
             column: _bytes_of(column, getattr(row, field)) if is_binary else getattr(row, field)
             for column, field, is_binary in self._columns[name]
         }
-        if _NUL in line and any("\0" in each for each in values.values() if isinstance(each, str)):
-            message = "a text holds NUL, which no database has room for"
-            raise ValueError(message)
         return self._tables[name], values
 
 
@@ -223,10 +226,9 @@ def _default_of(column: Column[Any]) -> Any:  # noqa: ANN401 - of any type
         return column.default.arg  # type: ignore[attr-defined] # a scalar default has one
     if column.server_default is None:
         return None
-    for kind, default in ((Boolean, False), (Double, 0.0), (BigInteger, 0), (Integer, 0)):
-        if isinstance(column.type, kind):
-            return default
-    return None
+    told = column.server_default.arg  # type: ignore[attr-defined] # a value, or SQL of one
+    value, kind = str(getattr(told, "text", told)), column.type.python_type
+    return value == "true" if kind is bool else kind(value)
 
 
 def _bytes_of(column: Column[Any], raw: Raw | None) -> bytes | None:

@@ -9,11 +9,17 @@ from trackrecord.errors import ImportFormatError, TransferRefused
 from trackrecord.store.advice.tables import exposures, hints
 from trackrecord.store.database.engine import dialect_of
 from trackrecord.store.memories.tables import memories
-from trackrecord.store.outcomes.forgotten import Kind, forgotten_among
-from trackrecord.store.outcomes.tables import outcome_entries, outcomes, projects
+from trackrecord.store.outcomes.forgotten import (
+    Kind,
+    digest_of_subject,
+    forgotten_among,
+    forgotten_since,
+)
+from trackrecord.store.outcomes.tables import feedback, outcome_entries, outcomes, projects
+from trackrecord.wire.subject import Subject, What
 
 from .checks import check_values, checks_of
-from .lines import LONGEST_LINE, End, RowReader
+from .lines import LONGEST_LINE, End, Header, RowReader
 from .numbering import Numbering
 from .renaming import Renaming
 from .subjects import (
@@ -32,11 +38,14 @@ _AT_ONCE: Final = 2000
 _MOST_BYTES: Final = 8 * 1024 * 1024
 _FORGOTTEN_AS: Final[dict[Table, Kind]] = {
     exposures: "exposure",
+    feedback: "feedback",
     hints: "hint",
     memories: "memory",
     outcome_entries: "outcome",
     outcomes: "outcome",
 }
+# Columns that name what a person may have forgotten as a whole.
+_SUBJECTS: Final[dict[str, What]] = {"source": "source", "speaker": "source", "task_id": "task"}
 
 
 def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -94,15 +103,30 @@ class _Form:
 
 
 class RowImporter:
-    """The rows of one file, on their way into the store."""
+    """The rows of one file, on their way into the store.
+
+    Args:
+        connection: within a writing transaction that shares both projects.
+        project_id: the row of the project that is imported.
+        renaming: gives it another name than it was exported with; None: it keeps its name.
+        name: its name here.
+        header: the first line of the file.
+    """
 
     def __init__(
-        self, connection: Connection, project_id: int, renaming: Renaming | None, name: str
+        self,
+        connection: Connection,
+        project_id: int,
+        renaming: Renaming | None,
+        name: str,
+        header: Header,
     ) -> None:
         self._connection = connection
         self._project_id = project_id
         self._renaming = renaming
-        self._name = name
+        # What was forgotten under either name is not taken in.
+        self._names = {name, header.project}
+        self._acts = forgotten_since(connection, header.exported_at)
         self._reader = RowReader()
         tables = exported_tables()
         numbers = {table.name: Numbering(table) for table in tables if is_numbered(table)}
@@ -184,19 +208,30 @@ class RowImporter:
         """Refuse to import what was forgotten.
 
         Raises:
-            TransferRefused: a row of the batch has an id that was forgotten.
+            TransferRefused: a row of the batch has an id that was forgotten, or names a source or a
+                task that was forgotten since the export was made.
         """
-        kind = _FORGOTTEN_AS.get(table)
-        if kind is None:
-            return
-        column = table.c[f"{kind}_id"]
-        names = {(self._name, values[column]) for values in batch}
-        if found := forgotten_among(self._connection, kind, names):
+        found: set[tuple[str, str]] = set()
+        if (kind := _FORGOTTEN_AS.get(table)) is not None:
+            ids = {values[table.c[f"{kind}_id"]] for values in batch}
+            names = {(project, each) for project in self._names for each in ids}
+            forgotten = forgotten_among(self._connection, kind, names)
+            found |= {(kind, name) for _, name in forgotten}
+        for column, what in _SUBJECTS.items() if self._acts else ():
+            if column in table.c:
+                named = {values[table.c[column]] for values in batch} - {None}
+                found |= {(what, name) for name in named if self._is_forgotten(what, name)}
+        if found:
+            what_it_is, name = min(found)
             message = (
-                f"the export holds the {kind} {min(found)[1]!r}, which was forgotten here: "
+                f"the export holds the {what_it_is} {name!r}, which was forgotten here: "
                 "forget it where the export comes from, and export again; nothing was imported"
             )
             raise TransferRefused(message)
+
+    def _is_forgotten(self, what: What, name: str) -> bool:
+        subjects = (Subject(what, project, name) for project in self._names)
+        return any(digest_of_subject(subject) in self._acts for subject in subjects)
 
     def _check_end(self, end: End, number: int) -> None:
         told = {name: count for name, count in end.rows.items() if count}

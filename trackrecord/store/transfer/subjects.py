@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Connection, Select, Table, func, literal, select
 
-from trackrecord.store.advice.tables import run_counts
+from trackrecord.store.advice.tables import listed_runs, run_counts
 from trackrecord.store.competences.tables import competence_credits, competence_words
 from trackrecord.store.criteria.tables import criterion_feedback
 from trackrecord.store.database.access_tokens import access_tokens
@@ -29,6 +29,7 @@ NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
     competence_words,
     forgettings,
     forgotten_ids,
+    listed_runs,
     memory_blocks,
     outcome_days,
     project_imports,

@@ -1,8 +1,10 @@
 """Keep the cached advice up to date with the runs on record.
 
 Advice is counted from up to ten thousand runs at a time, so it is not counted after each batch:
-a project's advice is due again when its last count is twenty times as long ago as it took. While
-many outcomes wait in the stream they are learnt first, for a minute at most.
+a project's advice is due again when its last count is twenty times as long ago as it took. Of those
+that are due, the one for which that is most overdue comes first: quiet projects, which cost little,
+do not wait for a round of the large ones. While many outcomes wait in the stream they are learnt
+first, for a minute at most.
 """
 
 import time
@@ -47,8 +49,10 @@ from .seen_documents import ProjectRevisions, SeenDocuments
 # At most this share of a worker's time goes into one project's advice.
 _SHARE = 0.05
 # One task counts for so long, and leaves the other projects to the next one.
-_SLICE_S = 0.5
+_SLICE_S = 1.0
 _LONGEST_DELAY_S = 60.0
+# Below this the costs of two projects are alike.
+_LEAST_COST_S = 0.005
 
 _log = structlog.get_logger(__name__)
 
@@ -73,7 +77,7 @@ class Adviser:
     def advise_due(self) -> int:
         """Renew the advice of projects for which it is due; return how many there were.
 
-        The projects whose advice is missing or oldest come first.
+        The projects whose advice is missing or most overdue come first.
         """
         revisions = self._revisions.read()
         names = self._seen.to_look_at(revisions)
@@ -92,7 +96,7 @@ class Adviser:
         if not due or self._learning_comes_first():
             return 0
         started = time.monotonic()
-        due.sort(key=lambda each: -_age(cached.get(each[0])))
+        due.sort(key=lambda each: -_overdue(cached.get(each[0])))
         for advised, (project, is_old) in enumerate(due):
             if time.monotonic() - started > _SLICE_S:
                 return advised
@@ -197,6 +201,11 @@ class Adviser:
 
 def _age(known: CachedAdvice | None) -> float:
     return inf if known is None else believed_age(known.age_s)
+
+
+def _overdue(known: CachedAdvice | None) -> float:
+    """Return how many times as long ago the last count is as it took."""
+    return inf if known is None else _age(known) / max(known.cost_s, _LEAST_COST_S)
 
 
 def _is_behind(known: CachedAdvice | None, revision: int) -> bool:

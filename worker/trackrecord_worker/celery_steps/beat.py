@@ -15,11 +15,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import redis
 import structlog
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu import Producer
 from kombu.exceptions import OperationalError
 
+from trackrecord.process.folders import make_private_folder
 from trackrecord.redis.problems import is_out_of_memory
 
 _log = structlog.get_logger(__name__)
@@ -42,6 +44,7 @@ class SteadyScheduler(Scheduler):
             try:
                 sent = super().apply_async(entry, producer=producer, advance=advance, **kwargs)
             except SchedulingError as error:
+                self._renew_connection()
                 if not _is_about_memory(error):
                     raise
                 self._say_full()
@@ -52,6 +55,12 @@ class SteadyScheduler(Scheduler):
             self.reserve(entry)
         return None
 
+    def _renew_connection(self) -> None:
+        """Have the next wake-up make one: Kombu closed the channel, and would use it again."""
+        self.connection.close()
+        for name in ("connection", "producer"):
+            vars(self).pop(name, None)
+
     def _say_full(self) -> None:
         if not self._is_full:
             _log.warning("redis_full", effect="no wake-ups; workers look for outcomes themselves")
@@ -59,8 +68,10 @@ class SteadyScheduler(Scheduler):
 
     def sync(self) -> None:
         """Write the monotonic clock to a file every three minutes: the health check reads it."""
+        file = Path(self.app.conf.beat_schedule_filename)
         with contextlib.suppress(OSError):  # on a full disk, wake-ups are sent all the same
-            Path(self.app.conf.beat_schedule_filename).write_text(f"{time.monotonic()}\n")
+            make_private_folder(file.parent)
+            file.write_text(f"{time.monotonic()}\n")
 
     def _when(
         self,
@@ -73,11 +84,10 @@ class SteadyScheduler(Scheduler):
 
     def _is_waiting(self, queue: str) -> bool:
         try:
-            with self.app.connection_for_write() as connection:
-                # An attribute of kombu's Redis transport that is missing in the stubs.
-                channel: Any = connection.default_channel
-                return bool(channel.client.llen(queue))
-        except OperationalError:
+            # An attribute of kombu's Redis transport that is missing in the stubs.
+            channel: Any = self.connection.default_channel
+            return bool(channel.client.llen(queue))
+        except (OperationalError, redis.RedisError):
             return False  # sending will report the error
 
 

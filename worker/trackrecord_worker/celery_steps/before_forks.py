@@ -22,10 +22,11 @@ class BeforeForks(bootsteps.Step):
     garbage collector skips them in each batch, and the processes share their memory.
     """
 
-    def __init__(self, worker: Any, **options: Any) -> None:  # noqa: ANN401 - Celery's signature
+    def __init__(self, worker: Any, *, ready_fd: int | None = None, **options: Any) -> None:  # noqa: ANN401 - Celery's signature
         super().__init__(worker, **options)
         app = worker.app
         assert isinstance(app, TrackrecordApp)  # noqa: S101 - `app.create_app` makes no other
+        app.stages.ready_fd = ready_fd
         _ = app.stages.get().recogniser
         gc.collect()
         gc.freeze()

@@ -23,6 +23,7 @@ def make_room(app: TrackrecordApp, settings: Settings) -> None:
     if not _is_full(settings):
         return
     _log.warning("redis_full", effect="the worker learns what waits, and begins when there is room")
+    app.stages.tell_ready()
     while _is_full(settings):
         # In a process of its own: the worker forks, and must have no connection open by then.
         pid = os.fork()

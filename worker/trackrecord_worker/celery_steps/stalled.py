@@ -16,7 +16,7 @@ from celery.worker.consumer import Tasks
 
 from trackrecord.redis.problems import memory_is_full
 
-from ..wake_ups import DRAIN
+from ..job_table import DRAIN
 
 _log = structlog.get_logger(__name__)
 
@@ -31,12 +31,15 @@ class StallNotice(bootsteps.StartStopStep):
     def __init__(self, consumer: Any, **options: Any) -> None:  # noqa: ANN401 - Celery's signature
         super().__init__(consumer, **options)
         self._check: Any = None
+        self._connection: Any = None
         self._is_making_room = False
         self._taken_before: int | None = None
 
     def start(self, consumer: Any) -> None:  # noqa: ANN401 - as above
         """Look every few seconds, for as long as this connection lasts."""
         self._taken_before = None
+        # On a connection of its own, which others' silence does not concern.
+        self._connection = consumer.app.connection_for_write()
         self._check = consumer.timer.call_repeatedly(_CHECK_EVERY_S, self._look, (consumer,))
 
     def stop(self, consumer: Any) -> None:  # noqa: ANN401, ARG002 - as above
@@ -44,10 +47,11 @@ class StallNotice(bootsteps.StartStopStep):
         if self._check is not None:
             self._check.cancel()
             self._check = None
+            self._connection.release()
 
     def _look(self, consumer: Any) -> None:  # noqa: ANN401 - as above
         """Compare with the last look: idle, wake-ups waiting, and none taken in between."""
-        waiting, has_room = _ask(consumer)
+        waiting, has_room = self._ask()
         if not has_room and not self._is_making_room:
             self._is_making_room = True
             consumer.pool.apply_async(
@@ -63,6 +67,15 @@ class StallNotice(bootsteps.StartStopStep):
             raise ConnectionError(message)
         self._taken_before = taken
 
+    def _ask(self) -> tuple[int, bool]:
+        """Return how many wake-ups wait, and whether Redis has room.
+
+        Raises:
+            ConnectionError: Redis cannot be reached, which the worker has not noticed yet.
+        """
+        client = self._connection.default_channel.client
+        return int(client.llen(DRAIN)), not memory_is_full(client)  # beat always sends a drain
+
     def _made_room(self, _answer: object) -> None:
         self._is_making_room = False
 
@@ -70,15 +83,3 @@ class StallNotice(bootsteps.StartStopStep):
 def learn_without_wake_up() -> None:
     """Learn what waits, in a process of the pool."""
     current_app.tasks[DRAIN]()
-
-
-def _ask(consumer: Any) -> tuple[int, bool]:  # noqa: ANN401 - as above
-    """Return how many wake-ups wait, and whether Redis has room; on a connection of its own.
-
-    Raises:
-        ConnectionError: Redis cannot be reached, which the worker has not noticed yet.
-    """
-    with consumer.app.connection_for_write() as connection:
-        client = connection.default_channel.client
-        waiting = sum(int(client.llen(queue)) for queue in consumer.app.amqp.queues)
-        return waiting, not memory_is_full(client)

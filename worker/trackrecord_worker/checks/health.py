@@ -13,13 +13,11 @@ from sqlalchemy import text
 
 from trackrecord.errors import ServerUnavailable, TrackrecordError, Unhealthy
 from trackrecord.redis.client import agent_client
-from trackrecord.redis.consumers import Consumer, consumers_of_host
+from trackrecord.redis.signs_of_life import LIFETIME_S, living_on_host
 from trackrecord.settings.settings import Settings, load_settings
 from trackrecord.store.database.engine import reading
 from trackrecord.store.database.migrate import store_at
 
-# A worker asks for outcomes every second; while the database is away, every `backoff_max_s`.
-_SILENT_S = 30.0
 # Beat writes to its file every three minutes.
 _UNWRITTEN_S = 420.0
 _DATABASE_TIMEOUT_S = 3.0
@@ -29,15 +27,11 @@ def check_worker(settings: Settings) -> None:
     """Check that this host's worker is reading the stream, and can record outcomes.
 
     Raises:
-        Unhealthy: no process of this host's worker has asked for a while.
+        Unhealthy: no process of this host's worker has given a sign of life lately.
         ServerUnavailable: Redis or the database does not answer.
     """
-    silent_s = _silence(settings)
-    if silent_s is None:
-        message = "no worker of this host has asked for outcomes yet"
-        raise Unhealthy(message)
-    if silent_s > _SILENT_S + settings.backoff_max_s:
-        message = f"this host's worker last asked for outcomes {silent_s:.0f} s ago"
+    if not _ask(settings, lambda client: living_on_host(client, settings.keys)):
+        message = f"no worker of this host has given a sign of life for {LIFETIME_S} s"
         raise Unhealthy(message)
     url = settings.effective_database_url
     with (
@@ -69,14 +63,6 @@ def check_beat(settings: Settings) -> None:
 
 
 CHECKS: dict[str, Callable[[Settings], None]] = {"worker": check_worker, "beat": check_beat}
-
-
-def _silence(settings: Settings) -> float | None:
-    """Return the seconds since this host's worker last read the stream; None if it never did."""
-    consumers: list[Consumer] = _ask(
-        settings, lambda client: consumers_of_host(client, settings.keys)
-    )
-    return min((consumer.idle_s for consumer in consumers), default=None)
 
 
 def _ask(settings: Settings, question: Callable[[redis.Redis], Any]) -> Any:  # noqa: ANN401 - whatever Redis says

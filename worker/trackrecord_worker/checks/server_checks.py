@@ -4,9 +4,12 @@ A server that is away may come back, so workers keep trying. A server with setti
 outcomes or forbid the commands of every batch is refused at the start, with one line.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
 
 from trackrecord.errors import ServerUnfit
 from trackrecord.redis.client import agent_client, worker_client
@@ -17,7 +20,7 @@ from trackrecord.redis.problems import (
     is_read_only,
 )
 from trackrecord.redis.rights import refusals
-from trackrecord.redis.roles import LEARNER
+from trackrecord.redis.roles import CHANNELS, LEARNER, WORKER
 from trackrecord.redis.shards import is_cluster, servers_of
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.database.migrate import migrate, store_at
@@ -69,6 +72,26 @@ def check_database(settings: DaemonSettings) -> None:
     url, timeout_s = settings.effective_database_url, settings.database_timeout_s
     with store_at(url, timeout_s=timeout_s, migrates=False) as engine:
         migrate(engine)
+
+
+def check_channels(app: Celery) -> None:
+    """Check that the broker's user may use the channels of Celery's remote control and events.
+
+    Raises:
+        ServerUnfit: it may not; the message says what to change.
+    """
+    with app.connection_for_write() as connection, suppress(OperationalError, redis.RedisError):
+        # Attributes of kombu's Redis transport that are missing in the stubs.
+        channel: Any = connection.default_channel
+        with channel.client.pubsub() as listening:
+            try:
+                for name in CHANNELS:
+                    listening.psubscribe(name)
+                    listening.parse_response()
+            except redis.exceptions.NoPermissionError:
+                granted = WORKER.channel_rules(channel.global_keyprefix.removesuffix(":celery:"))
+                message = f"the Redis user lacks channels: ACL SETUSER … {granted}"
+                raise ServerUnfit(message) from None
 
 
 def _check_mode(client: redis.Redis) -> None:

@@ -7,12 +7,14 @@ recognised by their outcome_id, and the others were never acknowledged.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Final
 
 import structlog
 
 from trackrecord.errors import StoreUnavailable
 from trackrecord.redis.fleet_counts import RESULTS, batch_counts
+from trackrecord.redis.signs_of_life import SignOfLife
 from trackrecord.store.patterns.transitions import Transition
 
 from ..caching.refresh import RankingsRefresher
@@ -30,8 +32,8 @@ _log = structlog.get_logger(__name__)
 _LONG_BACKLOG_BATCHES = 4
 # New outcomes do not wait longer than this for the rankings of many other projects.
 _REFRESH_AT_ONCE_S = 0.25
-# A client that waits longer for a response considers the server hung.
-_LONGEST_BLOCK_S = 10.0
+# A worker that is to end does not wait longer than this for outcomes.
+_LONGEST_BLOCK_S = 2.5
 # An answer of Redis may get lost, and with it what this process does not know that it has read.
 _SETTLED_S = 10.0
 _COUNTS: Final = (*RESULTS, "refused", "batches")
@@ -59,7 +61,10 @@ class Drain:
         outage: this process's state towards the database.
         refresher: refreshes the rankings of changed projects.
         spans: tells a collector of each batch.
+        sign_of_life: given while this process has its turn at the stream.
+        is_stopping: whether this process is to end.
         wake_another: called once in a drain that finds a long backlog.
+        learning: held while a batch is learnt, by one thread of the process at a time.
     """
 
     def __init__(
@@ -70,7 +75,10 @@ class Drain:
         outage: DatabaseOutage,
         refresher: RankingsRefresher,
         spans: Spans,
+        sign_of_life: SignOfLife,
+        is_stopping: Callable[[], bool],
         wake_another: Callable[[], None],
+        learning: AbstractContextManager[bool],
     ) -> None:
         settings = context.settings
         self._stream = stream
@@ -81,7 +89,10 @@ class Drain:
         self._settings = settings
         self._refresher = refresher
         self._spans = spans
+        self._sign_of_life = sign_of_life
+        self._is_stopping = is_stopping
         self._wake_another = wake_another
+        self._learning = learning
         self._held: set[bytes] = set()
         # Until when there is a group, and nothing that this process has read and not learnt.
         self._settled_until = 0.0
@@ -129,17 +140,21 @@ class Drain:
     def _learn_new(self, done: Drained, deadline: float) -> bool:
         """Learn unread entries; return whether all that were read could be learnt."""
         has_woken = False
-        while (left := deadline - time.monotonic()) > 0:
+        idle_from = time.monotonic()
+        while (left := deadline - time.monotonic()) > 0 and not self._is_stopping():
+            self._sign_of_life.give(drains=True)
             refresh_in = self._refresher.next_refresh_in()
             block_s = min(self._settings.drain_block_s, left, _LONGEST_BLOCK_S)
             entries = self._background.next_batch(block_s, wait_s=refresh_in)
             if entries:
+                idle_from = time.monotonic()
                 if not self.learn_entries(entries, done):
                     return False
                 if not has_woken and self._background.has_more:
                     has_woken = self._wake_if_long_backlog()
             elif refresh_in is None:
-                break
+                if time.monotonic() - idle_from >= self._settings.drain_block_s:
+                    break
             else:
                 self._refresher.flush(within_s=_REFRESH_AT_ONCE_S)
         return True
@@ -178,7 +193,8 @@ class Drain:
         started = time.perf_counter()
         decoded = decode_entries(entries, self._context, now=time.time())
         try:
-            learnt = take_in(decoded, self._context)
+            with self._learning:
+                learnt = take_in(decoded, self._context)
         except StoreUnavailable as error:
             # The learnt part is committed and will be recognised; all of it stays pending.
             self._spans.note("learn batch", started, failed="database", entries=len(entries))

@@ -1,5 +1,6 @@
 """The table of entry kinds: sort a batch of the stream by it, and learn each kind in its turn."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -7,8 +8,11 @@ from typing import Any, Final
 import structlog
 
 from trackrecord.errors import InvalidEntry
-from trackrecord.wire.kinds import KINDS
+from trackrecord.redis.keys import split_mark
+from trackrecord.wire.kinds import KINDS, MARK
 from trackrecord.wire.outcome import WIRE_VERSION
+from trackrecord.wire.redacted_body import redacted_body
+from trackrecord.wire.storable import storable
 
 from .entries import (
     DecodedEntry,
@@ -36,7 +40,12 @@ ENTRY_KINDS: Final[tuple[EntryKind[Any], ...]] = (
     MEMORY, EXPOSURE, RECALL, HINT, OUTCOME, FEEDBACK, ERROR,
 )  # fmt: skip
 
+# A microsecond for each entry of a millisecond.
+_MOST_APART: Final = 999
+# In these there is no text: an id that is mended names something else.
+_OF_IDS_ALONE: Final = frozenset({EXPOSURE, RECALL, HINT})
 _BY_FIELD: Final = {kind.on_the_wire.field.encode(): kind for kind in ENTRY_KINDS}
+_MARK: Final = MARK.encode()
 _WIRE_VERSION: Final = WIRE_VERSION.encode()
 
 
@@ -48,6 +57,7 @@ class DecodedBatch:
         entry_ids: all of them, those that were deleted meanwhile too.
         decoded: the entries of each kind.
         refused: the entries for the dead letters.
+        mended: how many had a text that cannot be stored as it came.
     """
 
     entry_ids: list[bytes] = field(default_factory=list)
@@ -55,6 +65,7 @@ class DecodedBatch:
         default_factory=lambda: {kind: [] for kind in ENTRY_KINDS}
     )
     refused: list[RefusedEntry] = field(default_factory=list)
+    mended: int = 0
 
 
 def decode_entries(entries: Iterable[Entry], context: IntakeContext, *, now: float) -> DecodedBatch:
@@ -67,7 +78,9 @@ def decode_entries(entries: Iterable[Entry], context: IntakeContext, *, now: flo
         entry = ReceivedEntry(entry_id, fields, received_at(entry_id, now))
         try:
             name, kind = _kind_of(fields)
-            report = kind.decode(fields[name], entry, context)
+            body = fields[name] if kind in _OF_IDS_ALONE else storable(fields[name])
+            batch.mended += body is not fields[name]
+            report = kind.decode(_safe_body(fields, body, context), entry, context)
         except InvalidEntry as error:
             batch.refused.append(entry.refused(str(error)))
         except Exception as error:  # noqa: BLE001 - a fault of ours must not hold up the stream
@@ -86,7 +99,7 @@ def take_in(batch: DecodedBatch, context: IntakeContext) -> IntakeResult:
         StoreUnavailable: the database is away. What it has taken is recognised when it comes again.
         ServerUnavailable: Redis is away.
     """
-    result = IntakeResult(refused=list(batch.refused))
+    result = IntakeResult(Counter(mended=batch.mended), list(batch.refused))
     for kind, decoded in batch.decoded.items():
         if decoded:
             learnt = kind.take_in(decoded, context)
@@ -95,6 +108,14 @@ def take_in(batch: DecodedBatch, context: IntakeContext) -> IntakeResult:
                 learnt.counts[name] = len(decoded) - len(learnt.refused) - len(learnt.held)
             result.add(learnt)
     return result
+
+
+def _safe_body(fields: Mapping[bytes, bytes], body: bytes, context: IntakeContext) -> bytes:
+    """Return the body of an entry, with its secrets replaced unless its producer did that."""
+    # One that is too large is refused, whatever it holds.
+    if _MARK in fields or len(body) > context.settings.max_body_bytes:
+        return body
+    return redacted_body(body)
 
 
 def _kind_of(fields: Mapping[bytes, bytes]) -> tuple[bytes, EntryKind[Any]]:
@@ -114,6 +135,10 @@ def _kind_of(fields: Mapping[bytes, bytes]) -> tuple[bytes, EntryKind[Any]]:
 
 
 def received_at(entry_id: bytes, now: float) -> float:
-    """Return when Redis received an entry, from its id; a made-up id cannot lie in the future."""
-    milliseconds, _, _ = entry_id.partition(b"-")
-    return min(int(milliseconds) / 1000, now)
+    """Return when Redis received an entry, from its id; a made-up id cannot lie in the future.
+
+    Entries of one millisecond are a microsecond apart, in their order.
+    """
+    milliseconds, _, rest = entry_id.partition(b"-")
+    number, _ = split_mark(rest.decode())
+    return min(int(milliseconds) / 1e3 + min(int(number or 0), _MOST_APART) / 1e6, now)

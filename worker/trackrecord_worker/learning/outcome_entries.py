@@ -3,9 +3,15 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from trackrecord.errors import StoreUnfit
+from trackrecord.learning.text.project_names import DEFAULT_PROJECT
+from trackrecord.settings.projects.project_claims import ProjectClaims
 from trackrecord.store.database.engine import writing
 from trackrecord.store.intake.amending import MOST_ENTRIES
 from trackrecord.store.intake.intake import BatchChanges, learn
@@ -28,6 +34,9 @@ _NO_ROOM = f"the outcome is put together from {MOST_ENTRIES} other entries, whic
 
 def _decode(body: bytes, entry: ReceivedEntry, context: IntakeContext) -> ScoredOutcome:
     outcome = decode_reported(body, max_bytes=context.settings.max_body_bytes)
+    if outcome.project != DEFAULT_PROJECT:
+        is_captured = outcome.captured_from is not None
+        _keep_name(context.settings.home, outcome.project, is_captured=is_captured)
     return context.scorer.score(
         outcome,
         body,
@@ -87,6 +96,17 @@ def _learn(
             transitions=list(learnt.transitions),
         )
     )
+
+
+@lru_cache(maxsize=10_000)
+def _keep_name(home: Path, project: str, *, is_captured: bool) -> None:
+    """Keep the name of a project that only programs named from the repositories that have it."""
+    claims = ProjectClaims(home)
+    with suppress(StoreUnfit):  # a home that cannot be written has none
+        if is_captured:
+            claims.note_captured(project)
+        else:
+            claims.reserve(project)
 
 
 def _without_room(

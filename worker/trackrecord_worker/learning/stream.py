@@ -15,11 +15,12 @@ from typing import Any
 import redis
 import structlog
 
-from trackrecord.redis.consumers import own_name
 from trackrecord.redis.dead_letter_stream import drop_excess, letter_of, set_aside
 from trackrecord.redis.fleet_counts import Counts
 from trackrecord.redis.keys import CONSUMER_GROUP, Keys, split_mark
 from trackrecord.redis.shards import all_shards, is_cluster
+from trackrecord.redis.signs_of_life import unique_name
+from trackrecord.redis.stream_removal import count_lost, take_out
 
 from .entries import Entry, RefusedEntry
 
@@ -64,16 +65,6 @@ local before = tonumber(redis.call('GET', KEYS[1]) or '0')
 redis.pcall('SET', KEYS[1], now[1])
 return before - tonumber(now[1])
 """
-# A script and no transaction: a Redis whose memory is full does not even queue commands.
-_ACKNOWLEDGE = """
-local last = 2 + tonumber(ARGV[2])
-for first = 3, last, 1000 do
-  local until_ = math.min(first + 999, last)
-  redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, first, until_))
-  redis.call('XDEL', KEYS[1], unpack(ARGV, first, until_))
-end
-for i = last + 1, #ARGV, 2 do redis.call('HINCRBY', KEYS[2], ARGV[i], ARGV[i + 1]) end
-"""
 
 
 class OutcomeStream:
@@ -90,8 +81,7 @@ class OutcomeStream:
         self._shards = keys.shards
         self._has_looked = False
         self._turn = 0
-        self._consumer = own_name()
-        self._acknowledge = client.register_script(_ACKNOWLEDGE)
+        self._consumer = unique_name()
 
     def ensure_group(self) -> None:
         """Create the stream and its consumer group when they are missing, in each shard."""
@@ -103,6 +93,8 @@ class OutcomeStream:
             except redis.ResponseError as error:
                 if "BUSYGROUP" not in str(error):
                     raise
+            else:
+                self._count_lost(shard)  # from now on
 
     def _look_for_shards(self) -> None:
         """Find the shards to read: those of the settings, and what others have written to."""
@@ -185,7 +177,12 @@ class OutcomeStream:
         if self._shards != before:
             self.ensure_group()
         for shard in self._shards:
+            self._count_lost(shard)
             yield from self._take_over(shard, idle_s, count)
+
+    def _count_lost(self, shard: Keys) -> None:
+        if lost := count_lost(self._client, shard):
+            _log.error("entries_lost", count=lost, reason="somebody took them out of the stream")
 
     def _take_over(self, shard: Keys, idle_s: float, count: int) -> Iterator[list[Entry]]:
         if self._clock_was_set_back(shard):
@@ -219,7 +216,7 @@ class OutcomeStream:
         if not ids and not counts:
             return
         if len(self._shards) == 1 and self._shards[0].number is None:
-            self._acknowledge_in(self._shards[0], ids, counts or {})
+            take_out(self._client, self._shards[0], ids, counts)
             return
         by_shard: defaultdict[int | None, list[bytes]] = defaultdict(list)
         for each in ids:
@@ -227,14 +224,8 @@ class OutcomeStream:
             by_shard[number].append(own_id.encode())
         left, shards = counts or {}, self._by_number
         for number, some in (by_shard or {self._shards[0].number: []}).items():
-            self._acknowledge_in(shards[number], some, left)
+            take_out(self._client, shards[number], some, left)
             left = {}
-
-    def _acknowledge_in(self, shard: Keys, ids: list[bytes], counts: Counts) -> None:
-        arguments: list[Any] = [CONSUMER_GROUP, len(ids), *ids]
-        for name, number in counts.items():
-            arguments += [name, number]
-        self._acknowledge(keys=[shard.outcomes, shard.counters], args=arguments)
 
     def set_aside(self, refused: Iterable[RefusedEntry]) -> None:
         """Move entries to the dead letters, with the reason."""

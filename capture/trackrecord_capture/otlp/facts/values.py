@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 _TRUE: Final = frozenset({"true", "1", "yes"})
 _FALSE: Final = frozenset({"false", "0", "no"})
 # Integers beyond 2^53 do not survive JSON in most languages, nor does the wire format take them.
@@ -93,7 +95,7 @@ def document(text: str) -> Any:  # noqa: ANN401 - a document of any shape
     if not start or start not in '{["':
         return text
     try:
-        return msgspec.json.decode(text)
+        return decoded(text)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return _literal(text)
 

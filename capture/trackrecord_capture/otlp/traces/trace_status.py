@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from trackrecord.process.sqlite_files import connect
+
 
 class TracesStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the buffer of traces, for other processes.
@@ -33,7 +35,7 @@ def read_status(path: Path) -> TracesStatus | None:
     if not path.is_file():
         return None
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1)) as database:
+        with closing(connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1)) as database:
             run = database.execute
             waiting, kept, last_at = run(
                 "SELECT count(*) FILTER (WHERE NOT is_published), "

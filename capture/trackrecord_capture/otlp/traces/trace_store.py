@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from trackrecord.process.folders import make_private_folder
+from trackrecord.process.sqlite_files import connect
 
 from ..facts.fact import Fact
 from ..runs.runs import TraceScore
@@ -122,7 +123,7 @@ class TraceStore:
     def __init__(self, path: Path, max_bytes: int) -> None:
         make_private_folder(path.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self._database = sqlite3.connect(
+        self._database = connect(
             path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
         run = self._database.execute

@@ -9,7 +9,9 @@ _LONGEST: Final = 16_384
 INTERRUPTED: Final = "[Request interrupted by user"
 _REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _COMMAND: Final = re.compile(r"<command-name>\s*/?([^<]{1,200}?)\s*</command-name>")
-_ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_ARGUMENTS: Final = re.compile(
+    r"<command-args>((?:(?!</?command-args>).)*+)</command-args>", re.DOTALL
+)
 # What Claude Code itself writes in the person's name.
 _NOT_SAID: Final = re.compile(
     r"\A\s*(?:<(?:local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ..raw_json import ABSENT, object_of, text_of, value_of
 
 
@@ -98,13 +100,13 @@ def decode_record(line: bytes) -> TranscriptRecord:
     Raises:
         ValueError: it is not an object in JSON.
     """
-    return _record.decode(line)
+    return decoded(line, _record)
 
 
 def message_of(record: TranscriptRecord) -> RecordMessage:
     """Return the message of a record; an empty one if it cannot be read."""
     try:
-        return _message.decode(record.message)
+        return decoded(record.message, _message)
     except (ValueError, RecursionError):
         return RecordMessage()
 
@@ -115,7 +117,7 @@ def blocks_of(message: RecordMessage) -> list[Block]:
     if bytes(content)[:1] == b'"':
         return [Block(type="text", text=text_of(content))]
     try:
-        return _blocks.decode(content)
+        return decoded(content, _blocks)
     except (ValueError, RecursionError):
         return _one_by_one(content)
 

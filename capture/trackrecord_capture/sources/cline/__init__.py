@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
+from trackrecord.wire.storable import decoded
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
@@ -90,7 +90,7 @@ class _Session:
         path = self._path.with_name(self._path.name.removesuffix(_MESSAGES) + ".json")
         try:
             with path.open("rb") as file:
-                return as_object(msgspec.json.decode(file.read(_LARGEST)))
+                return as_object(decoded(file.read(_LARGEST)))
         except (OSError, ValueError, RecursionError):
             return {}
 
@@ -157,7 +157,7 @@ def _persons_words(text: str) -> str:
 
 def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
     try:
-        return msgspec.json.decode(text)
+        return decoded(text)
     except (ValueError, RecursionError):
         return {"result": text}
 

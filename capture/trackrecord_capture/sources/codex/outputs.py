@@ -6,7 +6,7 @@ Older versions have the exit status of a command nowhere else.
 import re
 from typing import Any, Final, NamedTuple
 
-import msgspec
+from trackrecord.wire.storable import decoded
 
 _EXIT: Final = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
 _RUNNING: Final = re.compile(r"^Process running with session ID (\d+)", re.MULTILINE)
@@ -96,7 +96,7 @@ def _text(value: Any) -> tuple[str, bool | None]:  # noqa: ANN401 - decoded JSON
 
 def _decoded(text: str) -> dict[str, Any]:
     try:
-        value = msgspec.json.decode(text)
+        value = decoded(text)
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

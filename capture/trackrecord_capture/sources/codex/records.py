@@ -6,6 +6,8 @@ that one decoding of a line suffices for nearly all of them.
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ..raw_json import ABSENT
 
 
@@ -69,4 +71,4 @@ def decode_record(text: bytes) -> RolloutRecord:
         ValueError: it is not a line of a rollout.
         RecursionError: it is nested too deeply.
     """
-    return _decoder.decode(text)
+    return decoded(text, _decoder)

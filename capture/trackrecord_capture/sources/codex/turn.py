@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-import msgspec
+from trackrecord.wire.storable import decoded
 
 from ...agent_run import AgentRun, RunCall, Signal, SignalKind
 from ...shell.git import commits_and_reverts
@@ -365,7 +365,7 @@ def _tool_name(payload: Payload) -> str:
 
 def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
     try:
-        return msgspec.json.decode(text)
+        return decoded(text)
     except (ValueError, RecursionError):
         return excerpt(text, LONGEST_COMMAND)
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ...agent_run import SignalKind, run_outcome_id
 from ..conversation import Conversation
 from ..databases import database_log, open_read_only
@@ -102,10 +104,10 @@ class _Session:
         rows = connection.execute(_MESSAGES, (self.conversation.session, _LONGEST))
         for number, role, parts, model, created, updated in rows:
             try:
-                decoded = [as_object(part) for part in as_list(msgspec.json.decode(parts))]
+                found = [as_object(part) for part in as_list(decoded(parts))]
             except (ValueError, RecursionError):
                 continue
-            told = [(part.get("type"), as_object(part.get("data"))) for part in decoded]
+            told = [(part.get("type"), as_object(part.get("data"))) for part in found]
             self._take(str(number), str(role), told, float(created or 0), float(updated or 0))
             if model and role == "assistant":
                 self.conversation.count("", None, None, model=str(model))
@@ -175,7 +177,7 @@ class _Session:
 
 def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
     try:
-        return msgspec.json.decode(text)
+        return decoded(text)
     except (ValueError, RecursionError):
         return {}
 

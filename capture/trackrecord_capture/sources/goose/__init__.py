@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ..conversation import Conversation
 from ..databases import database_log, open_read_only
 from ..declaration import Action, CodingAgent
@@ -105,7 +107,7 @@ class _Session:
         rows = connection.execute(_MESSAGES, (session, _LONGEST))
         for number, role, content, created in rows:
             try:
-                blocks = as_list(msgspec.json.decode(content))
+                blocks = as_list(decoded(content))
             except (ValueError, RecursionError):
                 continue
             while usage and usage[0][1] < created:

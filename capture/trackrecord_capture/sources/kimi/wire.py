@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
+from trackrecord.wire.storable import decoded
 
 from ...agent_run import SignalKind
 from ..conversation import Conversation
@@ -160,7 +160,7 @@ def _document(path: Path) -> dict[str, Any]:
     """Return what a file of JSON holds; nothing if it cannot be read."""
     try:
         with path.open("rb") as file:
-            return as_object(msgspec.json.decode(file.read(_LARGEST)))
+            return as_object(decoded(file.read(_LARGEST)))
     except (OSError, ValueError, RecursionError):
         return {}
 
@@ -178,6 +178,6 @@ def _folder_of(sessions: Path) -> str:
 
 def _decoded(text: str) -> Any:  # noqa: ANN401 - JSON of any kind
     try:
-        return msgspec.json.decode(text)
+        return decoded(text)
     except (ValueError, RecursionError):
         return {}

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ...agent_run import run_outcome_id
 from ..source import Log, ReadRun, Unreadable
 from .records import Part, Session, decode_message, decode_part
@@ -90,7 +92,7 @@ class _Reader:
 
     def _object(self, path: Path) -> dict[str, Any]:
         try:
-            value = msgspec.json.decode(_bytes(path))
+            value = decoded(_bytes(path))
         except (OSError, ValueError, RecursionError) as error:
             self._note(path, error)
             return {}

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from trackrecord.wire.storable import decoded
+
 from ..raw_json import ABSENT
 
 
@@ -61,7 +63,7 @@ def decode_message(text: str | bytes) -> SessionMessage:
         ValueError: it is not one.
         RecursionError: it is nested too deeply.
     """
-    return _messages.decode(text)
+    return decoded(text, _messages)
 
 
 def decode_part(text: str | bytes) -> Part:
@@ -71,4 +73,4 @@ def decode_part(text: str | bytes) -> Part:
         ValueError: it is not one.
         RecursionError: it is nested too deeply.
     """
-    return _parts.decode(text)
+    return decoded(text, _parts)

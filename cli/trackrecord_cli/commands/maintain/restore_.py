@@ -66,13 +66,14 @@ def command(file: Path, *, yes: bool, as_json: bool) -> None:
 
 def _check_no_worker(settings: DaemonSettings) -> None:
     """Check that no worker is running, of another home or machine either."""
+    from trackrecord.redis.signs_of_life import LIFETIME_S
     from trackrecord.resources.operation.flow import read_flow
 
     with suppress(ServerUnavailable), open_redis(settings) as client:
         if read_flow(client, settings.keys).workers:
             message = (
-                "a worker asked for outcomes within the last 15 seconds: stop `trackrecord up` and "
-                "all workers first"
+                "a worker is running: stop `trackrecord up` and all workers first (one that was "
+                f"killed counts for {LIFETIME_S} seconds)"
             )
             raise AlreadyRunning(message)
 

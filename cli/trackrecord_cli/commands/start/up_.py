@@ -28,7 +28,7 @@ from trackrecord_worker.up.daemon import Daemon
 from trackrecord_worker.up.log_relay import LogFile
 
 HTTP_MODULE = "trackrecord_door"
-_WATCH_S = 0.5
+_WATCH_S = 60.0
 # An exporter waits two seconds for its first answer: `up` is not up before it can have it.
 _LOOK_S = 0.05
 _LONGEST_START_S = 30.0

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from trackrecord.store.competences.revise import Reviser
 
 _PATH: Final = "/procedures"
-_RUNS_SHOWN: Final = 20
 _LONGEST_TITLE: Final = 300
 _LONGEST_LIST: Final = 10_000
 _TWO_DAYS_S: Final = 2 * 86_400
@@ -83,7 +82,7 @@ def one(asked: PageRequest) -> PageView:
     values = {
         "record": record,
         "behind": behind,
-        "runs": behind.runs[:_RUNS_SHOWN],
+        "runs": behind.runs,
         "flow": behind.flow,
         "steps": _steps(behind.flow),
         "most_failed": max(behind.flow.steps, key=lambda step: step.failed, default=None),

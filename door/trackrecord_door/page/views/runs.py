@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, get_args
+from typing import Any, Final
 
 import msgspec
 
@@ -12,13 +12,12 @@ from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.resources.declaration.checks import optional_choice_of
 from trackrecord.resources.figures.explanations import ExplanationAnswer, explain_run
-from trackrecord.resources.reports.run_lines import list_run_lines
 from trackrecord.resources.reports.runs import (
     CallDetails,
+    RunAnswer,
     RunDetails,
-    RunFilter,
-    RunVerdict,
     find_run,
+    list_runs,
     verdict_of,
 )
 from trackrecord_capture.call_fields import LEFT_OUT
@@ -29,7 +28,11 @@ from ..requests.page_request import PageRequest
 from .entries import link_to_entry
 
 _ROWS: Final = 50
-_VERDICTS: Final = get_args(RunVerdict)
+# Filters of the list, by the names that links and commands give them.
+_FILTERS: Final = {
+    "source": "source", "verdict": "verdict", "ground": "ground", "tool": "tool",
+    "task": "task_id", "commit": "commit", "text": "text",
+}  # fmt: skip
 # Of a run with thousands of calls, the first and the last ones.
 _MOST_CALLS: Final = 200
 _LONGEST: Final = 2000
@@ -43,33 +46,28 @@ _MOST_TOOLS: Final = 10
 
 def shown(asked: PageRequest) -> PageView:
     """Show the runs, the newest first."""
-    wanted = RunFilter(
-        source=asked.text("source"),
-        verdict=optional_choice_of("verdict", asked.text("verdict"), _VERDICTS),  # type: ignore[arg-type] # one of them
-        tool=asked.text("tool"),
-        failed=asked.text("failed") is not None,
-        task_id=asked.text("task"),
-        text=asked.text("text"),
-    )
-    cursor = asked.text("cursor")
+    wanted: dict[str, Any] = {name: asked.text(each) for each, name in _FILTERS.items()}
+    wanted["failed"] = optional_choice_of("failed", asked.text("failed"), ("yes",)) is not None
+    found: list[RunAnswer] = []
     problem = None
-    with asked.reading() as connection:
-        try:
-            page = list_run_lines(
-                connection, asked.project, at=asked.at, wanted=wanted, after=cursor, limit=_ROWS
-            )
-        except UnknownId as error:
-            page, problem = None, str(error)
+    try:
+        found = list_runs(
+            **wanted,
+            at=asked.at,
+            limit=_ROWS + 1,
+            after=asked.text("cursor"),
+            project=asked.project,
+        )
+    except UnknownId as error:
+        problem = str(error)
     values = {
-        "page": page,
+        "runs": found[:_ROWS],
+        "next": found[_ROWS - 1].cursor if len(found) > _ROWS else None,
         "problem": problem,
         "wanted": wanted,
-        "is_filtered": wanted != RunFilter(),
-        "cursor": cursor,
     }
-    is_whole = page is not None and page.next is None
     status = 200 if problem is None else 404
-    return PageView("lists/runs.html", "Runs", values, status, is_whole=is_whole)
+    return PageView("lists/runs.html", "Runs", values, status, is_whole=len(found) <= _ROWS)
 
 
 def one(asked: PageRequest) -> PageView:

@@ -9,7 +9,8 @@ one stratum with two labels this is Mantel and Haenszel's weighted difference; w
 also accounts for who a label is compared with, which that difference does not.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from math import sqrt
 from operator import mul
@@ -122,21 +123,20 @@ def effects_of(trials: Iterable[EffectRun], *, is_one_kind: bool = False) -> dic
     """
     trials = list(trials)
     names = sorted({label for trial in trials for label in trial.labels})
-    number_of = {name: number for number, name in enumerate(names)}
     comparable = _comparable(trials)
     tells_apart = not is_one_kind and len(names) <= _MOST_TOLD_APART
-    found = _Contrast(_settled(comparable, number_of), tells_apart=tells_apart)
+    found = _Contrast(comparable, tells_apart=tells_apart)
     of_kinds = [trial for trial in comparable if not trial.is_within_task]
     if is_one_kind or not of_kinds:
-        return {name: found.effect(number) for name, number in number_of.items()}
+        return {name: found.effect(name) for name in names}
     by_kind = found
     if len(of_kinds) < len(comparable):
-        by_kind = _Contrast(_settled(of_kinds, number_of))
-    crude = _Contrast(_settled([trial._replace(stratum="") for trial in of_kinds], number_of))
-    return {name: _reaching(found, by_kind, crude, number) for name, number in number_of.items()}
+        by_kind = _Contrast(of_kinds)
+    crude = _Contrast([trial._replace(stratum="") for trial in of_kinds])
+    return {name: _reaching(found, by_kind, crude, name) for name in names}
 
 
-def _reaching(found: "_Contrast", by_kind: "_Contrast", crude: "_Contrast", label: int) -> Effect:
+def _reaching(found: "_Contrast", by_kind: "_Contrast", crude: "_Contrast", label: str) -> Effect:
     """Return an effect whose interval reaches as far beyond as comparing within kinds moved it."""
     effect = found.effect(label)
     adjusted = effect if by_kind is found else by_kind.effect(label)
@@ -148,12 +148,27 @@ def _reaching(found: "_Contrast", by_kind: "_Contrast", crude: "_Contrast", labe
     return msgspec.structs.replace(effect, low=max(-1.0, low), high=min(1.0, high))
 
 
-def _settled(trials: Sequence[EffectRun], number_of: Mapping[str, int]) -> Cells:
-    cells = Cells(len(number_of))
-    for (stratum, labels), (runs, successes) in sorted(_grouped(trials).items()):
-        cells.add(stratum, [number_of[label] for label in labels], runs, successes)
+def _settled(trials: Sequence[EffectRun]) -> tuple[Cells, dict[str, int]]:
+    """Return the fit, and the number of each label in it.
+
+    Labels that always come together cannot be told apart and have one number: what is due to them
+    is due to each. Of two numbers, neither would have more than a part of it.
+    """
+    groups = sorted(_grouped(trials).items())
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, ((_, labels), _) in enumerate(groups):
+        for label in labels:
+            places[label].append(place)
+    numbers: dict[tuple[int, ...], int] = {}
+    number_of = {
+        label: numbers.setdefault(tuple(found), len(numbers))
+        for label, found in sorted(places.items())
+    }
+    cells = Cells(len(numbers))
+    for (stratum, labels), (runs, successes) in groups:
+        cells.add(stratum, sorted({number_of[label] for label in labels}), runs, successes)
     settle(cells)
-    return cells
+    return cells, number_of
 
 
 def _comparable(trials: Sequence[EffectRun]) -> list[EffectRun]:
@@ -181,8 +196,9 @@ def _grouped(
 class _Contrast:
     """A settled effect, against the other runs of the same strata."""
 
-    def __init__(self, cells: Cells, *, tells_apart: bool = False) -> None:
-        self._cells = cells
+    def __init__(self, trials: Sequence[EffectRun], *, tells_apart: bool = False) -> None:
+        self._cells, self._number_of = _settled(trials)
+        cells = self._cells
         self._tells_apart = tells_apart
         self._done = cells.effects_by_cell()
         self._variance = _variance(cells)
@@ -190,17 +206,19 @@ class _Contrast:
         self._total_done: float = sum(map(mul, cells.runs, self._done))
         self._total_labels: float = sum(map(mul, cells.runs, cells.label_counts))
 
-    def effect(self, label: int) -> Effect:
+    def effect(self, name: str) -> Effect:
         """Return the effect of a label against what such tasks do otherwise."""
-        compared = list(filter(None, self._weights(label)))
-        if not compared:
+        label = self._number_of.get(name)
+        compared = [] if label is None else list(filter(None, self._weights(label)))
+        if label is None or not compared:
             return NO_EFFECT
         weight = sum(compared)
         spread = _DEVIATIONS * sqrt(self._variance * max(self._doubt(label), 1 / (weight + RIDGE)))
-        return _around(self.difference(label), spread, len(compared), weight)
+        return _around(self.difference(name), spread, len(compared), weight)
 
-    def difference(self, label: int) -> float:
+    def difference(self, name: str) -> float:
         """Return the difference to other runs of such tasks, -1..1."""
+        label = self._number_of[name]
         return max(-1.0, min(1.0, self._cells.effects[label] - self._instead(label)))
 
     def _weights(self, label: int) -> Iterable[float]:

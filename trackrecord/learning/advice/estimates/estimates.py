@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from math import exp, fsum, log
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ...numbers.percent import percent
+from ...numbers.speakers import is_enough, tells_alone
 from ...numbers.tolerance import ratio_at_least
-from ..runs.attempts import TaskAttempt, attempts_of
+from ..runs.attempts import TaskAttempt, attempts_of, without_order
 from ..runs.runs import Run
 from ..tasks.kinds import Kinds, find_kinds
 from .counting import RunCounts, Weighed, count, distinct, weighed
@@ -25,6 +26,7 @@ from .exact_test import surely_better
 from .posterior import DecayedTally, Posterior, base_rate, cautious_mean, posterior_of
 
 _NONE: Final = DecayedTally()
+_UNPLACED: Final = TaskAttempt(None, 0, is_after_success=False)
 # A difference of rates is carried to other tasks as a difference of log odds, between these rates.
 _LEAST_RATE: Final = 1e-6
 _PROCEDURES: Final = "procedures"
@@ -145,12 +147,14 @@ class Estimates:
         of_procedures: the effects of procedures.
         of_patterns: the effects of patterns.
         kind_of_runs: the position of the kind of task of each run, by the row of its outcome.
+        told: what of the procedures and of the patterns some of the speakers alone tell.
     """
 
     counts: RunCounts
     of_procedures: Effects
     of_patterns: Effects
     kind_of_runs: Mapping[int, int]
+    told: Mapping[str, "SpeakerParts"] = field(default_factory=dict)
 
     @property
     def kinds(self) -> Kinds:
@@ -168,6 +172,15 @@ class Estimates:
         total = self.counts.total
         posterior = posterior_of(total, 0.5, strength=1.0)
         return Estimate(Level.PROJECT, total, posterior.mean, 0.5, posterior, posterior.mean)
+
+    def is_outranked(self, subject: str, label: str) -> bool:
+        """Return whether several tell something together at the tasks of what one alone tells.
+
+        Args:
+            subject: "procedures" or "patterns".
+            label: the procedure or the pattern.
+        """
+        return subject in self.told and label in self.told[subject].outranked
 
     def kind(self, position: int) -> Estimate:
         """Return the rate of a kind of task; the project's if it has no runs."""
@@ -194,7 +207,7 @@ class Estimates:
             kind,
         )
         is_better = self.of_procedures.is_surely_better(signature, kind)
-        return replace(found, is_surely_better=is_better)
+        return replace(self._as_told(_PROCEDURES, signature, found), is_surely_better=is_better)
 
     def pattern(self, slug: str, kind: int | None = None) -> Estimate:
         """Return the rate of the runs that touch a pattern, also of one without runs.
@@ -210,7 +223,15 @@ class Estimates:
             self.of_patterns.of(slug, kind),
             kind,
         )
-        return replace(found, is_surely_better=self.of_patterns.is_surely_better(slug, kind))
+        is_better = self.of_patterns.is_surely_better(slug, kind)
+        return replace(self._as_told(_PATTERNS, slug, found), is_surely_better=is_better)
+
+    def _as_told(self, subject: str, label: str, found: Estimate) -> Estimate:
+        """Return an estimate that what others do at other tasks speaks not against."""
+        usual = self.told[subject].usual.get(label) if subject in self.told else None
+        if usual is None or found.effect.is_known:
+            return found
+        return replace(found, usual=min(found.usual, usual))
 
     def goes_worse_with(self, slug: str) -> bool | None:
         """Return whether tasks almost certainly go worse with a pattern than such tasks otherwise.
@@ -325,6 +346,7 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     kinds = find_kinds(runs)
     found = weighed(runs, kinds, now, half_life_days)
     attempts = attempts_of(runs)
+    attempts |= dict.fromkeys(without_order(runs, attempts), _UNPLACED)
     trials = {
         _PROCEDURES: _by_kind(found, attempts, lambda each: (each.procedure,), kinds.other),
         _PATTERNS: _by_kind(found, attempts, lambda each: each.run.patterns, kinds.other),
@@ -333,8 +355,16 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
     better = surely_better(
         ((subject, kind), part) for subject, parts in trials.items() for kind, part in parts
     )
+    told = {
+        _PROCEDURES: _told(found, lambda each: (each.procedure,)),
+        _PATTERNS: _told(found, lambda each: each.run.patterns),
+    }
     of_procedures, of_patterns = (
-        _effects(parts, frozenset((label, kind) for (of, kind), label in better if of == subject))
+        _effects(
+            parts,
+            frozenset((label, kind) for (of, kind), label in better if of == subject),
+            told[subject],
+        )
         for subject, parts in trials.items()
     )
     return Estimates(
@@ -342,7 +372,80 @@ def estimate(runs: Iterable[Run], *, now: float, half_life_days: float) -> Estim
         of_procedures,
         of_patterns,
         {each.run.outcome: each.kind for each in found},
+        told,
     )
+
+
+class SpeakerParts(NamedTuple):
+    """The procedures, or the patterns, that only some of the speakers report.
+
+    Attributes:
+        alone: what one alone tells, of kinds of task that others work on, too.
+        unlike: what all tell but one alone, of these: there is nobody else to compare it with.
+        outranked: that of kinds of task of which several tell something together.
+        usual: of what not all speakers tell, how often the other runs of those who do succeed.
+    """
+
+    alone: frozenset[str]
+    unlike: frozenset[str]
+    outranked: frozenset[str]
+    usual: Mapping[str, float]
+
+
+def _told(
+    found: Sequence[Weighed], labels_of: Callable[[Weighed], tuple[str, ...]]
+) -> SpeakerParts:
+    workers: defaultdict[int, set[str]] = defaultdict(set)
+    tellers: defaultdict[str, set[str]] = defaultdict(set)
+    seen_in: defaultdict[str, set[int]] = defaultdict(set)
+    runs: Counter[tuple[int, str]] = Counter()
+    runs_with: Counter[tuple[str, int, str]] = Counter()
+    # Decayed runs and successes, by speaker and by label.
+    total: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    own: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for each in found:
+        workers[each.kind].add(each.run.speaker)
+        labels = set(labels_of(each))
+        for sums in (total[each.run.speaker], *(own[label] for label in labels)):
+            sums[0] += each.weight
+            sums[1] += each.weight * each.run.success
+        runs[each.kind, each.run.speaker] += 1
+        for label in labels:
+            runs_with[label, each.kind, each.run.speaker] += 1
+            tellers[label].add(each.run.speaker)
+            seen_in[label].add(each.kind)
+    alone = frozenset(
+        label
+        for label, kinds in seen_in.items()
+        if any(tells_alone(tellers[label], workers[kind]) for kind in kinds)
+    )
+    unlike = frozenset(
+        label
+        for label, kinds in seen_in.items()
+        for workers_there in (set().union(*(workers[kind] for kind in kinds)),)
+        if tells_alone(
+            {
+                speaker
+                for kind in kinds
+                for speaker in workers[kind]
+                if runs[kind, speaker] > runs_with[label, kind, speaker]
+            },
+            workers_there,
+        )
+    )
+    together = {
+        kind for label, kinds in seen_in.items() if is_enough(tellers[label]) for kind in kinds
+    }
+    outranked = frozenset(label for label in alone if not together.isdisjoint(seen_in[label]))
+    usual = {}
+    for label, speakers in tellers.items():
+        if len(speakers) < len(total):
+            tried, won = (
+                max(0.0, fsum(total[each][place] for each in speakers) - own[label][place])
+                for place in (0, 1)
+            )
+            usual[label] = base_rate(DecayedTally(decayed_runs=tried, decayed_successes=won))
+    return SpeakerParts(alone, unlike, outranked, usual)
 
 
 _Parts = list[tuple[int | None, list[EffectRun]]]
@@ -365,12 +468,28 @@ def _by_kind(
     ]
 
 
-def _effects(parts: _Parts, better: frozenset[tuple[str, int | None]]) -> Effects:
+def _effects(
+    parts: _Parts, better: frozenset[tuple[str, int | None]], told: SpeakerParts
+) -> Effects:
+    """Return effects, without those that one speaker's own runs alone tell of."""
     (_, whole), *in_kinds = parts
+
+    def confirmed(effects: Mapping[str, Effect]) -> dict[str, Effect]:
+        return {
+            label: NO_EFFECT
+            if label in told.unlike or (label in told.alone and effect.difference > 0)
+            else effect
+            for label, effect in effects.items()
+        }
+
     return Effects(
-        effects_of(whole),
-        {kind: effects_of(part, is_one_kind=True) for kind, part in in_kinds if kind is not None},
-        better,
+        confirmed(effects_of(whole)),
+        {
+            kind: confirmed(effects_of(part, is_one_kind=True))
+            for kind, part in in_kinds
+            if kind is not None
+        },
+        frozenset((label, kind) for label, kind in better if label not in told.alone | told.unlike),
     )
 
 
@@ -397,6 +516,9 @@ def _trials(
         attempt = attempts[each.run.outcome]
         if attempt.task is not None and (len(done[attempt.task]) > 1 or each.kind == no_kind):
             stratum, alike = f"task {attempt.task}", 1
+        elif attempt is _UNPLACED:
+            # Compared with nothing.
+            stratum, alike = f"outcome {each.run.outcome}", 1
         else:
             since = "a success" if attempt.is_after_success else "no success"
             stratum = f"kind {each.kind} after {attempt.failures} failures and {since}"

@@ -4,6 +4,7 @@ A new kind is a module in `counting`, a value of `LessonKind` in `lesson`, its t
 row here, and its words on the page (`_KINDS` in `page/views/lessons`).
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
@@ -12,7 +13,7 @@ from typing import Final
 from msgspec import structs
 
 from ...numbers.decay import decayed
-from ...numbers.speakers import is_enough
+from ...numbers.speakers import tells_alone
 from ..runs.runs import NotedRun
 from .counting.arguments import find_arguments
 from .counting.completions import find_completions
@@ -90,9 +91,12 @@ def find_lessons(runs: Sequence[NotedRun], rules: LessonRules, *, now: float) ->
     weights = {(each.kind, each.subject): weight for weight, each in ranked}
     told = with_remedies([each for _, each in sorted(ranked, key=_by_trust)])
     kept = merged(told)
-    others_speak = len({run.speaker for run in history.runs if run.steps}) > 1
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for run in history.runs:
+        for step in run.steps:
+            callers[step.tool].add(run.speaker)
     lessons = [
-        _lesson(history, each, rules, weights[each.kind, each.subject], others_speak)
+        _lesson(history, each, rules, weights[each.kind, each.subject], callers[each.tools[0]])
         for each in kept
     ]
     return tuple(sorted(lessons, key=_by_strength)[: rules.max_lessons])
@@ -120,7 +124,7 @@ def _weight(history: History, finding: Finding, rules: LessonRules, now: float) 
 
 
 def _lesson(
-    history: History, finding: Finding, rules: LessonRules, weight: float, others_speak: bool
+    history: History, finding: Finding, rules: LessonRules, weight: float, callers: set[str]
 ) -> Lesson:
     newest = [history.runs[each] for each in reversed(finding.positions)]
     tasks = len(history.tasks_of(finding.positions))
@@ -150,7 +154,7 @@ def _lesson(
         only_source=newest[0].source if len({run.source for run in newest}) == 1 else "",
         also=finding.also,
         has_way_out=finding.has_way_out,
-        is_of_one=others_speak and not is_enough({run.speaker for run in newest}),
+        is_of_one=tells_alone({run.speaker for run in newest}, callers),
         argument=finding.argument and structs.replace(finding.argument, lesson=id_),
     )
 

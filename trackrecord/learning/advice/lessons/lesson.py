@@ -78,8 +78,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True):
         only_source: the agent that reported all of them; "" if there are several.
         also: the lines, in English, of the facts that the same runs tell.
         has_way_out: whether it says what to do instead, and not only what goes wrong.
-        is_of_one: whether all its runs are of one speaker while others speak, too: no prompt has
-            it then.
+        is_of_one: whether all its runs are of one speaker while others call its tool, too: no
+            prompt has it then.
         argument: the argument that it is about; None for other kinds.
     """
 

@@ -5,8 +5,9 @@ option, and a tool for files by the file. Facts are counted from these.
 """
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence, Set
-from itertools import takewhile
+from itertools import dropwhile, groupby, takewhile
 from typing import Final
 
 import msgspec
@@ -67,6 +68,25 @@ _REFUSED: Final = re.compile(
     r"|user rejected|was blocked|hook error|denied by|not approved",
     re.IGNORECASE,
 )
+
+
+# What a check does not need: addresses, what a command or a text says to run, and hidden parts.
+_INDIRECT: Final = re.compile(
+    r"://|\bwww\.|[`\n]|\$\(|[<>]\(|\beval\b|\b(?:ba|da|z|k|fi|c)?sh +-\w*c\b"
+    r"|\|&?\s*(?:sudo +|env +)*(?:\S{0,64}/)?"
+    r"(?:(?:ba|da|z|k|fi|c)?sh|python[\d.]*|node|perl|ruby|php)\b"
+)
+_ENDS: Final = frozenset({"&&", "||", ";", "|", "|&", "&", "(", ")"})
+_PREPARES: Final = re.compile(
+    r"(?:cd|pushd) \S+\Z|(?:export )?[A-Za-z_]\w{0,127}=\S*\Z"
+    r"|(?:source|\.) \S{0,200}activate\S{0,20}\Z"
+)
+_NAME: Final = re.compile(r"[\w.@:/+-]{1,100}\Z(?<!-)|-m\Z")
+_PATH: Final = re.compile(
+    r"(?:[A-Za-z]:)?[~.]{0,2}[\\/]?[\w.@+-]{1,100}(?:[\\/][\w.@+()\[\]-]{1,100}){0,30}"
+)
+# A sentence has more plain words than the names of a command.
+_MOST_WORDS: Final = 5
 
 
 class TriedCheck(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -156,6 +176,7 @@ class TriedRun(msgspec.Struct, frozen=True, gc=False):
         calls: its calls, in order.
         repository: the repository that it worked in; "" for the project's own.
         machine: a digest of the machine and its user; "" if unknown.
+        speaker: whose word all this is.
     """
 
     outcome: int
@@ -164,6 +185,7 @@ class TriedRun(msgspec.Struct, frozen=True, gc=False):
     calls: tuple[TriedCall, ...]
     repository: str = ""
     machine: str = ""
+    speaker: str = ""
 
 
 def keys_of(call: TriedCall) -> Iterator[str]:
@@ -230,6 +252,41 @@ def told_line(command: str) -> str:
         return ""
     line = one_line(without_home(_SHOWS.sub("", command)), LONGEST_LINE)
     return "" if "`" in line or line.endswith("…") else line
+
+
+def holds_check(line: str) -> bool:
+    """Return whether a line is a command that runs a check, and hardly anything else.
+
+    Each of its parts checks, or only changes the folder, a variable or the environment. None
+    fetches something, or runs what another command or a text says.
+    """
+    if _INDIRECT.search(line) or one_line(line, LONGEST_LINE) != line:
+        return False
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    try:
+        parts = [[*part] for is_end, part in groupby(words, _ENDS.__contains__) if not is_end]
+    except ValueError:  # a quote that does not end
+        return False
+    checks = [part for part in parts if not _PREPARES.match(" ".join(part))]
+    return bool(checks) and all(map(_checks, checks))
+
+
+def _checks(part: Sequence[str]) -> bool:
+    """Return whether the names at the beginning of a command are those of a check."""
+    named = dropwhile(_ASSIGNED.match, part)
+    names = list(takewhile(lambda word: _NAME.match(word) is not None, named))
+    options = {word.lstrip("-") for word in part if word.startswith("-")}
+    return (
+        bool(names)
+        and sum(map(str.isalpha, part)) <= _MOST_WORDS
+        and not words_of(" ".join([*names, *options])).isdisjoint(CHECKS)
+    )
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text is the path of a file."""
+    return _PATH.fullmatch(text) is not None
 
 
 def without_home(text: str) -> str:

@@ -2,12 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
 import msgspec
 
+from ...numbers.speakers import is_known
 from .calls import TriedRun, exact_key
 from .facts import (
     FEWEST_SESSIONS,
@@ -72,6 +73,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         is_standing: whether it has failed for so long that a person should hear of it.
         machine: where it fails; "" for any machine.
         key: the name by which failing calls of it are known; "" of one that runs.
+        told: the line of such checks that agents are told first; "" for none.
         is_whole: whether it checks all that its program would.
         is_wrapped: whether it only puts a launcher before a line that runs in more sessions.
         outcomes: the rows of the outcomes of its newest sessions, the newest first.
@@ -93,25 +95,38 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     is_standing: bool = False
     machine: str = ""
     key: str = ""
+    told: str = ""
     is_whole: bool = False
     is_wrapped: bool = False
     outcomes: tuple[int, ...] = ()
 
 
-def commands_of(runs: Iterable[TriedRun], *, now: float) -> list[Command]:
+def commands_of(runs: Sequence[TriedRun], *, now: float) -> list[Command]:
     """Return what runs and what does not: standing defects first, then by kind, the newest first.
 
     Args:
         runs: the runs of one project, in the order of their ends.
         now: the moment to answer for, seconds since the epoch.
     """
-    histories = histories_of(runs)
-    found = [
-        command
-        for repository, history in sorted(histories.items())
-        for command in _commands(repository, history, now)
-    ]
+    told = {name: history.facts().checks for name, history in told_histories(runs).items()}
+    found = []
+    for repository, history in sorted(histories_of(runs).items()):
+        for command in _commands(repository, history, now):
+            lines = told.get(repository, {}).get(command.kind, ())
+            line = lines[0].line if lines else ""
+            found.append(msgspec.structs.replace(command, told=line))
     return sorted(found, key=_rank)
+
+
+def told_histories(runs: Sequence[TriedRun]) -> dict[str, CallHistory]:
+    """Return the histories that agents are told from: of speakers who are known, or the only one.
+
+    Args:
+        runs: the runs of one project, in the order of their ends.
+    """
+    if len({run.speaker for run in runs}) < 2:
+        return histories_of(runs)
+    return histories_of(run for run in runs if is_known(run.speaker))
 
 
 def histories_of(runs: Iterable[TriedRun]) -> dict[str, CallHistory]:

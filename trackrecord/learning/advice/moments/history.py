@@ -11,8 +11,21 @@ from itertools import islice
 from posixpath import basename
 from typing import Final
 
+from msgspec.structs import replace
+
+from ...numbers.speaker_names import LOCAL
+from ...numbers.speakers import may_be_quoted
 from ..runs.failures import error_template
-from .calls import PASSED, RAN, TriedCall, TriedRun, exact_key, keys_of
+from .calls import (
+    PASSED,
+    RAN,
+    TriedCall,
+    TriedRun,
+    exact_key,
+    holds_check,
+    is_path,
+    keys_of,
+)
 from .facts import (
     FEWEST_SESSIONS,
     KnownFailure,
@@ -74,6 +87,7 @@ class _Line:
     is_whole: bool = False
     passed: bool = False
     machines: set[str] = field(default_factory=set)
+    speakers: set[str] = field(default_factory=set)
     outcomes: dict[str, int] = field(default_factory=dict)
 
 
@@ -96,9 +110,11 @@ class CallHistory:
     def __init__(self) -> None:
         self._tries: defaultdict[str, dict[str, _Tries]] = defaultdict(dict)
         self._lines: defaultdict[str, dict[str, _Line]] = defaultdict(dict)
-        self._files: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(
-            lambda: defaultdict(set)
+        # By name and by path, the sessions with their speakers.
+        self._files: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+            lambda: defaultdict(dict)
         )
+        self._speakers = set[str]()
         self._sessions: defaultdict[str, _Session] = defaultdict(_Session)
         self._repeats = [0, 0]
         self._needs = NeedHistory()
@@ -106,6 +122,7 @@ class CallHistory:
     def add(self, run: TriedRun) -> None:
         """Add a run that ended after all that were added before."""
         keyed: list[tuple[TriedCall, Sequence[str]]] = []
+        self._speakers.add(run.speaker)
         for call in run.calls:
             failed = call.failed
             if failed or call.ran:
@@ -115,12 +132,12 @@ class CallHistory:
                 for key in keys:
                     self._try(run, call, key, failed=failed)
             self._add_lines(run, call)
-            if call.file and call.ok and not call.line:
-                self._files[basename(call.file)][call.file].add(run.session)
+            if call.file and call.ok and not call.line and is_path(call.file):
+                self._files[basename(call.file)][call.file][run.session] = run.speaker
         self._needs.add(run, keyed)
 
     def _try(self, run: TriedRun, call: TriedCall, key: str, *, failed: bool) -> None:
-        of_key, at = self._tries[key], call.at or run.ended_at
+        of_key, at = self._tries[key], _moment(call, run)
         # The session that made it last stands last.
         tries = of_key.pop(run.session, None) or _Tries(run.machine)
         of_key[run.session] = tries
@@ -138,9 +155,12 @@ class CallHistory:
             self._sessions[run.session].failing[kind].append(tries)
 
     def _add_lines(self, run: TriedRun, call: TriedCall) -> None:
-        at = call.at or run.ended_at
+        at = _moment(call, run)
         for check in call.checks:
             if check.state not in (PASSED, RAN) or not check.line:
+                continue
+            # What is captured here was read from the command itself.
+            if run.speaker != LOCAL and not holds_check(check.line):
                 continue
             line = self._lines[check.kind].setdefault(check.line, _Line())
             line.times[run.session] += 1
@@ -149,6 +169,7 @@ class CallHistory:
             line.is_whole |= check.is_whole
             line.passed |= check.state == PASSED
             line.machines.add(run.machine)
+            line.speakers.add(run.speaker)
             line.outcomes.pop(run.session, None)
             line.outcomes[run.session] = run.outcome
             for tries in self._sessions[run.session].failing.pop(check.kind, ()):
@@ -201,16 +222,29 @@ class CallHistory:
         return {key: ended for key, ended in found.items() if ended}
 
     def lines(self, kind: str) -> Sequence[KnownLine]:
-        """Return the lines of a kind of check that ran and do not fail now, the newest first.
+        """Return the lines of a kind of check that ran and do not fail now.
 
-        Those that run on all come before those that run on a part.
+        Those that run on all come before those that run on a part, then those of most sessions,
+        then the newest.
         """
         known = (
             _known_line(kind, text, line)
             for text, line in self._lines.get(kind, {}).items()
             if line.passed and self.failure(exact_key(text)) is None
         )
-        return sorted(known, key=lambda each: (not each.is_whole, -each.last_at, each.line))
+        return sorted(
+            known, key=lambda each: (not each.is_whole, -each.sessions, -each.last_at, each.line)
+        )
+
+    def _told_lines(self, kind: str) -> tuple[KnownLine, ...]:
+        """Return those of the lines that agents may read."""
+        own = self._lines[kind]
+        rivals = {speaker for line in own.values() for speaker in line.speakers}
+        return tuple(
+            each
+            for each in self.lines(kind)
+            if may_be_quoted(own[each.line].speakers, rivals, self._speakers)
+        )
 
     def need(self, key: str) -> KnownNeed | None:
         """Return what a command needs first; None if nothing is known."""
@@ -229,14 +263,22 @@ class CallHistory:
         every = len(set().union(*places.values()))
         if len(sessions) < _FEWEST_OPENED or len(sessions) < _MOST_OPENED * every:
             return None
-        return KnownFile(path, len(sessions))
+        tellers = set(sessions.values())
+        rivals = tellers.union(*(each.values() for each in places.values()))
+        is_told = may_be_quoted(tellers, rivals, self._speakers)
+        return KnownFile(path, len(sessions)) if is_told else None
 
     def facts(self) -> MomentFacts:
         """Return all that is told at a failure."""
         names = list(islice(reversed(self._files), _MOST_FILES))
+        checks = {kind: self._told_lines(kind) for kind in sorted(self._lines)}
+        told = {each.line for lines in checks.values() for each in lines}
         return MomentFacts(
-            failures=self._failures(),
-            checks={kind: tuple(self.lines(kind)[:_MOST_LINES]) for kind in sorted(self._lines)},
+            failures={
+                key: tuple(each if each.remedy in told else _without_remedy(each) for each in known)
+                for key, known in self._failures().items()
+            },
+            checks={kind: lines[:_MOST_LINES] for kind, lines in checks.items()},
             files={name: found for name in sorted(names) if (found := self.file(name))},
             needs=self.every_need(),
             repeats=self.repeats,
@@ -258,6 +300,15 @@ class CallHistory:
     def _of_each_machine(self, key: str) -> Iterable[KnownFailure]:
         machines = _machines(self._tries[key])
         return (each for machine in machines if (each := self.failure(key, machine)))
+
+
+def _moment(call: TriedCall, run: TriedRun) -> float:
+    """Return when a call was made: before its run had ended, which it had before its receipt."""
+    return min(call.at or run.ended_at, run.ended_at)
+
+
+def _without_remedy(failure: KnownFailure) -> KnownFailure:
+    return replace(failure, remedy="", remedied=0) if failure.remedy else failure
 
 
 def _machines(tries: Mapping[str, _Tries]) -> list[str]:

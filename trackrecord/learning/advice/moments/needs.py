@@ -31,6 +31,7 @@ _NOT_NAMED: Final = re.compile(
 class _Attempt:
     earlier: frozenset[str]
     ran: bool
+    speaker: str
 
 
 @dataclass(slots=True)
@@ -77,11 +78,11 @@ class NeedHistory:
         attempts = self._attempts[key]
         is_failing = self._is_failing.get((run.session, key))
         if is_failing is None or (is_failing and call.ran):
-            attempts.made.append(_Attempt(frozenset(before), call.ran))
+            attempts.made.append(_Attempt(frozenset(before), call.ran, run.speaker))
             self._is_failing[run.session, key] = not call.ran
         if call.failed:
             attempts.failing.add(run.session)
-            attempts.failed_at.append(call.at or run.ended_at)
+            attempts.failed_at.append(min(call.at or run.ended_at, run.ended_at))
             attempts.outcomes.append(run.outcome)
             attempts.says = call.told if key.startswith("line ") else call.words
             attempts.error, attempts.kinds = call.error or attempts.error, call.not_started

@@ -16,7 +16,7 @@ from typing import Final
 from ..lessons.chance import discoveries
 from ..lessons.history import may_fail
 from ..lessons.wording import error_text
-from ..runs.attempts import attempts_of
+from ..runs.attempts import attempts_of, without_order
 from ..runs.runs import Run
 from .past_tasks import LONGEST_TOLD, group_of, text_of
 
@@ -111,11 +111,13 @@ def _surest_first(found: PastDifference) -> tuple[float, bool, RunFact]:
 
 
 def _comparable(runs: Iterable[Run]) -> frozenset[int]:
+    runs = list(runs)
+    attempts = attempts_of(runs)
     return frozenset(
         outcome
-        for outcome, attempt in attempts_of(runs).items()
+        for outcome, attempt in attempts.items()
         if attempt.task is not None or not (attempt.failures or attempt.is_after_success)
-    )
+    ) - without_order(runs, attempts)
 
 
 def _tests(group: Sequence[Run], comparable: frozenset[int]) -> Iterator[tuple[RunFact, float]]:

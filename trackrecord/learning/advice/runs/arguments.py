@@ -1,7 +1,7 @@
 """Shapes of arguments: of which kind each argument of a call is, without its value.
 
 What a failing call changed before it worked is found by comparing shapes. Of a value no more is
-kept than its kind and a digest so short that many values share it; of an id like `order_1042` its
+kept than its kind and a digest so short that many values share it; of an id like "order_1042" its
 prefix, too, which is told only where `lessons.counting.arguments` finds that it names a kind.
 """
 
@@ -31,7 +31,7 @@ _SHAPES: Final = (
     (r"[-+]?\d{1,400}[.,]\d{1,400}", "a decimal number as text"),
     (r"(?=\S*\d)[0-9a-fA-F]{7,64}(?:-[0-9a-fA-F]{2,32}){0,8}", "a hexadecimal id"),
     (r"(?=\S*\d)[A-Z0-9]{2,64}", "capitals and digits"),
-    (r"\S{0,1000}[\\/]\S{0,1000}", "a path"),
+    (r"[^\s\\/]{0,1000}[\\/]\S{0,1000}", "a path"),
     (r"(?=\S*\d)\S{1,200}", "a word with digits"),
     (r"\S{1,200}", "a word"),
 )

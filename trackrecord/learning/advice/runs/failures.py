@@ -17,7 +17,7 @@ _BEFORE: Final = 60
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 _FRAMES: Final = re.compile(
-    r"^(?:Traceback \(most recent call last\)|\s+at \S|\s+File \"|goroutine \d)", re.MULTILINE
+    r"^(?:Traceback \(most recent call last\)|[ \t]+at \S|[ \t]+File \"|goroutine \d)", re.MULTILINE
 )
 _NAMED: Final = ("Error", "Exception", "Fault", "Failure", "Timeout", "Interrupt", "Exit")
 

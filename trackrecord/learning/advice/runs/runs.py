@@ -60,18 +60,14 @@ class PassedIds(NamedTuple):
     passed: int
 
 
-class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The course of one task, with or without a verdict.
+class RunDigest(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """The course of one task as it is stored; further fields come last.
 
     Attributes:
-        outcome: the row of its outcome: unique, and nothing else follows from it.
         task_id: the task. Several runs of one task differ in how they went about it.
-        ended_at: when it ended, seconds since the epoch.
-        success: whether the task reached its goal; None where nobody knows it.
         source: the agent that ran it; "" if not reported.
         trigger: the signal of its trigger; "" if not reported.
         repository: the repository it worked in; "" if not reported.
-        instruction: the beginning of the task's text; "" if not reported.
         patterns: the slugs of the patterns that it touches.
         steps: the calls of its tools, in order; of a very long run the first and the last ones.
         failure_mode: how it failed; "" if not reported.
@@ -85,14 +81,10 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
         passed_ids: which ids that its tools returned were passed on.
     """
 
-    outcome: int
     task_id: str
-    ended_at: float
-    success: bool | None
     source: str = ""
     trigger: str = ""
     repository: str = ""
-    instruction: str = ""
     patterns: tuple[str, ...] = ()
     steps: tuple[RunStep, ...] = ()
     failure_mode: str = ""
@@ -103,6 +95,25 @@ class NotedRun(msgspec.Struct, frozen=True, kw_only=True):
     speaker: str = ""
     decided_by: tuple[str, ...] = ()
     passed_ids: tuple[PassedIds, ...] = ()
+
+
+class NotedRun(RunDigest, frozen=True, kw_only=True):
+    """The course of one task, with or without a verdict.
+
+    Attributes:
+        outcome: the row of its outcome: unique, and nothing else follows from it.
+        ended_at: when it ended, seconds since the epoch.
+        success: whether the task reached its goal; None where nobody knows it.
+        instruction: the beginning of the task's text; "" if not reported.
+        received_at: when it was reported, which is when it ended if it does not say; None if that
+            is not known.
+    """
+
+    outcome: int
+    ended_at: float
+    success: bool | None
+    instruction: str = ""
+    received_at: float | None = None
 
     @property
     def explaining(self) -> tuple[RunStep, ...]:

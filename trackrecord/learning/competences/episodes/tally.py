@@ -53,6 +53,7 @@ class EpisodeTally:
         conditions: episodes by trigger signal and its conditions.
         failure_modes: failed episodes by failure mode.
         speakers: successful episodes by speaker.
+        failed_speakers: failed ones by speaker.
     """
 
     successes: int = 0
@@ -67,6 +68,7 @@ class EpisodeTally:
     conditions: Counter[tuple[str, str]] = field(default_factory=Counter)
     failure_modes: Counter[str] = field(default_factory=Counter)
     speakers: Counter[str] = field(default_factory=Counter)
+    failed_speakers: Counter[str] = field(default_factory=Counter)
 
     @property
     def episodes(self) -> int:
@@ -82,6 +84,7 @@ class EpisodeTally:
             self.speakers[episode.speaker] += 1
         else:
             self.failures += 1
+            self.failed_speakers[episode.speaker] += 1
         self._add_duration(episode.duration_ms)
         self._add_use(episode.ended_at)
         if episode.signal is not None:
@@ -108,6 +111,7 @@ class EpisodeTally:
         self.conditions.subtract(other.conditions)
         self.failure_modes.subtract(other.failure_modes)
         self.speakers.subtract(other.speakers)
+        self.failed_speakers.subtract(other.failed_speakers)
 
     def merge(self, other: "EpisodeTally") -> None:
         """Add everything that another tally of the same signature holds."""
@@ -124,6 +128,7 @@ class EpisodeTally:
         self.conditions.update(other.conditions)
         self.failure_modes.update(other.failure_modes)
         self.speakers.update(other.speakers)
+        self.failed_speakers.update(other.failed_speakers)
 
     def _add_duration(self, duration_ms: int | None) -> None:
         if duration_ms is not None:

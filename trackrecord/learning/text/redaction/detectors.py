@@ -26,7 +26,9 @@ _TOKENS: Final = (
     r"xapp-[A-Za-z0-9-]{10,}+",
     r"https://hooks\.slack\.com/(?:services|workflows)/[\w/+-]{10,}+",
     r"https://(?:\w{1,16}\.)?discord(?:app)?\.com/api/webhooks/[\w/-]{10,}+",
-    r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}+",
+    r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}+",
+    r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+",
+    r"mfa\.[A-Za-z0-9_-]{60,}+",
     # Amazon, Google, Microsoft
     r"(?:AKIA|ASIA|AIDA|AROA|AGPA|ANPA|ABIA|ACCA)[A-Z0-9]{12,}+",
     r"AIza[A-Za-z0-9_-]{30,}+",
@@ -139,7 +141,7 @@ _NAMES: Final = (
     r"|shared[_-]?access[_-]?\w{0,20}"
     r"|private[_-]?key|signing[_-]?key|encryption[_-]?key|auth[_-]?key|master[_-]?key|service[_-]?key"
     r"|subscription[_-]?key|credentials?|client[_-]?secret|webhook[_-]?(?:url|secret)|session[_-]?id"
-    r"|x-api-key|(?<![A-Za-z])(?:sig|otp|pin|salt|dsn|auth|密码|口令|密钥|令牌)(?![A-Za-z])"
+    r"|x-api-key|x-(?:amz|goog)-signature|(?<![A-Za-z])(?:sig|otp|pin|salt|dsn|auth|密码|口令|密钥|令牌)(?![A-Za-z])"
 )
 # A name in front of its value, as in a shell, in JSON, in YAML, in a connection string: what stands
 # between them is sought first, because that is quick, and then what stands before and behind it.

@@ -47,6 +47,14 @@ _KINDS: Final = str.maketrans(
 _CHANGES: Final = ("du", "ud", "dl", "ld", "ul", "lu")
 
 
+_BEHIND: Final = rf"\1{PLACEHOLDER}"
+# A flat list: most texts hold no hint, which is found out for each of them.
+_BY_HINT: Final = [
+    [(hint, pattern) for hints, pattern in rules for hint in hints]
+    for rules in (PHRASES, (*OPTIONS, *PHRASES))
+]
+
+
 def redacted(text: str) -> str:
     """Return a text with the secrets in it replaced by `<secret>`, in linear time."""
     return _remembered(text) if len(text) <= _SHORT else _redacted(text)
@@ -57,15 +65,15 @@ def _redacted(text: str) -> str:
         text = PRIVATE_KEY_END.sub(PLACEHOLDER, text)
         text = PRIVATE_KEY.sub(PLACEHOLDER, text)
     if "://" in text:
-        text = URL_PASSWORD.sub(rf"\1{PLACEHOLDER}", text)
-        text = URL_TOKEN.sub(rf"\1{PLACEHOLDER}", text)
+        text = URL_PASSWORD.sub(_BEHIND, text)
+        text = URL_TOKEN.sub(_BEHIND, text)
     lower = text.lower()
     text = _after_words(text, lower)
-    if any(hint in lower for hint in NAME_HINTS):
+    if [hint for hint in NAME_HINTS if hint in lower]:
         if "-" in text:
-            text = FLAG.sub(rf"\1{PLACEHOLDER}", text)
+            text = FLAG.sub(_BEHIND, text)
         if "<" in text:
-            text = ELEMENT.sub(rf"\1{PLACEHOLDER}", text)
+            text = ELEMENT.sub(_BEHIND, text)
         text = QUOTED.sub(_quoted, text)
         text = _without_named(text)
     return WORD.sub(_word, text)
@@ -77,14 +85,14 @@ _remembered = lru_cache(maxsize=4096)(_redacted)
 
 def _after_words(text: str, lower: str) -> str:
     if "authorization" in lower:
-        text = HEADER.sub(rf"\1{PLACEHOLDER}", text)
+        text = HEADER.sub(_BEHIND, text)
     if "bearer" in lower:
-        text = BEARER.sub(rf"\1{PLACEHOLDER}", text)
+        text = BEARER.sub(_BEHIND, text)
     if "cookie" in lower:
-        text = COOKIE.sub(rf"\1{PLACEHOLDER}", text)
-    for hints, pattern in (*OPTIONS, *PHRASES) if " -" in text else PHRASES:
-        if any(hint in lower for hint in hints):
-            text = pattern.sub(rf"\1{PLACEHOLDER}", text)
+        text = COOKIE.sub(_BEHIND, text)
+    hinted = [each for hint, each in _BY_HINT[" -" in text] if hint in lower]
+    for pattern in dict.fromkeys(hinted):
+        text = pattern.sub(_BEHIND, text)
     return text
 
 
@@ -93,20 +101,26 @@ def redacted_beginning(text: str, most: int) -> str:
     return redacted(text[: most + _MARGIN])[:most]
 
 
-def redacted_value(value: Any, most: int, depth: int = _DEEPEST) -> Any:  # noqa: ANN401 - any JSON
-    """Return decoded JSON without secrets, its texts cut to so many characters.
+def redacted_value(value: Any, most: int | None, depth: int = _DEEPEST) -> Any:  # noqa: ANN401 - any JSON
+    """Return decoded JSON without secrets.
 
     A member whose name says that it holds a secret loses its value, whatever that is; what is
     nested too deeply is left out.
+
+    Args:
+        value: the JSON.
+        most: how many characters of each text are kept; None for as many as it has, so that a
+            text stays within its bounds.
+        depth: how many levels are kept.
     """
     if isinstance(value, str):
-        return redacted_beginning(value, most)
+        return _cut(value, most)
     if depth == 0:
         return None
     if isinstance(value, dict):
         return {
-            redacted_beginning(str(name), _LONGEST_NAME): PLACEHOLDER
-            if isinstance(inner, (str, int, float)) and is_secret_name(str(name))
+            _cut(str(name), most and _LONGEST_NAME): _hidden(inner)
+            if is_secret_name(str(name)) and is_plain(inner)
             else redacted_value(inner, most, depth - 1)
             for name, inner in value.items()
         }
@@ -115,6 +129,24 @@ def redacted_value(value: Any, most: int, depth: int = _DEEPEST) -> Any:  # noqa
     return value
 
 
+def _cut(text: str, most: int | None) -> str:
+    if most is None:
+        return redacted(text)[: max(len(text), _LONGEST_NAME)]
+    return redacted_beginning(text, most)
+
+
+def is_plain(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether a value is a text, a number or a list of these."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_plain, value))
+    return isinstance(value, (str, int, float))
+
+
+def _hidden(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    return [PLACEHOLDER] * len(value) if isinstance(value, (list, tuple)) else PLACEHOLDER
+
+
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Return whether a member of this name holds a secret."""
     return bool(NAME.search(name[:_LONGEST_NAME]))
@@ -166,8 +198,15 @@ def _tells_none(value: str, separator: str) -> bool:
 
 
 def _word(found: Any) -> str:  # noqa: ANN401 - as above
-    word = TOKEN.sub(PLACEHOLDER, found.group())
-    return LONG.sub(_random, word)
+    word: str = found.group()
+    return _remembered_word(word) if len(word) <= _SHORT else _safe_word(word)
+
+
+def _safe_word(word: str) -> str:
+    return LONG.sub(_random, TOKEN.sub(PLACEHOLDER, word))
+
+
+_remembered_word = lru_cache(maxsize=4096)(_safe_word)
 
 
 def _random(found: Any) -> str:  # noqa: ANN401 - as above

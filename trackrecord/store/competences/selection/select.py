@@ -1,7 +1,7 @@
 """Choosing: the best candidates of a project for a task, ranked where they are stored.
 
-The score is that of `learning.selection`, and the similarity that of `learning.words`, both spelt
-in SQL over what is kept beside each record: of ten thousand records only the chosen ones are read.
+The score is that of `competences.selection`, and the similarity that of `words.similarity`, both
+spelt in SQL over what is kept beside each record: of ten thousand only the chosen ones are read.
 
 A word that stands in very many phrases tells little apart and costs the most. So the words of a
 task are looked up from the rarest on, up to a number of places; those left out count as found

@@ -4,11 +4,11 @@ A new one is a module here and a row in `ALL`. Beyond these modules a database i
 
 - its URLs are checked and named: `server_urls`, `daemon_settings`, and `move_` of the commands;
 - tables differ: the variants of column types in `metadata`, `sqlite_with_rowid` in the `tables` of
-  each subject, their `partial_indexes`, and the first revision;
+  each subject, and their `partial_indexes`;
 - its errors are told apart: busy, or not permitted, in `engine.py`;
 - its driver is an extra in pyproject.toml, and a message of its module names that extra.
 
-The tests run on every database that `tests/support/postgres.py` and the fixture `store_url` start.
+The tests run on every database that the fixtures of `tests/support/postgres.py` start.
 """
 
 from .base import Dialect

@@ -202,6 +202,10 @@ class Dialect(ABC):
         """Return whether two connections, both to this kind of database, see the same tables."""
 
     @abstractmethod
+    def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
+        """Return the condition that a text contains another one."""
+
+    @abstractmethod
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return the condition that a column's value is one of many."""
 

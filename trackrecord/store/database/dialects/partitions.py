@@ -38,7 +38,7 @@ _INSERTED: Final = ", ".join(f"NEW.{name}" for name in _COLUMNS[1:9])
 SPLIT_OUTCOMES: Final = Extra(
     (_ROWS, BODIES),
     (
-        # Once: where `outcomes` is still the table that the migration has just made.
+        # Once: where `outcomes` is still the table of the metadata, which has just been made.
         f"""
         DO $$ BEGIN
           IF (SELECT relkind FROM pg_class WHERE oid = '{_VIEW}'::regclass) = 'r' THEN

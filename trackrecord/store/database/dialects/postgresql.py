@@ -31,6 +31,7 @@ from sqlalchemy import (
     collate,
     create_engine,
     event,
+    func,
     literal,
     text,
 )
@@ -407,6 +408,10 @@ class PostgreSQL(Dialect):
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return ANY of one array."""
         return column == any_(literal(list(wanted), ARRAY(BigInteger)))
+
+    def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
+        """Look for it as a whole: LIKE takes four times as long."""
+        return func.strpos(column, wanted) > 0
 
     def fetch_blobs(self, connection: Connection, query: Select[Any]) -> Sequence[tuple[Any, ...]]:
         """Return the rows in binary; as text, the driver's usual way, they would be twice as long.

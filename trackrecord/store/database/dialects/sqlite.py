@@ -1,6 +1,7 @@
 """SQLite: one file, one writer at a time, full text by FTS5."""
 
 import math
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    and_,
     create_engine,
     event,
     func,
@@ -29,6 +31,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool, StaticPool
 
 from trackrecord.errors import StoreBusy, StoreUnavailable, TransferRefused
 from trackrecord.process.folders import make_private_folder
+from trackrecord.process.sqlite_files import connect, distrust_schema
 
 from .base import Dialect, Extra
 
@@ -42,6 +45,12 @@ _COUNTED_AT_ONCE = 512 * 1024 * 1024
 _ONE_TIME_NS = 1_000_000_000
 # While others hold the database that is to be replaced.
 _BACKUP_PAUSE_S = 0.05
+
+
+# What a pattern of GLOB had better not begin with: what it reads otherwise, and the letters of
+# texts, the commonest first. All others are rarer.
+_COMMON = "*?[ etaoinsrhldcumfpgwybvk"
+_SPECIAL, _AS_IT_IS = re.compile(r"[*?[]"), r"[\g<0>]"
 
 
 # Words alone, without the texts: what is removed is named again.
@@ -243,7 +252,7 @@ class SQLite(Dialect):
 
         connection = engine.raw_connection()
         try:
-            with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+            with closing(connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as copy:
                 (found,) = copy.execute("PRAGMA integrity_check(1)").fetchone()
                 if found != "ok":
                     message = f"{file} is damaged ({found})"
@@ -289,6 +298,14 @@ class SQLite(Dialect):
     def is_among(self, column: Column[int], wanted: Iterable[int]) -> ColumnElement[bool]:
         """Return IN with a parameter for each value."""
         return column.in_(wanted)
+
+    def contains(self, column: Column[str], wanted: str) -> ColumnElement[bool]:
+        """Look for its end first, from a rare letter on: wherever that is, SQLite compares all."""
+        rarest = max(range(len(wanted)), key=lambda at: _COMMON.find(wanted[at]) % len(_COMMON))
+        patterns = (
+            f"*{_SPECIAL.sub(_AS_IT_IS, wanted[at:])}*" for at in sorted({rarest, 0}, reverse=True)
+        )
+        return and_(*(column.op("GLOB")(each) for each in patterns))
 
     def fetch_blobs(self, connection: Connection, query: Select[Any]) -> Sequence[tuple[Any, ...]]:
         """Return the rows in the usual way."""
@@ -370,6 +387,7 @@ def _in_memory(url: URL) -> Engine:
 def _set_up(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
     # The driver's own BEGIN comes too late (before the first write, not the first read).
     connection.isolation_level = None
+    distrust_schema(connection)
     cursor = connection.cursor()
     # Of a new file only. Outcomes have some hundred bytes: in pages of four times the usual size
     # a batch touches fewer of them, and is on record in four fifths of the time.

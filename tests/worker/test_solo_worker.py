@@ -1,8 +1,7 @@
-"""The process that learns on one machine: what it does, and what it does not import or ask."""
+"""The worker of one machine, which is its own beat: what it does, and what it does not ask."""
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,23 +11,26 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, event, update
+from sqlalchemy import Engine, event, func, select, update
 from sqlalchemy.pool import QueuePool
 
 from tests.store.teaching import outcome, teach
-from tests.worker.working import body, log_lines, process, publish, recorded_ids, until
+from tests.worker.working import body, process, publish, recorded_ids, until
 from trackrecord.prompt.reading.client import RankingsReader
+from trackrecord.redis.signs_of_life import living_on_host
 from trackrecord.settings.settings import Settings
 from trackrecord.store.competences.read import read_competences
+from trackrecord.store.competences.tables import consolidation_runs
 from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.database.migrate import migrate
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord_consolidation.run_lease import RunLease
 from trackrecord_producers.publishing.publisher import Publisher
-from trackrecord_worker import jobs, wake_ups
-from trackrecord_worker.services import Services
-from trackrecord_worker.up.daemon import learner_command
+from trackrecord_worker import jobs
+from trackrecord_worker.job_table import BY_NAME, CONSOLIDATE
+from trackrecord_worker.services import Services, Stopping
+from trackrecord_worker.up.daemon import solo_command
 
 NIGHT_S = 86_400.0
 # What takes tens of megabytes, and none of which the named module needs.
@@ -36,7 +38,8 @@ HEAVY = {
     "trackrecord_cli.commands.start.up_": (
         "redis", "sqlalchemy", "structlog", "celery", "pydantic", "starlette", "asyncio",
     ),
-    "trackrecord_worker.learner": ("celery", "kombu", "pydantic", "alembic", "mcp", "starlette"),
+    "trackrecord_worker.app": ("sqlalchemy", "alembic", "mcp", "starlette"),
+    "trackrecord_worker.tasks": ("alembic", "mcp", "starlette", "jinja2"),
     "trackrecord_door.__main__": (
         "sqlalchemy", "celery", "pydantic", "mcp", "jinja2", "google.protobuf",
     ),
@@ -65,16 +68,19 @@ def engine(settings: Settings) -> Iterator[Engine]:
 
 
 @pytest.mark.faults
-def test_it_ends_where_one_of_its_threads_has_ended(settings: Settings, tmp_path: Path) -> None:
-    """So that `up` starts it again: it would go on with half of its work."""
+def test_it_ends_where_its_beat_has_ended(settings: Settings, tmp_path: Path) -> None:
+    """So that `up` starts it again: nothing would wake it any more."""
     code = (
-        "import sys; from trackrecord_worker import learner, wake_ups; "
-        "learner._JOBS[wake_ups.ADVISE] = lambda _: sys.exit(1); sys.exit(learner.main([]))"
+        "import sys; from celery.__main__ import main\n"
+        "from trackrecord_worker.celery_steps.beat import SteadyScheduler\n"
+        "def fail(self): raise RuntimeError('planted')\n"
+        "SteadyScheduler.tick = fail\n"
+        f"sys.argv[1:] = {solo_command(settings)[4:]!r}; sys.exit(main())"
     )
     log = tmp_path / "log"
-    with process([sys.executable, "-c", code], settings, log) as learner:
-        assert learner.wait(60) == 1
-    assert "a thread that learns has ended" in log.read_text()
+    with process([sys.executable, "-c", code], settings, log) as worker:
+        assert worker.wait(60) == 1
+    assert "planted" in log.read_text()
 
 
 @pytest.mark.faults
@@ -85,7 +91,7 @@ def test_one_process_does_all_that_workers_and_beat_do(
     log = tmp_path / "log"
     graph = [{"tool": "grep"}, {"tool": "edit"}]
     missed = [body(n, project="missed", tool_graph=graph) for n in range(3)]
-    with process(learner_command(), settings, log):
+    with process(solo_command(settings), settings, log):
         publish(client, settings, *missed)
         until(lambda: len(recorded_ids(engine)) == 3)
     with writing(engine) as connection:
@@ -96,28 +102,18 @@ def test_one_process_does_all_that_workers_and_beat_do(
     publisher = Publisher(lambda: away)
     assert publisher.publish({"outcome_id": "spooled", "task_id": "t", "success": True})
     publisher.close()
-    with process(learner_command(), settings, log) as learner:
+    with process(solo_command(settings), settings, log) as worker:
         publish(client, settings, body(9, instruction="book a flight"))
         until(lambda: recorded_ids(engine) >= {"o9", "spooled"})
         reader = RankingsReader(settings)
         until(lambda: "- Split by feature" in reader.read().prompt)
         until(lambda: (advice := reader.cached("default").advice) is not None and advice.runs > 0)
         until(lambda: _records(engine, "missed") == 1)
-        learner.terminate()
-        assert learner.wait(60) == 0
+        worker.terminate()
+        assert worker.wait(60) == 0
     assert not client.xlen(settings.keys.outcomes)
-    assert log_lines(log, "task_failed") == []
-
-
-def _night(settings: Settings, task: str, *, before: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a task of the night in a process of its own, after some other code."""
-    code = (
-        f"{before}\nimport sys; from trackrecord_worker import nightly\n"
-        f"sys.exit(nightly.main([{task!r}]))"
-    )
-    environment = {**os.environ, **settings.as_environment()}
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert "raised unexpected" not in log.read_text()
+    assert not client.exists(settings.keys.workers) or not living_on_host(client, settings.keys)
 
 
 @pytest.fixture
@@ -130,33 +126,47 @@ def missed(engine: Engine) -> None:
 
 
 @pytest.mark.usefixtures("client", "missed")
-@pytest.mark.parametrize("task", [wake_ups.CATCH_UP, wake_ups.CONSOLIDATE])
-def test_a_night_that_leaves_something_undone_says_so(
-    settings: Settings, engine: Engine, task: str
+def test_a_missed_night_is_caught_up_once(
+    worker_of: Callable[[Settings], Services], settings: Settings, engine: Engine
 ) -> None:
-    """So that it is tried again within minutes, and not the next night."""
+    """One that could not be done, as another process was at it, is tried again; then it is over."""
+    worker = worker_of(settings)
     other = RunLease("missed", 600.0)
     with writing(engine) as connection:
         other.take(connection)
-    assert _night(settings, task).returncode == 1
+    jobs.catch_up_consolidation(worker)
+    assert _records(engine, "missed") == 0
     with writing(engine) as connection:
         other.give_back(connection)
-    done = _night(settings, wake_ups.CATCH_UP)
-    assert done.returncode == 0
-    assert 0 < float(done.stdout) <= NIGHT_S
+    jobs.catch_up_consolidation(worker)
     assert _records(engine, "missed") == 1
+    assert _runs(engine) == 1
+    jobs.catch_up_consolidation(worker)
+    assert _runs(engine) == 1
 
 
 @pytest.mark.usefixtures("client", "missed")
-def test_a_night_that_is_stopped_gives_its_turn_back(settings: Settings, engine: Engine) -> None:
+def test_a_night_that_is_stopped_gives_its_turn_back(
+    worker_of: Callable[[Settings], Services], settings: Settings, engine: Engine
+) -> None:
     """The next process need not wait until its lease is over."""
-    stop = (
-        "import os, signal; from trackrecord_consolidation import run\n"
-        "run.fold = lambda *_: os.kill(os.getpid(), signal.SIGTERM)"
-    )
-    assert _night(settings, wake_ups.CONSOLIDATE, before=stop).returncode == 128 + signal.SIGTERM
+    worker = worker_of(settings)
+    vars(worker)["end_if_stopping"] = _end
+    with pytest.raises(Stopping):
+        jobs.consolidate_all_projects(worker)
+    jobs.carry_out(BY_NAME[CONSOLIDATE], worker, begun=lambda: None)  # is no error of the task
     with writing(engine) as connection:
         RunLease("missed", 60.0).take(connection)
+
+
+def _end(_done: int) -> None:
+    raise Stopping
+
+
+def _runs(engine: Engine) -> int:
+    with reading(engine) as connection:
+        query = select(func.count()).select_from(consolidation_runs)
+        return int(connection.execute(query).scalar_one())
 
 
 def _records(engine: Engine, project: str) -> int:

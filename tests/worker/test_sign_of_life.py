@@ -1,0 +1,190 @@
+"""Alive when it is alive: after an idle minute, with a stopped child; and dead when it is dead."""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+
+from tests.worker.working import body, process, publish, recorded_ids, until
+from trackrecord.redis.client import agent_client
+from trackrecord.redis.signs_of_life import LIFETIME_S, SignOfLife, living, living_on_host
+from trackrecord.resources.operation.flow import read_flow
+from trackrecord.settings.settings import Settings, load_settings
+from trackrecord.store.database.engine import connect_store
+from trackrecord_worker.services import Services
+from trackrecord_worker.up.daemon import Daemon, beat_command, solo_command, worker_command
+from trackrecord_worker.up.embedded_redis import EmbeddedRedis
+from trackrecord_worker.up.server_binary import find_servers
+
+IDLE_S = 61.0
+SERVERS = sorted({server.path.resolve() for server in find_servers()})
+
+
+def run(settings: Settings, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command of ours with these settings."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", *command],
+        env={**os.environ, **settings.as_environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def says_that_it_learns(settings: Settings) -> bool:
+    """Return whether it does, by `status` and to the health check, which must agree."""
+    said = set()
+
+    def agree() -> bool:
+        status = run(settings, "trackrecord_cli", "status")
+        health = run(settings, "trackrecord_worker.checks.health", "worker")
+        assert (status.returncode == 0) == ("Outcomes are being learnt" in status.stdout), status
+        said.clear()
+        said.update({status.returncode, health.returncode})
+        return len(said) == 1
+
+    until(agree)  # it may live or die between the two questions
+    return said == {0}
+
+
+@pytest.fixture(params=SERVERS, ids=lambda path: path.parts[-3] + "-" + path.name)
+def server(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each Redis server that is installed, in front of the others on the PATH."""
+    for name in ("redis-server", "valkey-server"):
+        (tmp_path / name).symlink_to(request.param)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return Path(request.param)
+
+
+@pytest.fixture
+def quick(home: Path) -> Settings:
+    """Settings with short waits for a dead worker's outcomes."""
+    return load_settings(home=home, claim_idle_s=1.0)
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(400)
+@pytest.mark.usefixtures("server")
+def test_an_idle_minute_of_up(quick: Settings, tmp_path: Path) -> None:
+    """It learns before and after, and `restore` is refused; killed, it is said to be dead."""
+    backup = tmp_path / "backup.db"
+    with (
+        (tmp_path / "log").open("wb") as log,
+        Daemon(quick, log=log) as daemon,
+        agent_client(quick) as client,
+    ):
+        publish(client, quick, body(1))
+        until(lambda: client.xlen(quick.keys.outcomes) == 0)
+        assert run(quick, "trackrecord_cli", "backup", str(backup)).returncode == 0
+        time.sleep(IDLE_S)
+        assert says_that_it_learns(quick)
+        assert read_flow(client, quick.keys).workers == 1
+        refused = run(quick, "trackrecord_cli", "restore", str(backup), "--yes")
+        assert refused.returncode != 0
+        os.kill(daemon.pids()["worker"], signal.SIGSTOP)
+        until(lambda: not says_that_it_learns(quick), every=1.0)
+        os.kill(daemon.pids()["worker"], signal.SIGCONT)
+        until(lambda: says_that_it_learns(quick), every=1.0)
+
+
+@pytest.fixture
+def pool(quick: Settings, tmp_path: Path) -> Iterator[tuple[Settings, psutil.Process]]:
+    """A worker with a pool of two processes, and beat."""
+    redis_server = EmbeddedRedis(quick.home / "redis", quick.embedded_redis_socket)
+    log = tmp_path / "log"
+    with (
+        redis_server,
+        process(worker_command(quick), quick, log) as worker,
+        process(beat_command(quick), quick, log),
+    ):
+        yield quick, psutil.Process(worker.pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGCONT)
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(400)
+def test_an_idle_minute_of_a_pool(pool: tuple[Settings, psutil.Process]) -> None:
+    """It lives as well; with one child stopped the others go on; all stopped, it is dead."""
+    settings, worker = pool
+    with agent_client(settings) as client:
+        until(lambda: living_on_host(client, settings.keys))
+        time.sleep(IDLE_S)
+        assert says_that_it_learns(settings)
+        stopped, *others = worker.children()
+        assert others
+        stopped.suspend()
+        time.sleep(LIFETIME_S + 10)
+        assert says_that_it_learns(settings)
+        engine = connect_store(settings.effective_database_url)
+        publish(client, settings, body(1))
+        until(lambda: "o1" in recorded_ids(engine))
+        engine.dispose()
+        stopped.resume()
+        os.killpg(worker.pid, signal.SIGSTOP)
+        until(lambda: not says_that_it_learns(settings), every=1.0)
+
+
+@pytest.mark.faults
+def test_remote_control_answers_during_a_long_job(
+    settings: Settings, client: redis.Redis, tmp_path: Path
+) -> None:
+    """`celery inspect ping` does, in the one process of `up`, while a batch waits for the store."""
+    log = tmp_path / "log"
+    with process(solo_command(settings), settings, log):
+        until(lambda: living_on_host(client, settings.keys))
+        file = settings.effective_database_url.removeprefix("sqlite:///")
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            publish(client, settings, body(1))
+            until(lambda: read_flow(client, settings.keys).pending)
+            arguments = ("--app", "trackrecord_worker.app", "inspect", "ping", "--timeout", "30")
+            asked = run(settings, "celery", *arguments)
+            assert asked.returncode == 0, asked.stderr
+            assert "pong" in asked.stdout
+        until(lambda: not client.xlen(settings.keys.outcomes))
+
+
+def test_a_sign_is_a_sign_for_a_while(settings: Settings, client: redis.Redis) -> None:
+    """It expires, and one from the future, before the clock was set back, is none."""
+    SignOfLife(client, settings.keys).give(drains=True)
+    assert living_on_host(client, settings.keys) == (os.getpid(),)
+    assert 0 < client.ttl(settings.keys.workers) <= LIFETIME_S
+    client.zadd(settings.keys.workers, {"other-1-x": time.time() + 3600, "other-2-x": 1.0})
+    SignOfLife(client, settings.keys).give(drains=True)
+    assert living_on_host(client, settings.keys) == (os.getpid(),)
+    assert len(living(client.zrange(settings.keys.workers, 0, -1))) == 1
+
+
+def test_who_does_not_drain_lives_while_somebody_drains(worker: Services) -> None:
+    """A worker that caches and never learns is not alive."""
+    keys = worker.settings.keys
+    worker.sign_of_life.give(drains=False)
+    assert living_on_host(worker.redis, keys) == ()
+    worker.redis.zadd(keys.workers, {"-": int(time.time())})
+    worker.sign_of_life.withdraw()  # the last one was given a moment ago
+    worker.sign_of_life.give(drains=False)
+    assert living_on_host(worker.redis, keys) == (os.getpid(),)
+
+
+def test_a_full_redis_takes_signs(settings: Settings, redis_server: EmbeddedRedis) -> None:
+    """Workers make room there."""
+    with redis_server.client() as admin:
+        admin.config_set("maxmemory", 1)
+        try:
+            with pytest.raises(redis.OutOfMemoryError):
+                admin.set("k", "v")
+            SignOfLife(admin, settings.keys).give(drains=True)
+            assert living_on_host(admin, settings.keys) == (os.getpid(),)
+        finally:
+            admin.config_set("maxmemory", 0)
