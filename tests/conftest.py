@@ -49,7 +49,7 @@ def pytest_configure() -> None:
 
 
 class Scheduling(LoadScopeScheduling):
-    """Gives each test to a process that is free, and tests that share minutes of set-up to the same one.
+    """Gives each test to a process that is free, and all tests of one long set-up to the same one.
 
     xdist's own groups are names of tests, which pytest 9.2 makes in another way.
     """
