@@ -59,9 +59,9 @@ class Scheduling(LoadScopeScheduling):
         return folder if nodeid.startswith(folder) else nodeid
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config) -> LoadScopeScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Let tests be given to processes by what they share."""
-    return Scheduling(config)
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
