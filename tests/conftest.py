@@ -59,6 +59,7 @@ class Scheduling(LoadScopeScheduling):
         return folder if nodeid.startswith(folder) else nodeid
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """Let tests be given to processes by what they share."""
     return Scheduling(config, log)

@@ -24,8 +24,9 @@ from trackrecord.prompt.question.rules import ContextRules
 from trackrecord.redis.keys import MOST_SHARDS, Keys, keys_below
 from trackrecord.wire.outcome import MAX_BODY_BYTES
 
+from .gone_settings import remark
 from .server_urls import checked_redis_url, is_cluster_url
-from .setting_sources import KnownSettings, merged, read_sources
+from .setting_sources import KnownSettings, Sources, merged, read_sources
 from .setting_values import SettingCheck, annotations_of, is_known, read_values
 
 _log = logging.getLogger("trackrecord")
@@ -225,11 +226,24 @@ def configured() -> dict[str, Any]:
     Raises:
         SettingsError: the setting is unknown, or the user's own file cannot be read.
     """
-    sources = read_sources(KnownSettings(is_setting, nearest_setting))
+    sources = _sources()
     if sources.ignored and sources.ignored not in _said:
         _said.add(sources.ignored)
         _log.warning("%s", sources.ignored)
     return sources.values
+
+
+def gone_remark() -> str | None:
+    """Return the line about settings that have gone and are still written; None if there are none.
+
+    Raises:
+        SettingsError: as `configured` does.
+    """
+    return remark(_sources().gone)
+
+
+def _sources() -> Sources:
+    return read_sources(KnownSettings(is_setting, nearest_setting))
 
 
 def is_setting(name: str, number: str = "") -> bool:

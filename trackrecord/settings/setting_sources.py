@@ -19,6 +19,7 @@ from trackrecord.errors import SettingsError, StoreUnfit
 from trackrecord.learning.text.project_names import checked_project
 from trackrecord.process.forking import not_while_forking
 
+from .gone_settings import is_gone, without_gone
 from .setting_values import decoded, unknown
 
 ENV_PREFIX: Final = "TRACKRECORD_"
@@ -41,10 +42,12 @@ class Sources:
     Attributes:
         values: by setting; those of a section of rules are a mapping themselves.
         ignored: one line on what was ignored of a file in the working directory; None for nothing.
+        gone: the settings that an earlier version had, as "section.number".
     """
 
     values: dict[str, Any] = field(default_factory=dict)
     ignored: str | None = None
+    gone: tuple[str, ...] = ()
 
 
 class _Unreadable(Exception):
@@ -76,7 +79,8 @@ def read_sources(known: KnownSettings) -> Sources:
     environment = _environment(known)
     users = _users_file(known)
     local, ignored = _local_file(users, environment, known)
-    return Sources(merged(merged(users, local), environment), ignored)
+    values, gone = without_gone(merged(merged(users, local), environment))
+    return Sources(values, ignored, gone)
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +102,7 @@ def _environment(known: KnownSettings) -> dict[str, Any]:
         if not variable.startswith(ENV_PREFIX) or variable == CONFIG_VARIABLE:
             continue
         name, _, number = variable.removeprefix(ENV_PREFIX).lower().partition("__")
-        if not known.has(name, number):
+        if not known.has(name, number) and not is_gone(name, number):
             written = variable.removeprefix(ENV_PREFIX).lower().replace("__", ".")
             nearest = known.nearest(written)
             meant = nearest and f"{ENV_PREFIX}{nearest.replace('.', '__').upper()}"
@@ -249,7 +253,7 @@ def _require_known(given: Mapping[str, Any], path: Path, known: KnownSettings) -
     for name, value in given.items():
         numbers = value if isinstance(value, Mapping) else ("",)
         for number in numbers:
-            if not known.has(name, number):
+            if not known.has(name, number) and not is_gone(name, number):
                 written = f"{name}.{number}" if number else name
                 error = unknown(written, known.nearest(written))
                 message = f"{error} ({path})"

@@ -35,6 +35,7 @@ def command(*, as_json: bool) -> int:
     Exit status 1 means that there is something to do, which is said below the table.
     """
     from trackrecord.redis.checkup import check_up_redis
+    from trackrecord.settings.agent_settings import gone_remark
     from trackrecord.settings.daemon_settings import load_daemon_settings
     from trackrecord.settings.projects.project_claims import ProjectClaims
     from trackrecord_capture.agents.doctor import diagnose
@@ -46,6 +47,7 @@ def command(*, as_json: bool) -> int:
     server = check_up_redis(settings)
     is_well = found.is_well and not server.advice
     origins = ProjectClaims(home).origins()
+    notes = [line for line in (gone_remark(),) if line]
     if as_json:
         document = _document(found)
         print_json(
@@ -53,6 +55,7 @@ def command(*, as_json: bool) -> int:
             | {
                 "well": is_well,
                 "advice": [*document["advice"], *server.advice],
+                "notes": notes,
                 "redis": _redis_document(server),
                 "traces": _traces_document(traces),
                 "projects": list(map(asdict, origins)),
@@ -65,6 +68,8 @@ def command(*, as_json: bool) -> int:
         if traces is not None:
             _print_traces(traces)
         _print_projects(origins)
+        for line in notes:
+            click.echo(line)
     return 0 if is_well else _NO
 
 

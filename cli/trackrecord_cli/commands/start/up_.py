@@ -14,6 +14,7 @@ import click
 from trackrecord.errors import AddressUnusable
 from trackrecord.process.late_log import configure_late
 from trackrecord.redis.passwords import DEFAULT_USER, password_file
+from trackrecord.settings.agent_settings import gone_remark
 from trackrecord.settings.daemon_settings import DaemonSettings, load_daemon_settings
 from trackrecord_door.protocol.listening import (
     ask_in_home,
@@ -73,7 +74,8 @@ def command(port: int, no_http: bool) -> None:
         with contextlib.nullcontext() if no_http else _http(daemon, settings, stopping) as http:
             if not stopping.is_set():
                 _say_where(settings, port)
-                for line in (f"log: {settings.home / _LOG}" if log is not None else None, http):
+                log_line = f"log: {settings.home / _LOG}" if log is not None else None
+                for line in (log_line, http, gone_remark()):
                     if line is not None:
                         click.echo(line, err=True)
             while not stopping.is_set():

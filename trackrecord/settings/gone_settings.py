@@ -1,0 +1,50 @@
+"""Settings of earlier versions that have gone: known by name, they change and stop nothing."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .setting_values import decoded
+
+# By section; "" has those without one, and the sections that have gone as a whole.
+GONE: Final[Mapping[str, frozenset[str]]] = {
+    "": frozenset(),
+}
+
+
+def is_gone(name: str, number: str = "") -> bool:
+    """Return whether an earlier version had such a setting, and in its section the number."""
+    return number in GONE.get(name, ()) if number else name in GONE[""]
+
+
+def without_gone(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the settings that are left, and the names of those that have gone.
+
+    Args:
+        given: values by setting, as the sources have them.
+    """
+    left: dict[str, Any] = {}
+    gone: list[str] = []
+    for name, value in given.items():
+        section = decoded(value) if name in GONE else value
+        if name in GONE[""]:
+            gone.append(name)
+        elif isinstance(section, Mapping) and (out := GONE.get(name, frozenset()) & section.keys()):
+            gone += (f"{name}.{number}" for number in sorted(out))
+            if rest := {number: one for number, one in section.items() if number not in out}:
+                left[name] = rest
+        else:
+            left[name] = value
+    return left, tuple(gone)
+
+
+def remark(gone: tuple[str, ...]) -> str | None:
+    """Return the line about settings that are still written somewhere; None if there are none."""
+    if not gone:
+        return None
+    is_one = len(gone) == 1
+    named = ", ".join(gone)
+    return (
+        f"{'a setting has' if is_one else f'{len(gone)} settings have'} gone and "
+        f"{'changes' if is_one else 'change'} nothing: {named}; take "
+        f"{'it' if is_one else 'them'} out, CHANGELOG.md says what to use instead"
+    )
