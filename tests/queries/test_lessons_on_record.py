@@ -17,7 +17,6 @@ from trackrecord.resources.experience.lessons import (
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.figures.explain_run import explained_run
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
@@ -253,22 +252,16 @@ def _fleet():
 
 
 def _learnt(store):
-    """Return all that prompts may say, the lessons and what explains a verdict, as text."""
+    """Return all that prompts may say and the lessons, as text, and the orders of tools."""
     now = NOW + 100
     with reading(store) as connection:
         advice = build_advice(connection, "default", SETTINGS.rules, now=now)
         shown = lessons_of(Transaction(connection, SETTINGS, "default"), everything=True)
-        outcomes = [f"o{number}" for number in range(0, 32, 4)]
-        why = [
-            explained_run(Transaction(connection, SETTINGS, "default"), each).because
-            for each in outcomes
-        ]
         orders = {run.order for run in read_runs(connection, 1, limit=99)}
-    said = [line for lines in why for line in lines if not line.startswith("because")]
     # How often checks run is known, to tell of those that do not start.
     assert advice.checks.keys() <= {"shell:mypy", "shell:pytest"}
     advice = replace(advice, checks={})
-    return repr((advice, [each.to_document() for each in shown], said)), orders
+    return repr((advice, [each.to_document() for each in shown])), orders
 
 
 def test_a_check_that_the_verdict_rests_on_does_not_explain_it(store):

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from trackrecord.learning.advice.evaluation.evaluate import Evaluation
     from trackrecord.learning.advice.evaluation.measures import Figure
     from trackrecord.learning.advice.evaluation.recommendations import RecommendationQuality
-    from trackrecord.learning.advice.evaluation.verdicts import VerdictQuality
 
 _METHODS = {
     "votes": "votes of similar tasks",
@@ -31,32 +30,9 @@ def print_evaluation(found: Evaluation) -> None:
         f"{counted(found.runs, 'run')} of {counted(found.tasks, 'task')} by "
         f"{counted(found.sources, 'source')}; {found.base_rate:.0%} succeeded"
     )
-    click.echo("\nWhich runs succeeded, judged by their tools and their tasks:")
-    columns = ("figure", "unseen tasks", "recurring tasks")
-    print_table(columns, _verdict_rows(found.unseen, found.recurring))
     click.echo("\nWhich tools to use, said before the run, with the task's own runs left out:")
     print_table(("recommended by", *_advice_columns(found.recommendation)), _advice_rows(found))
     print_table(("recommendations", "value"), _summary_rows(found.recommendation))
-
-
-def _verdict_rows(
-    unseen: VerdictQuality, recurring: VerdictQuality | None
-) -> Iterable[tuple[str, str, str]]:
-    names = {
-        "auc": "AUC",
-        "seed_auc": "AUC by competence records",
-        "log_loss": "log loss",
-        "base_log_loss": "log loss of the base rate",
-        "seed_log_loss": "log loss by competence records",
-        "gain": "log loss below that of the base rate",
-        "calibration_error": "calibration error",
-        "calibration_floor": "calibration error of a perfect judge",
-        "coverage": "share of runs judged by more than the base rate",
-        "seed_coverage": "the same by competence records",
-    }
-    for name, said in names.items():
-        again = None if recurring is None else getattr(recurring, name)
-        yield said, _cell(getattr(unseen, name)), _cell(again)
 
 
 def _advice_columns(found: RecommendationQuality) -> tuple[str, ...]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from trackrecord.settings.daemon_settings import DaemonSettings
     from trackrecord_producers.publishing.checked_outcomes import BadLine
 
-_MOST_SPLITS = 1000
-
 
 @click.command("evaluate")
 @click.argument("form", metavar="FORMAT", type=EVALUATED)
@@ -35,21 +33,14 @@ _MOST_SPLITS = 1000
     type=click.Path(exists=True, path_type=Path),
 )
 @click.option(
-    "--splits",
-    type=click.IntRange(min=1, max=_MOST_SPLITS),
-    default=20,
-    show_default=True,
-    help="Draw this many splits of the runs into known and unknown ones.",
-)
-@click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Draw the splits from this seed: the same seed gives the same figures.",
+    help="Draw from this seed: the same seed gives the same figures.",
 )
 @json_option
-def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_json: bool) -> int:
+def command(form: str, paths: tuple[Path, ...], seed: int, *, as_json: bool) -> int:
     """Measure on recorded runs whether advice would have been right.
 
     FORMAT is one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench. The
@@ -66,23 +57,20 @@ def command(form: str, paths: tuple[Path, ...], splits: int, seed: int, *, as_js
     from trackrecord.resources.figures.evaluation import advising
 
     from ...arguments.outcome_input import BAD_INPUT
-    from ...output.screen import progress_bar, working
+    from ...output.screen import working
 
     settings, _ = settings_for(None)
     bad: list[BadLine] = []
     with working("learning the runs"):
         runs = _learn(form, paths, settings, bad)
     _require_enough(runs, bad)
-    with progress_bar() as progress:
-        shown = progress.add_task("evaluating", total=2 * splits)
+    with working("evaluating"):
         found = evaluate_runs(
             runs,
             settings.competence,
             lambda known: advising(known, settings.rules),
-            splits=splits,
             seed=seed,
             gold=_gold(form, paths),
-            progress=lambda: progress.advance(shown),
         )
     _print(found, as_json=as_json)
     if bad:

@@ -1,6 +1,6 @@
-"""The evaluation of advice on recorded runs: verdicts and recommendations."""
+"""The evaluation of advice on recorded runs: what would have been recommended."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, Final
@@ -9,15 +9,11 @@ from ...competences.rules import CompetenceRules
 from ..runs.runs import Run
 from .measures import Figure
 from .recommendations import Advise, Gold, RecommendationQuality, recommendation_quality
-from .splits import Split, by_run, by_task
-from .verdicts import VerdictQuality, verdict_quality
 
 # Fewer runs, or those of fewer tasks, say nothing.
 LEAST_RUNS: Final = 10
 LEAST_TASKS: Final = 2
 _NO_GOLD: Final = Gold()
-
-Progress = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -29,9 +25,6 @@ class Evaluation:
         tasks: the distinct tasks among them.
         sources: the distinct agents that ran them.
         base_rate: successes ÷ runs.
-        unseen: verdicts on runs of tasks of which no run is known.
-        recurring: verdicts on runs where other runs of the task may be known; None where no task
-            has two runs.
         recommendation: procedures recommended for tasks of which no run is known.
     """
 
@@ -39,8 +32,6 @@ class Evaluation:
     tasks: int
     sources: int
     base_rate: float
-    unseen: VerdictQuality
-    recurring: VerdictQuality | None
     recommendation: RecommendationQuality
 
 
@@ -63,43 +54,26 @@ def evaluate_runs(
     rules: CompetenceRules,
     advise: Advise,
     *,
-    splits: int,
     seed: int,
     gold: Gold = _NO_GOLD,
-    progress: Progress = lambda: None,
 ) -> Evaluation:
     """Evaluate advice on runs.
 
-    The same runs, splits and seed always give the same figures.
+    The same runs and seed always give the same figures.
 
     Args:
         runs: at least `LEAST_RUNS`, of at least `LEAST_TASKS` tasks.
         rules: the rules of competence records, which are the baseline.
         advise: returns, from the runs that are known, what tells a task by its text.
-        splits: how often the runs are split into known and unknown ones.
         seed: of all that is drawn.
         gold: what would have been right, where a benchmark says so.
-        progress: is called after each of twice as many steps as there are splits.
     """
     runs = sorted(runs, key=lambda run: run.outcome)
-    random = Random(seed)  # noqa: S311 - draws splits, guards nothing
-    tasks = len({run.task_id for run in runs})
-    unseen = verdict_quality(_told(by_task(runs, splits, random), progress), rules, random)
-    recurring = None
-    if tasks < len(runs):
-        recurring = verdict_quality(_told(by_run(runs, splits, random), progress), rules, random)
+    random = Random(seed)  # noqa: S311 - draws tasks, guards nothing
     return Evaluation(
         runs=len(runs),
-        tasks=tasks,
+        tasks=len({run.task_id for run in runs}),
         sources=len({run.source for run in runs}),
         base_rate=sum(run.success for run in runs) / len(runs),
-        unseen=unseen,
-        recurring=recurring,
         recommendation=recommendation_quality(runs, rules, random, gold, advise),
     )
-
-
-def _told(splits: Iterable[Split], progress: Progress) -> Iterator[Split]:
-    for split in splits:
-        yield split
-        progress()
