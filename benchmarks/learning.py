@@ -1,13 +1,11 @@
 """Measure how good learning is, on recorded runs and in simulated worlds.
 
-`python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `trackrecord evaluate`,
+`python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `benchmarks.evaluate`,
 those beside the repository if none are named, and then plays the worlds on seeds that nothing was
 tuned on. Worlds of which no module is there are said not to be available.
 """
 
 import argparse
-import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -15,6 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
+
+from benchmarks.evaluate.__main__ import recommendations
 
 RECORDED: Final = Path(__file__).parents[2] / "shared" / "data" / "tau-bench"
 # Beyond the seeds that constants were chosen on.
@@ -134,22 +134,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _recorded(file: Path, seed: int) -> bool:
     print(f"\n{file.name}: seed {seed}", flush=True)
-    command = [
-        sys.executable,
-        "-m",
-        "trackrecord_cli",
-        "evaluate",
-        "tau-bench",
-        str(file),
-        "--json",
-    ]
-    command += ["--seed", str(seed)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ran.stderr:
-        print(f"  {ran.stderr.strip()}")
-    if not ran.stdout:
+    found = recommendations("tau-bench", [file], seed=seed)
+    if found is None:
+        print("  too few runs")
         return False
-    found = json.loads(ran.stdout)
     print(f"  {found['runs']} runs of {found['tasks']} tasks, {found['base_rate']:.0%} succeeded")
     for line in LINES:
         print(_line(line, found))

@@ -302,7 +302,6 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     ("arguments", "meant"),
     [
         (("import", "cluade", "x"), "claude-code"), (("import", "jsonnl", "x"), "jsonl"),
-        (("import", "taubench", "x"), "tau-bench"), (("evaluate", "jsonlines", "x"), "jsonl"),
         (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "loop"), "loops"),
         (("patterns", "list", "--state", "prooven"), "proven"),
         (("memories", "list", "--type", "antipattern"), "anti-pattern"),

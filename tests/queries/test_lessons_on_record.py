@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from benchmarks.evaluate.tau_bench import read_tau_bench
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
@@ -26,7 +27,6 @@ from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 # No Redis is there: rankings are a worker's matter then.
@@ -73,7 +73,7 @@ def calls(store, project="default"):
 @pytest.mark.skipif(not RUNS.exists(), reason="the τ-bench runs are not beside the repository")
 def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
     """Nobody named the tool or the error: 24 of its 53 calls, in 6 tasks."""
-    teach(store, (record.fields for record in read_recorded("tau-bench", RUNS)))
+    teach(store, (record.fields for record in read_tau_bench(RUNS)))
     first = known_lessons(store)[0]
     assert (first.kind, first.tools, first.state) == ("fails", ("book_reservation",), "established")
     assert (first.failing_calls, first.calls, first.tasks) == (24, 53, 6)

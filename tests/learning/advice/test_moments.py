@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.evaluate.moments import replay
 from trackrecord.learning.advice.moments.calls import (
     TriedCall,
     TriedCheck,
@@ -26,7 +27,6 @@ from trackrecord.learning.advice.moments.hints import (
     standing_lines,
 )
 from trackrecord.learning.advice.moments.history import CallHistory
-from trackrecord.learning.advice.moments.replay import replay
 from trackrecord.learning.numbers.speaker_names import LOCAL
 
 DAY = 86_400.0

@@ -4,20 +4,19 @@ from random import Random
 
 import pytest
 
-from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs, evaluation_document
-from trackrecord.learning.advice.evaluation.measures import (
-    over_tasks,
-)
-from trackrecord.learning.advice.evaluation.recommendations import (
+from benchmarks.evaluate.recommendations import (
     Gold,
     choose_by_seed,
+    evaluate_runs,
+    evaluation_document,
+    over_tasks,
     recommendation_quality,
     specific_tools,
 )
+from benchmarks.evaluate.recorded import advising
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.resources.figures.evaluation import advising
 
 RULES = CompetenceRules()
 
@@ -159,7 +158,7 @@ def test_the_same_seed_gives_the_same_evaluation():
         for n in range(40)
     ]
     first, again = (
-        evaluation_document(evaluate_runs(given, RULES, advise, seed=2))
+        evaluation_document(evaluate_runs(given, RULES, advise, seed=2, gold=Gold()))
         for given in (runs, runs[::-1])
     )
     assert again == first
