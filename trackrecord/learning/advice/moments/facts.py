@@ -223,15 +223,12 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
-        withdrawn: the entries that are told no more: they hurt in the trial, or a person
-            decided it.
         defects: the standing defects of all repositories, and those that have ended, for people.
         arguments: the arguments with which tools fail, in all repositories.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
     points: int = 0
-    withdrawn: tuple[str, ...] = ()
     arguments: tuple[KnownArgument, ...] = ()
     defects: tuple[Defect, ...] = ()
 
@@ -292,7 +289,6 @@ class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
 
     repositories: Mapping[str, CachedFacts] = {}
     points: int = 0
-    withdrawn: tuple[str, ...] = ()
     arguments: tuple[KnownArgument, ...] = ()
 
     def of(self, repository: str) -> Known:
