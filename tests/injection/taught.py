@@ -175,7 +175,7 @@ def _decide(connection: Connection, settings: Settings, number: int, text: str, 
         connection, row, pattern, DecisionAction.PROMOTE,
         actor=actor, reason=reason, rules=settings.rules, now=now,
     )  # fmt: skip
-    decide_holdout(connection, row, HoldoutDecision(0.1, actor, reason, now))
+    decide_holdout(connection, row, HoldoutDecision(0.0, actor, reason, now))
     dismissed = LessonDecision(lesson, LessonAction.DISMISS, actor, reason, now)
     assert decide_lesson(connection, row, dismissed)
     rules = settings.competence
