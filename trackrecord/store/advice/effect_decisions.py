@@ -63,7 +63,7 @@ def decide_holdout(connection: Connection, project_id: int, decision: HoldoutDec
 def decided_holdout(
     connection: Connection, project_id: int, *, at: float | None = None
 ) -> float | None:
-    """Return the share that was decided to be withheld advice; None where nobody decided.
+    """Return the share of tasks that was decided to be withheld advice, if anybody decided.
 
     Args:
         connection: a reading transaction.
