@@ -1,13 +1,11 @@
-"""Measure how good learning is, on recorded runs split by task and in simulated worlds.
+"""Measure how good learning is, on recorded runs and in simulated worlds.
 
-`python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `trackrecord evaluate`,
+`python -m benchmarks.learning [FILE...]` puts τ-bench recordings through `benchmarks.evaluate`,
 those beside the repository if none are named, and then plays the worlds on seeds that nothing was
 tuned on. Worlds of which no module is there are said not to be available.
 """
 
 import argparse
-import json
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
@@ -15,6 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
+
+from benchmarks.evaluate.__main__ import recommendations
 
 RECORDED: Final = Path(__file__).parents[2] / "shared" / "data" / "tau-bench"
 # Beyond the seeds that constants were chosen on.
@@ -46,7 +46,6 @@ WORLDS: Final = (
     ),
     Worlds("Intervals of effects where kinds of task are wrong", "attribution", "interval_table"),
     Worlds("Strategies at tasks that are tried again", "retries", "rows"),
-    Worlds("Verdicts from few runs", "few_runs", "rows"),
     Worlds("A failure of yesterday beside successes of years ago", "old_votes", "rows"),
     Worlds("Two kinds of task whose best strategies are opposite", "kinds", "rows", share=0.5),
     Worlds("A fleet that follows what it is handed first", "bandit", "rows", share=0.25),
@@ -68,41 +67,17 @@ class Line:
         name: what is measured.
         path: where it stands in the evaluation.
         baselines: where its baselines stand, by name.
-        wanted: the bound, and whether it is a minimum; None for a figure without a bound. A bound
-            may be the name of a baseline.
-        is_minimum: whether the figure must not lie below the bound.
+        wanted: the least value that is wanted; None for a figure without a bound.
     """
 
     name: str
     path: str
     baselines: Mapping[str, str]
-    wanted: float | str | None = None
-    is_minimum: bool = True
+    wanted: float | None = None
 
 
 # The bounds are those of the airline runs.
 LINES: Final = (
-    Line("unseen tasks, AUC", "unseen.auc", {"today": "unseen.seed_auc"}, 0.77),
-    Line(
-        "unseen tasks, log loss",
-        "unseen.log_loss",
-        {"base rate": "unseen.base_log_loss", "today": "unseen.seed_log_loss"},
-        "base rate",
-        is_minimum=False,
-    ),
-    Line(
-        "unseen tasks, calibration error",
-        "unseen.calibration_error",
-        {"perfect judge": "unseen.calibration_floor"},
-    ),
-    Line("recurring tasks, AUC", "recurring.auc", {"today": "recurring.seed_auc"}, 0.82),
-    Line(
-        "recurring tasks, log loss",
-        "recurring.log_loss",
-        {"base rate": "recurring.base_log_loss", "today": "recurring.seed_log_loss"},
-        "base rate",
-        is_minimum=False,
-    ),
     Line(
         "recommendation right by the benchmark",
         "recommendation.right.votes",
@@ -140,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     files = chosen.files or sorted(RECORDED.glob("*.json"))
     if not files:
         print("recorded runs: not available (none beside the repository; name a file)")
-    failed = [file for file in files if not _recorded(file, chosen.splits, chosen.seed)]
+    failed = [file for file in files if not _recorded(file, chosen.seed)]
     for worlds in WORLDS:
         seeds = range(_FIRST_SEED, _FIRST_SEED + max(2, round(chosen.seeds * worlds.share)))
         print(f"\n{worlds.title} ({len(seeds)} seeds)")
@@ -151,30 +126,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="τ-bench recordings")
-    parser.add_argument("--splits", type=int, default=100, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of the splits; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of the draws; default: %(default)s")
     parser.add_argument("--seeds", type=int, default=20, help="of the worlds; default: %(default)s")
     return parser
 
 
-def _recorded(file: Path, splits: int, seed: int) -> bool:
-    print(f"\n{file.name}: {splits} splits, seed {seed}", flush=True)
-    command = [
-        sys.executable,
-        "-m",
-        "trackrecord_cli",
-        "evaluate",
-        "tau-bench",
-        str(file),
-        "--json",
-    ]
-    command += ["--splits", str(splits), "--seed", str(seed)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ran.stderr:
-        print(f"  {ran.stderr.strip()}")
-    if not ran.stdout:
+def _recorded(file: Path, seed: int) -> bool:
+    print(f"\n{file.name}: seed {seed}", flush=True)
+    found = recommendations("tau-bench", [file], seed=seed)
+    if found is None:
+        print("  too few runs")
         return False
-    found = json.loads(ran.stdout)
     print(f"  {found['runs']} runs of {found['tasks']} tasks, {found['base_rate']:.0%} succeeded")
     for line in LINES:
         print(_line(line, found))
@@ -190,23 +152,16 @@ def _line(line: Line, found: dict[str, Any]) -> str:
 
 
 def _verdict(line: Line, found: dict[str, Any]) -> str:
-    path = line.baselines.get(line.wanted) if isinstance(line.wanted, str) else None
-    bound = _value(_at(found, path)) if path else line.wanted
-    value = _value(_at(found, line.path))
-    if value is None or bound is None or isinstance(bound, str):
+    value = _at(found, f"{line.path}.value")
+    if value is None or line.wanted is None:
         return ""
-    is_met = value >= bound if line.is_minimum else value <= bound
-    return f"{'≥' if line.is_minimum else '≤'} {bound:.2f} {'met' if is_met else 'NOT met'}"
+    return f"≥ {line.wanted:.2f} {'met' if value >= line.wanted else 'NOT met'}"
 
 
 def _at(found: Any, path: str) -> Any:  # noqa: ANN401 - a part of a JSON document
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None
     return found
-
-
-def _value(figure: Any) -> float | None:  # noqa: ANN401 - as above
-    return figure.get("value") if isinstance(figure, dict) else figure
 
 
 def _said(figure: Any) -> str:  # noqa: ANN401 - as above

@@ -79,7 +79,7 @@ _NAMES: Final = {
         "benchmark_run",
         "benchmark_runs",
     ),
-    "trackrecord.resources.figures.effect": ("effect", "restore_advice", "withdraw_advice"),
+    "trackrecord.resources.figures.effect": ("effect",),
     "trackrecord.resources.figures.explanations": ("explain", "explain_procedure", "explain_run"),
     "trackrecord.resources.operation.dead_letters": (
         "discard_dead_letters",

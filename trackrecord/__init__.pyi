@@ -42,8 +42,6 @@ from trackrecord.resources.figures.benchmark import benchmark_gate as benchmark_
 from trackrecord.resources.figures.benchmark import benchmark_run as benchmark_run
 from trackrecord.resources.figures.benchmark import benchmark_runs as benchmark_runs
 from trackrecord.resources.figures.effect import effect as effect
-from trackrecord.resources.figures.effect import restore_advice as restore_advice
-from trackrecord.resources.figures.effect import withdraw_advice as withdraw_advice
 from trackrecord.resources.figures.explanations import explain as explain
 from trackrecord.resources.figures.explanations import explain_procedure as explain_procedure
 from trackrecord.resources.figures.explanations import explain_run as explain_run
@@ -136,7 +134,6 @@ arecall = awaited(recall)
 areject_memory = awaited(reject_memory)
 areplay_dead_letters = awaited(replay_dead_letters)
 areset_pattern = awaited(reset_pattern)
-arestore_advice = awaited(restore_advice)
 arestore_command = awaited(restore_command)
 arestore_lesson = awaited(restore_lesson)
 aselect_competences = awaited(select_competences)
@@ -151,4 +148,3 @@ asimilar_tasks = awaited(similar_tasks)
 astrategies = awaited(strategies)
 atag_pattern = awaited(tag_pattern)
 aweigh = awaited(weigh)
-awithdraw_advice = awaited(withdraw_advice)

@@ -9,13 +9,12 @@ import random
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Final
 
 from trackrecord.learning.advice.assignment import assign
 from trackrecord.learning.advice.effect.comparison import SUCCESS, Comparison, compare
-from trackrecord.learning.advice.effect.entries import entry_effects
 from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import WORTH_KNOWING, effect_of
 from trackrecord.learning.advice.effect.sequence import ALPHA, margin_of, tasks_for
@@ -37,7 +36,6 @@ class Fleet:
         tasks: how many tasks the fleet works on.
         batch: after how many tasks one looks.
         holdout: the share of tasks that is withheld advice.
-        withdraws: whether entries that hurt are withdrawn.
     """
 
     name: str
@@ -45,7 +43,6 @@ class Fleet:
     tasks: int = 3000
     batch: int = 50
     holdout: float = 0.1
-    withdraws: bool = False
 
 
 @dataclass
@@ -58,7 +55,6 @@ class Seen:
         said_after: after how many tasks it was first said that advice helps or hurts.
         difference: the measured effect at the end.
         width: the width of the interval at the end.
-        withdrawn: after how many tasks each entry was withdrawn.
     """
 
     missed: bool = False
@@ -66,7 +62,6 @@ class Seen:
     said_after: int | None = None
     difference: float = 0.0
     width: float = 0.0
-    withdrawn: dict[str, int] = field(default_factory=dict)
 
 
 def watch(fleet: Fleet, seed: int) -> Seen:
@@ -77,8 +72,8 @@ def watch(fleet: Fleet, seed: int) -> Seen:
     chance = random.Random(f"{fleet.name}/{seed}")
     while len(trials) < fleet.tasks:
         for _ in range(fleet.batch):
-            _work(fleet, seed, chance, seen, trials, planted)
-        _look(fleet, seen, trials, planted)
+            _work(fleet, seed, chance, trials, planted)
+        _look(seen, trials, planted)
     return seen
 
 
@@ -86,15 +81,12 @@ def _work(
     fleet: Fleet,
     seed: int,
     chance: random.Random,
-    seen: Seen,
     trials: list[Trial],
     planted: list[float],
 ) -> None:
     """Add one task, with the effect of its entries."""
     number = len(trials)
-    entries = tuple(
-        entry for entry in fleet.effects if chance.random() < _FITS and entry not in seen.withdrawn
-    )
+    entries = tuple(entry for entry in fleet.effects if chance.random() < _FITS)
     kind = chance.choice(list(KINDS))
     effect = sum(fleet.effects[entry] for entry in entries)
     assignment = assign(
@@ -129,7 +121,7 @@ def _work(
         chance.random()
 
 
-def _look(fleet: Fleet, seen: Seen, trials: list[Trial], planted: list[float]) -> None:
+def _look(seen: Seen, trials: list[Trial], planted: list[float]) -> None:
     found = compare(trials, SUCCESS)
     truth = statistics.fmean(planted)
     if not found.interval.low <= truth <= found.interval.high:
@@ -138,10 +130,6 @@ def _look(fleet: Fleet, seen: Seen, trials: list[Trial], planted: list[float]) -
     seen.width = found.interval.high - found.interval.low
     if seen.said_after is None and found.verdict in ("helps", "hurts"):
         seen.said_after = len(trials)
-    if fleet.withdraws:
-        for each in entry_effects(trials, {}):
-            if each.is_harmful:
-                seen.withdrawn.setdefault(each.entry, len(trials))
 
 
 def _of_all(effect: float) -> dict[str, float]:
@@ -153,14 +141,7 @@ FLEETS: Final = (
     Fleet("no effect", _of_all(0.0)),
     Fleet("helps by 10 points", _of_all(0.1)),
     Fleet("hurts by 10 points", _of_all(-0.1)),
-    Fleet(
-        "one entry of six hurts by 20 points",
-        {**_of_all(0.06), "entry-5": -0.2},
-        tasks=6000,
-        batch=200,
-        withdraws=True,
-    ),
-    Fleet("six entries without effect", _of_all(0.0), tasks=6000, batch=200, withdraws=True),
+    Fleet("one entry of six hurts by 20 points", {**_of_all(0.06), "entry-5": -0.2}),
 )
 
 
@@ -174,10 +155,6 @@ def rows(seeds: Iterable[int], fleets: Iterable[Fleet] = FLEETS) -> Iterator[dic
     seeds = list(seeds)
     for fleet in fleets:
         seen = [watch(fleet, seed) for seed in seeds]
-        harmful = {entry for entry, effect in fleet.effects.items() if effect < 0}
-        withdrawn = [each.withdrawn for each in seen]
-        after = [at for each in withdrawn for entry, at in each.items() if entry in harmful]
-        wrongly = sum(entry not in harmful for each in withdrawn for entry in each)
         said = [each.said_after for each in seen if each.said_after is not None]
         yield {
             "fleet": fleet.name,
@@ -188,9 +165,6 @@ def rows(seeds: Iterable[int], fleets: Iterable[Fleet] = FLEETS) -> Iterator[dic
             "said_hurts": sum(each.verdict == "hurts" for each in seen),
             "said_after_median": statistics.median(said) if said else None,
             "width_mean": statistics.fmean(each.width for each in seen),
-            "harmful_withdrawn": sum(any(e in harmful for e in each) for each in withdrawn),
-            "withdrawn_after_median": statistics.median(after) if after else None,
-            "harmless_withdrawn": wrongly,
         }
 
 

@@ -70,7 +70,6 @@ _SECTIONS = {
     }),
     "Measure": ("measure", {
         "score": "Score outcomes without publishing or recording them.",
-        "evaluate": "Measure on recorded runs whether advice would have been right.",
         "benchmark": "Measure how a project's work goes, and gate a build on it.",
     }),
     "Run and maintain": ("maintain", {

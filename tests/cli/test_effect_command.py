@@ -1,4 +1,4 @@
-"""`trackrecord effect`: whether advice helps, a holdout that is turned on, entries withdrawn."""
+"""`trackrecord effect`: whether advice helps, and a holdout that is turned on."""
 
 import pytest
 
@@ -16,7 +16,6 @@ def test_turned_on_measured_turned_off(handed, trackrecord, project):
     (success, *_) = found["measures"]
     assert success["verdict"] == "helps"
     assert success["low"] < 0.5 < success["high"]
-    assert [(each["id"], each["withdrawn"]) for each in found["entries"]] == [("one", False)]
     told = trackrecord("effect", *mine).out
     assert "tasks succeeded" in told
     assert "Advice helps: " in told
@@ -24,8 +23,6 @@ def test_turned_on_measured_turned_off(handed, trackrecord, project):
     status = trackrecord("status", *mine, "--json").json
     assert status["effect"] == "measured: 50% of the tasks get no advice"
     assert trackrecord("status", "--json").json["effect"].startswith("measured in ")
-    by_entry = trackrecord("effect", "--by", "entry", *mine).out.splitlines()
-    assert by_entry[1].startswith("one\t")
     assert trackrecord("effect", "--by", "kind", *mine).out.splitlines()[1].startswith("other\t")
     before = trackrecord("effect", "--at", "2001-01-01", *mine, "--json").json
     assert before["tasks"] == {"given": 0, "withheld": 0}
@@ -36,25 +33,6 @@ def test_turned_on_measured_turned_off(handed, trackrecord, project):
     assert {reader.read(project=project, task_id=f"new-{n}").arm for n in range(30)} == {"given"}
 
 
-def test_withdrawn_and_restored_by_hand(handed, trackrecord, project):
-    """At once in the next prompt, with who and why."""
-    mine = ("--project", project)
-    handed(3)
-    ran = trackrecord(
-        "effect", "--withdraw", "one", "--actor", "ada", "--reason", "it hurts", *mine
-    )
-    assert ran.out == f"one is handed out no more in project {project!r}\n"
-    assert trackrecord("rankings", *mine, "--json").json["patterns"] == []
-    (withdrawn,) = trackrecord("effect", *mine, "--json").json["withdrawn"]
-    assert (withdrawn["id"], withdrawn["by"], withdrawn["reason"]) == ("one", "ada", "it hurts")
-    assert "withdrawn by ada: one: it hurts" in trackrecord("effect", *mine).out
-    explained = trackrecord("explain", "one", *mine).out
-    assert "one is handed out no more, withdrawn by ada: it hurts" in explained
-    restored = trackrecord("effect", "--restore", "one", *mine, "--json")
-    assert restored.json["action"] == "restore"
-    assert [e["id"] for e in trackrecord("rankings", *mine, "--json").json["patterns"]] == ["one"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -63,8 +41,6 @@ def test_withdrawn_and_restored_by_hand(handed, trackrecord, project):
         (("--holdout", "0.1"), 2, "--holdout needs --enable"),
         (("--enable", "--disable"), 2, "one by one"),
         (("--enable", "--by", "kind"), 2, "one by one"),
-        (("--restore", "no-such-entry"), 1, "no entry 'no-such-entry'"),
-        (("--withdraw", ""), 2, "1 to 512 characters"),
     ],
 )
 def test_mistakes_are_one_line(learnt, trackrecord, project, arguments, status, said):

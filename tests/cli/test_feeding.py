@@ -101,14 +101,6 @@ def test_importing_lines_twice_changes_nothing(up, trackrecord, project, outcome
     assert trackrecord("status", "--project", project, "--json").json["outcomes"] == 3
 
 
-def test_a_file_of_another_format_is_one_clear_line(up, trackrecord, project, outcomes_file):
-    """What is no recording of that format is refused with its name."""
-    ran = trackrecord("import", "tau-bench", outcomes_file("{}"), "--project", project)
-    assert ran.status == 2
-    assert ran.err.startswith("trackrecord: ")
-    assert len(ran.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize(
     ("fields", "raw_score", "verdict"),
     [

@@ -22,7 +22,7 @@ from trackrecord.resources.experience.lessons import LESSONS
 from trackrecord.resources.experience.memories import MEMORIES
 from trackrecord.resources.experience.patterns import PATTERNS
 from trackrecord.resources.figures.benchmark import BENCHMARK
-from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
+from trackrecord.resources.figures.effect import EFFECT_KINDS
 from trackrecord.resources.operation.consolidation_runs import CONSOLIDATION_RUNS
 from trackrecord.resources.operation.dead_letters import DEAD_LETTERS
 from trackrecord.resources.operation.news import NEWS
@@ -56,7 +56,6 @@ LISTS = {
     ("news",): NEWS,
     ("dead", "list"): DEAD_LETTERS.sorting("list"),
     ("artifacts", "list"): ARTIFACTS.sorting("list"),
-    ("effect", "--by", "entry"): EFFECT_ENTRIES,
     ("effect", "--by", "kind"): EFFECT_KINDS,
     ("benchmark", "report"): BENCHMARK.sorting("report"),
     ("token", "list"): TOKENS.sorting("list"),
@@ -68,7 +67,6 @@ ABOUT = {
     ("errors", "list"): "message",
     ("news",): "what",
     ("artifacts", "list"): "task",
-    ("effect", "--by", "entry"): "id",
     ("effect", "--by", "kind"): "kind of task",
     ("benchmark", "report"): "at",
     ("consolidate", "--history"): "skipped",
@@ -275,7 +273,7 @@ def test_every_list_shows_what_it_is_about_however_narrow_the_terminal(
 def _entries(document, command):
     if isinstance(document, list):
         return document
-    return document["entries" if "entry" in command else "kinds" if "kind" in command else "runs"]
+    return document["kinds" if "kind" in command else "runs"]
 
 
 def test_every_list_in_every_order(full, trackrecord, project):
@@ -371,9 +369,9 @@ def test_an_unknown_key_is_wrong_use(nothing_up, trackrecord):
     ran = trackrecord("patterns", "list", "--sort", "-scor")
     assert (ran.status, ran.out) == (2, "")
     assert "did you mean 'score'?" in ran.err
-    ran = trackrecord("effect", "--by", "entry", "--sort", "tasks")
+    ran = trackrecord("effect", "--by", "kind", "--sort", "followed")
     assert (ran.status, ran.out) == (2, "")
-    assert "entries cannot be sorted by 'tasks'" in ran.err
+    assert "kinds of task cannot be sorted by 'followed'" in ran.err
 
 
 @given(st.text(max_size=20) | st.from_regex(r"[=+@\t\r-].{0,9}", fullmatch=True))

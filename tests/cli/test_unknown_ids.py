@@ -1,15 +1,9 @@
 """A mistyped id, task or project is said to be unknown, with the nearest one, by every command."""
 
-import time
-
 import click
 import pytest
 import redis
 
-from trackrecord.settings.settings import load_settings
-from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
-from trackrecord.store.database.engine import connect_store, writing
-from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord_cli.main import cli
 
 # Each command that takes an id, with the kind of id; MISTYPED stands for it.
@@ -53,8 +47,6 @@ TABLE = [
     ("memory", "explain", "MISTYPED"),
     ("memory", "feedback", "give", "helpful", "--memory", "MISTYPED"),
     ("error", "errors", "resolve", "MISTYPED"),
-    ("entry", "effect", "--withdraw", "MISTYPED"),
-    ("entry", "effect", "--restore", "MISTYPED"),
     ("artifact", "artifacts", "get", "MISTYPED"),
     ("token", "token", "revoke", "MISTYPED"),
     ("letter", "dead", "replay", "MISTYPED"),
@@ -108,14 +100,6 @@ def known(learnt, trackrecord, project, tmp_path, up):
     error = trackrecord("errors", "record", "t", "m", *mine).json["id"]
     (tmp_path / "output").write_text("text")
     artifact = trackrecord("artifacts", "put", tmp_path / "output", *mine).json["id"]
-    settings = load_settings(home=up)
-    engine = connect_store(settings.effective_database_url)
-    with writing(engine) as connection:
-        row = project_id_of(connection, project)
-        entry = f"memory:some-{project}"
-        decision = EffectDecision("withdraw", entry, None, "me", "", time.time())
-        decide_effect(connection, row, decision)
-    engine.dispose()
     with redis.Redis(unix_socket_path=str(up / "redis.sock")) as client:
         letter = client.xadd("trackrecord:dead", {"body": b"x", "reason": "r"}).decode()
         yield {
@@ -123,7 +107,7 @@ def known(learnt, trackrecord, project, tmp_path, up):
             "task": "mend-the-login-2",
             "record": record["id"], "outcome": f"the-outcome-ccccccccc-{project}",
             "lesson": lesson["id"],
-            "memory": memory, "error": error, "artifact": artifact, "entry": entry,
+            "memory": memory, "error": error, "artifact": artifact,
             "letter": letter, "token": made, "command": command["id"],
         }  # fmt: skip
         client.xdel("trackrecord:dead", letter)
@@ -189,7 +173,7 @@ def test_an_id_alone_finds_its_project(known, trackrecord, project):
         tried.add(kind)
     assert wrong == []
     assert tried == {
-        "pattern", "criterion", "record", "outcome", "lesson", "command", "memory", "entry",
+        "pattern", "criterion", "record", "outcome", "lesson", "command", "memory",
     }  # fmt: skip
 
 
@@ -288,12 +272,12 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     tried = {
         tuple(command[:2]) if command[0] != "explain" else ("explain",) for _, *command in TABLE
     }
-    tried = {path[:1] if path[0] in ("amend", "effect") else path for path in tried}
+    tried = {path[:1] if path[0] == "amend" else path for path in tried}
     takes = {
         path
         for path, command in _leaves(cli)
         for parameter in command.params
-        if parameter.name.endswith(("_id", "_ids")) or parameter.name in ("ids", "withdraw")
+        if parameter.name.endswith(("_id", "_ids")) or parameter.name == "ids"
     }
     assert takes - ANY_NAME <= tried
 
@@ -302,7 +286,6 @@ def test_every_command_that_takes_an_id_is_in_the_table():
     ("arguments", "meant"),
     [
         (("import", "cluade", "x"), "claude-code"), (("import", "jsonnl", "x"), "jsonl"),
-        (("import", "taubench", "x"), "tau-bench"), (("evaluate", "jsonlines", "x"), "jsonl"),
         (("install", "claud"), "claude-code"), (("lessons", "list", "--kind", "loop"), "loops"),
         (("patterns", "list", "--state", "prooven"), "proven"),
         (("memories", "list", "--type", "antipattern"), "anti-pattern"),

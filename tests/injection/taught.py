@@ -40,7 +40,7 @@ from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.declaration.checks import decided_by
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.settings import Settings, load_settings
-from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
 from trackrecord.store.advice.lesson_decisions import LessonAction, LessonDecision, decide_lesson
 from trackrecord.store.competences.revise import Reviser, Signed
 from trackrecord.store.database.engine import reading, writing
@@ -175,8 +175,7 @@ def _decide(connection: Connection, settings: Settings, number: int, text: str, 
         connection, row, pattern, DecisionAction.PROMOTE,
         actor=actor, reason=reason, rules=settings.rules, now=now,
     )  # fmt: skip
-    withdrawn = EffectDecision("withdraw", pattern, None, actor, reason, now)
-    decide_effect(connection, row, withdrawn)
+    decide_holdout(connection, row, HoldoutDecision(0.0, actor, reason, now))
     dismissed = LessonDecision(lesson, LessonAction.DISMISS, actor, reason, now)
     assert decide_lesson(connection, row, dismissed)
     rules = settings.competence

@@ -23,7 +23,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
 from tests.injection.corpus import letters
-from tests.injection.paths import CALM, CHUNK, CORPUS, NAMES, PATHS, project_of, projects_of
+from tests.injection.paths import CALM, CORPUS, NAMES, PATHS, project_of, projects_of
 from tests.support.no_tls import NO_TLS
 from trackrecord.learning.text.inert import one_line, visible
 from trackrecord.learning.text.redaction.redact import redacted
@@ -256,7 +256,7 @@ def test_the_pages_of_what_was_decided_show_texts_as_text(http, learnt):
     assert foreign(hostile.elements - calm.elements) == set()
 
 
-@pytest.mark.parametrize("command", ["show", "history", "explain", "effect"])
+@pytest.mark.parametrize("command", ["show", "history", "explain"])
 def test_on_a_terminal_a_decision_is_shown_as_text(learnt, capfd, monkeypatch, command):
     """Its words are there, begin no line and steer nothing."""
     monkeypatch.setenv("TRACKRECORD_HOME", str(learnt.settings.home))
@@ -271,7 +271,6 @@ def test_on_a_terminal_a_decision_is_shown_as_text(learnt, capfd, monkeypatch, c
             ),
             "history": (["competences", "history", record],),
             "explain": (["explain", pattern], ["explain", record]),
-            "effect": (["effect"],) if number % CHUNK < 14 else (),
         }[command]:
             run_command([*arguments, "--project", project_of("hand", number)])
             shown, text = capfd.readouterr().out, CORPUS[number].text

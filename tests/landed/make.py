@@ -300,7 +300,6 @@ def _decide(state: _State) -> None:
         for each in json.loads(run(resource, "list", "--everything", "--json"))[:1]:
             run(resource, "dismiss", each["id"], "--reason", "known")
     run("effect", "--enable", "--holdout", "0.2", "--reason", "to measure it")
-    run("effect", "--withdraw", "memory:m-port", "--reason", "it hurts")
     run("token", "create", "--name", "ci", "--write")
 
 

@@ -102,14 +102,6 @@ def test_what_was_decided_for_the_project_goes_before_the_setting(reader_of, dec
     assert found.count("withheld") == pytest.approx(withheld, abs=10)
 
 
-def test_what_is_withdrawn_is_handed_to_nobody(reader_of):
-    """A warning, too; the others move up."""
-    answer = reader_of(document={"withdrawn": ("known", "anti-bad")}).read(project="p", task_id="t")
-    assert sorted(answer.exposure.entries) == ["new", "other"]
-    assert "known" not in answer.prompt
-    assert answer.left_out == 0
-
-
 def test_a_task_that_explores_gets_its_own_order(reader_of):
     """The same bytes on a retry; what is little known is marked, warnings keep warning."""
     reader = reader_of()

@@ -302,17 +302,6 @@ def test_where_nothing_tells_what_is_related_the_few_strongest_stand_in():
     assert ids(answer.lessons) == ["l01", "l03", "l05"]
 
 
-def test_nobody_is_told_what_did_harm():
-    """But `why` does."""
-    counted = advice(TASKS, lessons=LESSONS)
-    known = {"memories": (memory("m1", "Sessions expire", 0.9), memory("m2", "Use uv", 0.5))}
-    answer = asked(counted, withdrawn=("lesson:a", "memory:m1", "memory:m2"), **known)
-    assert (ids(answer.lessons), answer.memories) == (["b"], ())
-    assert {why.id for why in answer.why if why.reason.startswith("withdrawn")} == {
-        "lesson:a", "memory:m1", "memory:m2",
-    }  # fmt: skip
-
-
 def test_no_section_takes_more_than_its_share_while_others_need_it():
     """A hundred lessons leave room for the memories; without memories, they take it."""
     many = tuple(lesson(f"l{n:02}", f"tool{n}", score=0.99) for n in range(50))

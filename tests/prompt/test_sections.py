@@ -61,7 +61,7 @@ def composed(given=None, *, rules=RULES, **more):
 def test_each_list_of_the_cache_feeds_a_section_and_is_answered():
     """A list that no row names would be cached in vain; a row without a list would feed nothing."""
     lists = {field.name for field in msgspec.structs.fields(RankingsDocument)}
-    lists -= {"project", "revision", "computed_at", "beyond", "holdout", "withdrawn", "disputed"}
+    lists -= {"project", "revision", "computed_at", "beyond", "holdout", "disputed"}
     lists -= {"needs_more_below"}
     # These are offered among the patterns.
     lists -= {"others", "promoted", "candidate_multiplier"}

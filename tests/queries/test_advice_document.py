@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import msgspec
 
+from benchmarks.evaluate.recorded import advising
 from tests.support.prompt_answers import answer_from
 from trackrecord.prompt.documents.advice_document import decode_advice, encode_advice
-from trackrecord.resources.figures.evaluation import advising
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.resources.prompt_documents.prompt_document import build_document
 from trackrecord.settings.daemon_settings import DaemonSettings

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from benchmarks.evaluate.tau_bench import read_tau_bench
 from trackrecord.errors import UnknownId
 from trackrecord.prompt.choosing.expectation import expectation_of
 from trackrecord.resources.access.project_store import ProjectStore, Transaction, calls_use
@@ -16,7 +17,6 @@ from trackrecord.resources.experience.lessons import (
     lessons_of,
     restore_lesson,
 )
-from trackrecord.resources.figures.explain_run import explained_run
 from trackrecord.resources.prompt_documents.advice import build_advice
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_runs
@@ -26,7 +26,6 @@ from trackrecord.wire.outcome import decode_outcome, encode_body
 from trackrecord.wire.outcome_scorer import scorer_of
 from trackrecord_capture.agent_run import AgentRun, RunCall
 from trackrecord_capture.outcome import outcome_of
-from trackrecord_producers.importers.register import read_recorded
 
 RUNS = Path(__file__).parents[3] / "shared" / "data" / "tau-bench" / "gpt-4o-airline.json"
 # No Redis is there: rankings are a worker's matter then.
@@ -73,7 +72,7 @@ def calls(store, project="default"):
 @pytest.mark.skipif(not RUNS.exists(), reason="the τ-bench runs are not beside the repository")
 def test_recorded_runs_teach_that_a_payment_does_not_add_up(store):
     """Nobody named the tool or the error: 24 of its 53 calls, in 6 tasks."""
-    teach(store, (record.fields for record in read_recorded("tau-bench", RUNS)))
+    teach(store, (record.fields for record in read_tau_bench(RUNS)))
     first = known_lessons(store)[0]
     assert (first.kind, first.tools, first.state) == ("fails", ("book_reservation",), "established")
     assert (first.failing_calls, first.calls, first.tasks) == (24, 53, 6)
@@ -220,22 +219,16 @@ def _fleet():
 
 
 def _learnt(store):
-    """Return all that prompts may say, the lessons and what explains a verdict, as text."""
+    """Return all that prompts may say and the lessons, as text, and the orders of tools."""
     now = NOW + 100
     with reading(store) as connection:
         advice = build_advice(connection, "default", SETTINGS.rules, now=now)
         shown = lessons_of(Transaction(connection, SETTINGS, "default"), everything=True)
-        outcomes = [f"o{number}" for number in range(0, 32, 4)]
-        why = [
-            explained_run(Transaction(connection, SETTINGS, "default"), each).because
-            for each in outcomes
-        ]
         orders = {run.order for run in read_runs(connection, 1, limit=99)}
-    said = [line for lines in why for line in lines if not line.startswith("because")]
     # How often checks run is known, to tell of those that do not start.
     assert advice.checks.keys() <= {"shell:mypy", "shell:pytest"}
     advice = replace(advice, checks={})
-    return repr((advice, [each.to_document() for each in shown], said)), orders
+    return repr((advice, [each.to_document() for each in shown])), orders
 
 
 def test_a_check_that_the_verdict_rests_on_does_not_explain_it(store):

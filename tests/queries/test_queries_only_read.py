@@ -96,7 +96,7 @@ def test_modules_of_questions_alone_do_not_write():
         "access/fake_store", "access/project_store", "experience/commands",
         "experience/competences",
         "experience/lessons", "experience/memories", "experience/patterns",
-        "figures/effect", "figures/evaluation", "operation/dead_letters", "operation/tokens",
+        "figures/effect", "operation/dead_letters", "operation/tokens",
         "prompt_documents/changing", "reports/amendments", "reports/feedback",
     }  # fmt: skip
 

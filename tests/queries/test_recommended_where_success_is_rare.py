@@ -167,13 +167,3 @@ def test_what_is_tried_has_to_do_with_the_task(hard):
             wanted=SectionFilter(frozenset({"anti_patterns"})),
         )  # fmt: skip
         assert "anti-skip" in {each.id for each in warnings.anti_patterns}
-
-
-def test_what_is_withdrawn_is_not_tried(hard):
-    """Neither drawn nor recommended, though such tasks seem to go better with it."""
-    rankings, advice = documents(hard)
-    withdrawn = msgspec.structs.replace(rankings, withdrawn=("plan-first", "ask"))
-    for number in range(60):
-        for explore in ("off", "full"):
-            answer = asked(withdrawn, advice, task_id=f"t{number}", explore=explore)
-            assert not {"plan-first", "ask"} & {each.id for each in answer.patterns}

@@ -2,24 +2,17 @@
 
 import random
 
-import pytest
-
 from tests.store.teaching import NOW, outcome, teach
-from trackrecord.errors import UnknownId
-from trackrecord.learning.rules_bundle import Rules
-from trackrecord.resources.figures.effect import decided_entry, measure_effect
-from trackrecord.resources.prompt_documents.prompt_document import build_document
-from trackrecord.store.advice.effect import harmful_entries, read_effect, withdraw
+from trackrecord.resources.figures.effect import measure_effect
+from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
-    MEASURED,
-    EffectDecision,
-    decide_effect,
-    effect_decisions_in_force,
+    HoldoutDecision,
+    decide_holdout,
+    decided_holdout,
 )
 from trackrecord.store.advice.exposures import ReceivedExposure, read_exposures, record_exposures
 from trackrecord.store.database.engine import reading, writing
 from trackrecord.store.intake.intake import ensure_projects
-from trackrecord.store.outcomes.projects import revision_of
 from trackrecord.wire.exposure import ExposureBody
 
 TASKS = 1200
@@ -76,8 +69,6 @@ def test_the_order_and_number_of_deliveries_makes_no_difference(store):
     report = effect_now(store)
     assert sum(report.tasks) == TASKS
     assert report.success.verdict == "hurts"
-    (entry,) = report.entries
-    assert (entry.entry, entry.followed) == ("x", entry.handed_out)
 
 
 def test_the_past_is_answered_from_what_had_been_received_by_then(store):
@@ -101,46 +92,15 @@ def test_a_task_id_in_two_projects_is_two_tasks(store):
     assert (others.report.tasks, others.report.open, others.holdout) == ((0, 0), (1, 0), 0.2)
 
 
-def test_what_hurts_is_withdrawn_once_and_a_person_has_the_last_word(store):
-    """With its numbers; it leaves the rankings, and comes back by hand for good."""
-    exposures, outcomes = harmful_fleet()
-    expose(store, exposures)
-    teach(store, outcomes, now=NOW + TASKS)
-    with reading(store) as connection:
-        before = revision_of(connection, "default")
-        found = harmful_entries(connection, 1)
-    assert [each.entry for each in found] == ["x"]
-    with writing(store) as connection:
-        withdraw(connection, 1, found, now=NOW + 1300)
-    with reading(store) as connection:
-        assert revision_of(connection, "default") > before
-        assert harmful_entries(connection, 1) == []
-        decisions = effect_decisions_in_force(connection, 1)
-        document = build_document(connection, "default", Rules(), most=10, now=NOW + 1300)
-    assert decisions.withdrawn == document.withdrawn == ("x",)
-    assert decisions.entries["x"].actor == MEASURED
-    assert "tasks succeeded" in decisions.entries["x"].reason
-    with writing(store) as connection:
-        by_hand = EffectDecision("restore", "x", None, "ada", "", NOW + 1400)
-        decide_effect(connection, 1, by_hand)
-    with reading(store) as connection:
-        assert effect_decisions_in_force(connection, 1).withdrawn == ()
-        assert effect_decisions_in_force(connection, 1, at=NOW + 1350).withdrawn == ("x",)
-        assert harmful_entries(connection, 1) == []
-        assert decided_entry(connection, "default", "x") == "x"
-        with pytest.raises(UnknownId, match="lists those that were"):
-            decided_entry(connection, "default", "y")
-
-
 def test_the_last_decision_about_the_holdout_counts(store):
     """That there shall be none is a decision, too."""
     expose(store, [exposure(1)])
     with reading(store) as connection:
-        assert effect_decisions_in_force(connection, 1).holdout is None
+        assert decided_holdout(connection, 1) is None
     for moment, share in ((1.0, 0.2), (2.0, 0.0)):
         with writing(store) as connection:
-            decision = EffectDecision("holdout", "", share, "ada", "", NOW + moment)
-            decide_effect(connection, 1, decision)
+            decision = HoldoutDecision(share, "ada", "", NOW + moment)
+            decide_holdout(connection, 1, decision)
     with reading(store) as connection:
-        assert effect_decisions_in_force(connection, 1).holdout == 0.0
-        assert effect_decisions_in_force(connection, 1, at=NOW + 1).holdout == 0.2
+        assert decided_holdout(connection, 1) == 0.0
+        assert decided_holdout(connection, 1, at=NOW + 1) == 0.2

@@ -19,7 +19,7 @@ from trackrecord.learning.competences.revision import ForkChanges
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.patterns.decisions import DecisionAction
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
 from trackrecord.store.advice.exposures import ReceivedExposure, record_exposures
 from trackrecord.store.advice.hints import ReceivedHint, record_hints
 from trackrecord.store.advice.lesson_decisions import LessonDecision, decide_lesson
@@ -260,10 +260,10 @@ class History:
             record_hints(connection, {self._project: self._project_id(connection)}, [received])
 
     def _advise(self) -> None:
-        effect = EffectDecision("holdout", "", self._random.random() / 2, "Zoë", "", self._now)
+        effect = HoldoutDecision(self._random.random() / 2, "Zoë", "", self._now)
         lesson = LessonDecision("abc", "dismiss", "Zoë", "wrong", self._now)
         with writing(self._store) as connection:
-            decide_effect(connection, self._project_id(connection), effect)
+            decide_holdout(connection, self._project_id(connection), effect)
             decide_lesson(connection, self._project_id(connection), lesson)
 
     def _recompute(self) -> None:
@@ -283,7 +283,6 @@ LISTS = (
     ("kinds",),
     ("runs", "list", "--limit", "1000"),
     ("effect",),
-    ("effect", "--by", "entry"),
     ("projects",),
 )
 _MOMENT = NOW + 40 * DAY

@@ -8,9 +8,9 @@ from trackrecord.prompt.reading.client import RankingsReader
 from trackrecord.settings.effect_consent import note_effect_consent
 from trackrecord.store.advice.effect import read_effect
 from trackrecord.store.advice.effect_decisions import (
-    EffectDecision,
-    decide_effect,
-    effect_decisions_in_force,
+    HoldoutDecision,
+    decide_holdout,
+    decided_holdout,
 )
 from trackrecord.store.advice.exposures import read_exposures
 from trackrecord.store.database.engine import reading, writing
@@ -135,36 +135,6 @@ def test_what_an_agent_is_handed_is_joined_to_how_its_task_ended(
         report = read_effect(connection, project_id_of(connection, "default"))
     assert report.tasks == (arms.count("given"), arms.count("withheld"))
     assert 0 < report.tasks[1] < 40
-    (entry,) = report.entries
-    assert (entry.entry, entry.handed_out, entry.would_have) == ("split-by-feature", *report.tasks)
-    assert entry.followed == entry.handed_out
-
-
-def test_an_entry_that_hurts_is_withdrawn_by_the_worker(worker, store_settings, client, engine):
-    """With the next count of advice; the rankings that follow no longer hold it."""
-    for number in range(600):
-        withheld = number % 2 == 0
-        add(
-            client,
-            store_settings,
-            {
-                "task_id": f"t{number}",
-                "entries": ["split-by-feature"],
-                "exposure_id": f"e{number}",
-                "withheld": withheld,
-                "holdout": 0.5,
-            },
-        )
-        success = number % 10 < (8 if withheld else 4)
-        client.xadd(store_settings.keys.outcomes, {"v": "1", "body": body(number, success=success)})
-    worker.drain.run()
-    worker.adviser.advise("default")
-    worker.refresher.refresh_stale()
-    answer = RankingsReader(store_settings).read()
-    assert answer.patterns == answer.anti_patterns == ()
-    with reading(engine) as connection:
-        project_id = project_id_of(connection, "default")
-        assert effect_decisions_in_force(connection, project_id).withdrawn == ("split-by-feature",)
 
 
 def test_with_consent_a_project_with_enough_tasks_begins_to_measure(
@@ -183,7 +153,7 @@ def test_with_consent_a_project_with_enough_tasks_begins_to_measure(
         worker.adviser.advise("default")
         with reading(engine) as connection:
             project_id = project_id_of(connection, "default")
-            return effect_decisions_in_force(connection, project_id).holdout
+            return decided_holdout(connection, project_id)
 
     handed(range(199))
     add(client, store_settings, {"task_id": "open", "entries": ["x"], "exposure_id": "open"})
@@ -200,6 +170,6 @@ def test_with_consent_a_project_with_enough_tasks_begins_to_measure(
     assert arms == {"given", "withheld"}
     with writing(engine) as connection:
         project_id = project_id_of(connection, "default")
-        decision = EffectDecision("holdout", "", 0.0, "ada", "", 1.0)
-        decide_effect(connection, project_id, decision)
+        decision = HoldoutDecision(0.0, "ada", "", 1.0)
+        decide_holdout(connection, project_id, decision)
     assert begun() == 0.0

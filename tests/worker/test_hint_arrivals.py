@@ -1,13 +1,11 @@
 """Hints arrive on the stream, given or not; what became of the failures is counted."""
 
-import time
-
 import msgspec
 import pytest
 
 from tests.worker.working import body
 from trackrecord.prompt.reading.client import RankingsReader
-from trackrecord.resources.figures.effect import measure_effect, restore_entry, withdraw_entry
+from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.store.advice.hints import read_hint_effect, read_hints
 from trackrecord.store.database.engine import reading
 from trackrecord.store.outcomes.projects import project_id_of
@@ -108,10 +106,8 @@ def test_what_was_not_left_to_chance_counts_for_no_trial(
     assert effect_of(engine).points == 0
 
 
-def test_an_entry_that_hurts_is_withdrawn_and_effect_says_so(
-    worker, store_settings, client, engine
-):
-    """Its whole sequence lies below 0: the next facts in the cache do without it."""
+def test_hints_that_hurt_are_said_to(worker, store_settings, client, engine):
+    """Their whole sequence lies below 0."""
     hints, runs = [], []
     for number in range(200):
         given = number % 2 == 0
@@ -121,28 +117,8 @@ def test_an_entry_that_hurts_is_withdrawn_and_effect_says_so(
     add(client, store_settings, hints, runs)
     worker.drain.run()
     worker.adviser.advise("default")
-    document = RankingsReader(store_settings).moments("default")
-    assert document.points == 200
-    assert document.withdrawn == (ENTRY,)
+    assert RankingsReader(store_settings).moments("default").points == 200
     with reading(engine) as connection:
         shown = measure_effect(connection, "default", setting=0.0).hints
-    assert shown.withdrawn == (ENTRY,)
     assert shown.measures[0].high < 0
     assert any("they hurt" in line for line in shown.in_words)
-    assert any(f"hurts: {ENTRY}" in line for line in shown.in_words)
-    before = time.time()
-    entry = ENTRY[:20]
-    restore_entry(engine, store_settings, "default", entry, by="ada", reason="the tool was mended")
-    worker.adviser.advise("default")
-    document = RankingsReader(store_settings).moments("default")
-    assert (document.points, document.withdrawn) == (200, ())
-    with reading(engine) as connection:
-        restored = measure_effect(connection, "default", setting=0.0)
-        then = measure_effect(connection, "default", setting=0.0, at=before)
-    assert (restored.hints.withdrawn, then.hints.withdrawn) == ((), (ENTRY,))
-    assert restored.hints.measures == shown.measures
-    assert not any(ENTRY in line for line in restored.hints.in_words)
-    assert restored.decisions.entries[ENTRY].reason == "the tool was mended"
-    withdraw_entry(engine, store_settings, "default", ENTRY, by="ada")
-    worker.adviser.advise("default")
-    assert RankingsReader(store_settings).moments("default").withdrawn == (ENTRY,)

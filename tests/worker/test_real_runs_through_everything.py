@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.evaluate.tau_bench import read_tau_bench
 from tests.worker.working import until
 from trackrecord.redis.client import agent_client
 from trackrecord.settings.settings import Settings, load_settings
@@ -42,11 +43,13 @@ def test_what_two_hundred_runs_teach(
     settings: Settings, trackrecord: Callable[..., Any], tmp_path: Path
 ) -> None:
     """Through the stream and a real worker; a second time changes nothing."""
+    runs = tmp_path / "runs.jsonl"
+    runs.write_text("".join(f"{json.dumps(each.fields)}\n" for each in read_tau_bench(RUNS)))
     with (
         (tmp_path / "worker.log").open("wb") as log,
         Daemon(load_settings(home=settings.home), log=log),
     ):
-        trackrecord("import", "tau-bench", str(RUNS))
+        trackrecord("import", "jsonl", str(runs))
         with agent_client(settings) as client:
             until(lambda: client.xlen(settings.keys.outcomes) == 0)
         trackrecord("consolidate")
@@ -62,7 +65,7 @@ def test_what_two_hundred_runs_teach(
         )
         assert covered == 87
 
-        trackrecord("import", "tau-bench", str(RUNS))
+        trackrecord("import", "jsonl", str(runs))
         with agent_client(settings) as client:
             until(lambda: client.xlen(settings.keys.outcomes) == 0)
         trackrecord("consolidate")

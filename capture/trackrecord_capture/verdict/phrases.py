@@ -16,15 +16,11 @@ _LONGEST: Final = 400
 _MOST_FILLERS: Final = 12
 
 _FILLER: Final = re.compile(
-    # "No" says little by itself; "no está mal" says that it is well.
-    r"(?:(?:no|non|nein)(?=\s*[,.!…:;—–-]|\s*\Z|\s+(?:no|non|nein)\b)[\s,.!…:;—–-]*"
+    # "No" says little by itself; "no problem" says that it is well.
+    r"(?:no(?=\s*[,.!…:;—–-]|\s*\Z|\s+no\b)[\s,.!…:;—–-]*"
     r"|(?:nope|nah|hmm*|um+|uh|ok|okay|well|wait|stop|sorry|but|hey|hi|please|argh|ugh|oh|ah|and|so"
     r"|actually|unfortunately|yes|claude|codex|again|wtf|omg|crap|damn"
-    r"|nee|nö|och|äh|ach|leider|aber|bitte|doch|halt|entschuldigung|tut mir leid|moment"
-    r"|euh|mais|désolée?|pardon|attends|stp|s['’]il te plaît|malheureusement|bon|alors|du coup"
-    r"|pero|perdona|perdón|lo siento|espera|por favor|pues|oye|lamentablemente|eh|bueno"
-    r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–¡-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
-    r"|いや|うーん|ううん|えっと|あの|すみません|すいません|ごめん(?:なさい|ね)?|でも|残念ながら|いいえ|ちょっと|待って"
+    r")\b[\s,.!…:;—–-]*|[\s,.!…:;—–-]+|嗯|啊|呃|哦|等等|等一下|等下|抱歉|但是|可是|不过|还|哎|唉"
     r"|，|。|！|、|：|；)\s*",
     re.IGNORECASE,
 )
@@ -37,10 +33,7 @@ def _compiled(table: str) -> re.Pattern[str]:
 
 
 _WRONG: Final = tuple(map(_compiled, CORRECTIONS.values()))
-_WHY: Final = re.compile(
-    r"¿?(?:why|warum|wieso|weshalb|pourquoi|por qué)\b|你?(?:为|怎)|なぜ|なんで|どうして|are you",
-    re.IGNORECASE,
-)
+_WHY: Final = re.compile(r"why\b|你?(?:为|怎)|are you", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!\n。！;；]|\?|？|\Z")
 _WHY_AT_LAST: Final = re.compile(r"[,;.!] why\?\s*\Z", re.IGNORECASE)
 _GOES_ON: Final = re.compile(

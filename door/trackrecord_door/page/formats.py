@@ -22,7 +22,6 @@ _BAD: Final = frozenset(
         "it hurts",
         "hurts",
         "deprecated",
-        "withdrawn",
         "harmful",
         "broken",
         "known pitfall",

@@ -101,8 +101,6 @@ ACTIONS: Final = (
     Action("/procedures/fork", "procedures.fork"),
     Action("/procedures/retract", "procedures.retract"),
     Action("/effect/holdout", "effect.hold_out"),
-    Action("/effect/withdraw", "effect.withdraw"),
-    Action("/effect/restore", "effect.restore"),
     Action("/dead-letters/replay", "dead_letters.replay"),
     Action("/dead-letters/discard", "dead_letters.discard"),
 )

@@ -112,15 +112,6 @@ def _named(outcome: Outcome, body: bytes) -> tuple[str, bytes]:
     return outcome.outcome_id, body
 
 
-def write_body(fields: dict[str, Any], *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """Write an outcome as one line of JSON, and check it as the worker will.
-
-    Raises:
-        InvalidOutcome: it is not an outcome; the message repeats nothing of its content.
-    """
-    return _written(fields, max_bytes)[1]
-
-
 def _written(fields: dict[str, Any], max_bytes: int) -> tuple[Outcome, bytes]:
     try:
         body = encode_body(fields)

@@ -11,11 +11,7 @@ import trackrecord
 from tests.door.api.served_store import OURS, THEIRS, ServedStore
 from tests.support.no_tls import NO_TLS
 from trackrecord.resources.operation.tokens import create_token
-from trackrecord.store.advice.hints import ReceivedHint, record_hints
-from trackrecord.store.database.engine import writing
-from trackrecord.store.intake.intake import ensure_projects
 from trackrecord.wire.access_tokens import Permission
-from trackrecord.wire.hint import HintBody
 from trackrecord_cli.main import run
 from trackrecord_door.api.endpoint_table import ENDPOINTS
 
@@ -100,8 +96,8 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
             assert answered == printed(*command, "--at", at), path
 
 
-def test_commands_and_hints_are_withdrawn_and_restored_over_http(bearer, served):
-    """By who may decide; what was decided is the same from Python."""
+def test_commands_are_dismissed_and_restored_over_http(bearer, served):
+    """By who may decide."""
     admin = bearer["admin"]
     command_id = served.ids[OURS]["command_id"]
     refused = bearer["write"].post(f"/commands/{command_id}/dismiss", json={})
@@ -111,23 +107,6 @@ def test_commands_and_hints_are_withdrawn_and_restored_over_http(bearer, served)
         assert (answer.status_code, answer.json()["changed"]) == (200, True)
         listed = admin.get("/commands", params={"everything": "true"}).json()["items"]
         assert [each["dismissed"] for each in listed if each["id"] == command_id] == [is_dismissed]
-    entry = "known failure: line make hinted"
-    body = HintBody(
-        session="s", entry=entry, kind="known failure", given=True, probability=1.0, project=OURS
-    )
-    with writing(served.engine) as connection:
-        received = [ReceivedHint(body, "over-http", time.time())]
-        record_hints(connection, ensure_projects(connection, [OURS]), received)
-    assert bearer["write"].post("/effect/withdraw", json={"entry": entry}).status_code == 403
-    for action, withdrawn in (("withdraw", [entry]), ("restore", [])):
-        answer = admin.post(f"/effect/{action}", json={"entry": entry, "reason": "tried"})
-        assert (answer.status_code, answer.json()["id"]) == (200, entry)
-        now = [each["id"] for each in admin.get("/effect").json()["withdrawn"]]
-        assert [each for each in now if each == entry] == withdrawn
-    with served.calls():
-        assert trackrecord.restore_advice(entry, by="ada").action == "restore"
-    unknown = admin.post("/effect/restore", json={"entry": "known failure: nothing"})
-    assert unknown.status_code == 404
 
 
 def test_no_path_hides_an_id():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from trackrecord.learning.advice.effect.comparison import SUCCESS, compare
-from trackrecord.learning.advice.effect.entries import entry_effects, level_of
 from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.effect.followed import is_followed
 from trackrecord.learning.advice.effect.report import EffectReport, effect_of
 from trackrecord.learning.advice.effect.sequence import interval_around, tasks_for
 from trackrecord.learning.advice.effect.texts import conclusion
@@ -38,8 +38,8 @@ def run(number, *, task=None, success=True, at=None, **more):
     )
 
 
-def report_of(exposures, runs, tools_of=None):
-    return effect_of(trials_of(exposures, runs), tools_of or {})
+def report_of(exposures, runs):
+    return effect_of(trials_of(exposures, runs))
 
 
 def fleet(tasks, *, given_rate, withheld_rate, seed=1, holdout=0.5, **more):
@@ -164,7 +164,6 @@ def test_outcomes_that_one_arm_lacks_allow_no_verdict(seed):
         ]
         report = report_of(exposures, reported)
         assert report.success.verdict == "outcomes missing"
-        assert not report.harmful
         assert conclusion(report)[0].startswith("Nothing can be said: ")
     alike = report_of(exposures, [each for each in runs if chance.random() < 0.8])
     assert alike.success.verdict == "no effect seen"
@@ -264,22 +263,6 @@ def test_each_measure_that_was_reported_is_compared():
     assert by_name["errors"].verdict == "too few"  # nothing varies, so nothing can be said
 
 
-def test_an_entry_that_hurts_is_found_and_no_other():
-    """Among the tasks that it was chosen for, withheld ones included."""
-    chance = random.Random(5)
-    exposures, runs = [], []
-    for number in range(2500):
-        withheld = chance.random() < 0.3
-        entries = tuple(name for name in ("good", "bad", "neutral") if chance.random() < 0.6)
-        change = 0.0 if withheld else 0.1 * ("good" in entries) - 0.3 * ("bad" in entries)
-        exposures.append(exposure(number, withheld=withheld, entries=entries))
-        runs.append(run(number, success=chance.random() < 0.6 + change))
-    report = report_of(exposures, runs)
-    assert [each.entry for each in report.harmful] == ["bad"]
-    bad = next(each for each in report.entries if each.entry == "bad")
-    assert bad.handed_out + bad.would_have == sum("bad" in each.entries for each in exposures)
-
-
 @pytest.mark.parametrize(
     ("entry", "follows", "does_not"),
     [
@@ -294,26 +277,11 @@ def test_an_entry_that_hurts_is_found_and_no_other():
     ],
 )
 def test_following(entry, follows, does_not):
-    """A pattern is followed by naming it, a procedure by its tools, a warning by neither."""
-    exposures = [exposure(number, entries=(entry, "task:9")) for number in (1, 2, 3)]
-    runs = [run(1, **follows), run(2, **does_not), run(3, **does_not)]
+    """A pattern is followed by naming it, a procedure by its tools; of a memory no run shows it."""
     tools_of = {"skill-1": frozenset("ab")}
-    (found,) = report_of(exposures, runs, tools_of).entries
-    assert (found.handed_out, found.followed) == (3, 1)
-
-
-def test_no_run_shows_whether_a_memory_was_followed():
-    """Nothing is claimed of it."""
-    (found,) = report_of([exposure(1, entries=("memory:m",))], [run(1)]).entries
-    assert found.followed is None
-
-
-def test_all_entries_together_are_wrong_in_one_case_of_twenty():
-    """However many there are; and an entry's level does not change when others follow."""
-    assert sum(level_of(position) for position in range(1, 100_000)) <= 0.05
-    exposures = [exposure(number, entries=("a", f"n{number}")) for number in range(50)]
-    effects = entry_effects(trials_of(exposures, [run(n) for n in range(50)]).ended, {})
-    assert [each.entry for each in effects][:3] == ["a", "n0", "n1"]
+    assert is_followed(entry, run(1, **follows), tools_of)
+    assert not is_followed(entry, run(2, **does_not), tools_of)
+    assert is_followed("memory:m", run(3), tools_of) is None
 
 
 def test_the_interval_shrinks_with_tasks_and_is_wider_than_a_single_look_allows():
@@ -330,7 +298,7 @@ def test_without_tasks_nothing_is_compared():
     """No number is made up."""
     found = compare([], SUCCESS)
     assert (found.difference, found.verdict) == (None, "too few")
-    assert effect_of(Trials(), {}).needed is None
+    assert effect_of(Trials()).needed is None
 
 
 def test_looking_after_every_batch_the_interval_covers_the_truth():
@@ -344,11 +312,3 @@ def test_looking_after_every_batch_the_interval_covers_the_truth():
         for word, other in wrong.items():
             if word in row["fleet"]:
                 assert row[other] == 0, row
-
-
-def test_an_entry_that_hurts_is_withdrawn():
-    """And those that do not are handed out on."""
-    from benchmarks.worlds.fleet import FLEETS, rows
-
-    (row,) = rows(range(3), [replace(FLEETS[3], tasks=4000, batch=400, holdout=0.3)])
-    assert (row["harmful_withdrawn"], row["harmless_withdrawn"]) == (3, 0)

@@ -152,28 +152,17 @@ class HintEffect:
 
     Attributes:
         overall: each measure over all points.
-        entries: whether work resumed, by entry.
         points: how many hints were left to chance.
         waiting: those of which the session is not on record yet.
         needed: how many more points show a difference of 35 in four of five projects.
-        restored: the entries that a person restored, who has the last word.
         behind: the runs of the newest points, the newest first.
     """
 
     overall: tuple[HintComparison, ...] = ()
-    entries: Mapping[str, HintComparison] | None = None
     points: int = 0
     waiting: int = 0
     needed: int = 0
-    restored: frozenset[str] = frozenset()
     behind: tuple[HintedRun, ...] = ()
-
-    @property
-    def harmful(self) -> tuple[str, ...]:
-        """The entries whose whole sequence lies below 0, in order, without restored ones."""
-        found = (self.entries or {}).items()
-        below = (entry for entry, each in found if each.interval.is_below_zero)
-        return tuple(sorted(entry for entry in below if entry not in self.restored))
 
 
 def hint_effect_of(
@@ -205,15 +194,9 @@ def hint_effect_of(
             behind.append((hint.at, HintedRun(own.outcome, hint.entry, hint.is_given)))
     behind.sort(key=lambda each: each[0], reverse=True)
     overall = tuple(compare_points(points, name) for name in MEASURES)
-    by_entry: defaultdict[str, list[TrialPoint]] = defaultdict(list)
-    for point in points:
-        by_entry[point.hint.entry].append(point)
-    # Each entry's sequence has its share of what may go wrong.
-    alpha = ALPHA / max(1, len(by_entry))
-    entries = {name: compare_points(by_entry[name], "resumed", alpha) for name in sorted(by_entry)}
     wait = len(distinct) - len(points)
     newest = tuple(run for _, run in behind[:_MOST_BEHIND])
-    return HintEffect(overall, entries, len(distinct), wait, _needed(overall[0]), behind=newest)
+    return HintEffect(overall, len(distinct), wait, _needed(overall[0]), newest)
 
 
 def _run_of(hint: TrialHint, runs: Sequence[TriedRun]) -> TriedRun | None:
@@ -261,15 +244,12 @@ def _overcomes(call: TriedCall, hint: TrialHint) -> bool:
     return call.ran and call.tool == hint.tool
 
 
-def compare_points(
-    points: Sequence[TrialPoint], measure: str, alpha: float = ALPHA
-) -> HintComparison:
+def compare_points(points: Sequence[TrialPoint], measure: str) -> HintComparison:
     """Compare points with a hint and points without, in one measure.
 
     Args:
         points: in any order.
         measure: a name of `MEASURES`.
-        alpha: the share of sequences that may ever miss the truth.
     """
     value = MEASURES[measure]
     rows = [
@@ -289,7 +269,7 @@ def compare_points(
     standard_error, spread = _errors(rows, difference, information)
     interval = Interval()
     if _are_enough(measure, given, withheld):
-        interval = interval_around(difference, standard_error, spread, alpha, _TUNED_TO)
+        interval = interval_around(difference, standard_error, spread, ALPHA, _TUNED_TO)
     return HintComparison(measure, given, withheld, difference, interval, spread)
 
 
@@ -388,10 +368,6 @@ def hint_conclusion(found: HintEffect) -> list[str]:
             f"About {found.needed} more until a difference of {100 * WORTH_KNOWING:.0f} points "
             "would show in four of five projects; a smaller one needs many more."
         )
-    lines += [
-        f"Not told any more, for it hurts: {entry} (`trackrecord effect --restore` brings it back)."
-        for entry in found.harmful
-    ]
     return lines
 
 

@@ -2,8 +2,7 @@
 
 `typical_order` chooses among the orders that `tally` counts and that the store keeps in
 `competences/signature_counts`: a choice by anything else needs both. `update` writes the recipe
-into a record with its next episodes, and the evaluation of advice uses it, too
-(`advice/evaluation/recommendations`).
+into a record with its next episodes, and the benchmarks use it, too.
 """
 
 from collections import Counter, defaultdict

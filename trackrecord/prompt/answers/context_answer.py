@@ -135,7 +135,7 @@ def context_from(
             first so many are ranked.
         own: what the agent brings, and what is on record of its task.
         now: seconds since the epoch.
-        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, and tried on it.
         meaning: how similar the task's embedding is to those of competence records.
     """
     document = known.document

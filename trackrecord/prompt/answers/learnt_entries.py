@@ -125,7 +125,7 @@ def learnt_of(known: PromptInputs, *, most: int | None) -> LearntEntries:
     for feed in FEEDS:
         if feed.field not in offers:
             continue
-        found = _by_conditions(_handed_out(offers[feed.field], feed, known), offered[feed.field])
+        found = _by_conditions(offers[feed.field], offered[feed.field])
         limit = _most(feed, most, known)
         competing = _competing(found[:limit], offered[feed.field], feed, known, rules)
         tried = offered[feed.field].tried
@@ -202,22 +202,6 @@ def section_for(feed: Feed, entry: Any) -> Section | None:  # noqa: ANN401 - of 
 def name_of(section: Section, entry_id: str) -> str:
     """Return an entry's id among those of all sections."""
     return section.prefix + entry_id
-
-
-def _handed_out(offers: Sequence[Offer], feed: Feed, known: PromptInputs) -> Sequence[Offer]:
-    if not known.withdrawn:
-        return offers
-    kept = []
-    for offer in offers:
-        section = section_for(feed, offer.entry)
-        if section is None or not is_withdrawn(known, section, offer.entry.id):
-            kept.append(offer)
-    return kept
-
-
-def is_withdrawn(known: PromptInputs, section: Section, entry_id: str) -> bool:
-    """Return whether an entry was withdrawn because it did harm."""
-    return name_of(section, entry_id) in known.withdrawn
 
 
 def _by_conditions(offers: Sequence[Offer], offered: SectionOffers) -> Sequence[Offer]:

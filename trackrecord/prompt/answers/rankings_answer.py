@@ -136,7 +136,7 @@ def answer_from(
         known: the project's documents; without rankings the answer is empty.
         rules: what is chosen by.
         now: seconds since the epoch.
-        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, and tried on it.
         meaning: how similar the task's embedding is to those of competence records.
         made: what was composed of these documents before.
     """

@@ -17,7 +17,6 @@ from .compose import Composition
 from .learnt_entries import (
     MADE_FOR_TASKS,
     Competing,
-    is_withdrawn,
     name_of,
     section_for,
     signature_of_entry,
@@ -37,7 +36,6 @@ from .why_texts import (
     SECTION_EXCEEDED,
     SECTION_USED,
     UNRELATED,
-    WITHDRAWN,
 )
 
 _MOST_OTHERS: Final = 10
@@ -207,8 +205,6 @@ def _other(
         return None
     if offered is None:
         reason = EXCLUDED[known.language]
-    elif is_withdrawn(known, section, entry.id):
-        reason = WITHDRAWN[known.language]
     elif known.foreign_tools and not known.can_use(tools_of_entry(entry)):
         reason = NO_TOOL[known.language]
     elif known.is_of_another_client(entry):

@@ -45,10 +45,6 @@ OVER_BUDGET: Final[dict[Language, str]] = {
     "zh": ";{}个词元的预算已满",
 }
 EXCLUDED: Final[dict[Language, str]] = {"en": "excluded", "zh": "已排除"}
-WITHDRAWN: Final[dict[Language, str]] = {
-    "en": "withdrawn: tasks that it was handed to went worse",
-    "zh": "已撤回:用它的任务结果更差",
-}
 REFUTED: Final[dict[Language, str]] = {
     "en": "such tasks otherwise do as well or better, or it may be chance",
     "zh": "此类任务不用它也一样好或更好,或可能只是偶然",

@@ -34,21 +34,19 @@ _LEAST_MASS: Final = 1e-3
 
 @dataclass(frozen=True)
 class ExposurePlan:
-    """The arm, draws and withdrawn entries of one task.
+    """The arm and draws of one task.
 
     Attributes:
         project: the task's project.
         task_id: the task; None where nothing is recorded.
         assignment: what was drawn for the task.
         draws: by field of the rankings, what is drawn of its entries; empty where nothing is tried.
-        withdrawn: the ids of entries that are handed out no more.
     """
 
     project: str = ""
     task_id: str | None = None
     assignment: Assignment = field(default=Assignment())
     draws: Mapping[str, Draw] = field(default_factory=dict)
-    withdrawn: frozenset[str] = frozenset()
 
     def tried(self, name: str) -> frozenset[str]:
         """Return the ids of the little known entries of a field that are tried."""
@@ -66,7 +64,7 @@ AS_THEY_ARE: Final = ExposurePlan()
 def exposure_plan_of(
     question: PromptQuestion, known: ProjectDocuments, *, holdout: float, explore: Explore
 ) -> ExposurePlan:
-    """Return the arm, draws and withdrawn entries of one task.
+    """Return the arm and draws of one task.
 
     Args:
         question: what is asked for.
@@ -86,14 +84,13 @@ def exposure_plan_of(
         holdout=holdout if document.holdout is None else document.holdout,
         explore=question.explore or explore,
     )
-    withdrawn = frozenset(document.withdrawn)
     if assignment.seed is None:
-        return ExposurePlan(question.project, question.task_id, assignment, withdrawn=withdrawn)
+        return ExposurePlan(question.project, question.task_id, assignment)
     draws = {
         name: Draw(prospects, means, assignment.seed, assignment.sharpness)
         for name, (prospects, means) in _prospects(document, advice, _kind_of(advice, task)).items()
     }
-    return ExposurePlan(question.project, question.task_id, assignment, draws, withdrawn)
+    return ExposurePlan(question.project, question.task_id, assignment, draws)
 
 
 def exposure_of(
@@ -148,12 +145,9 @@ def _made(
     if advice is not None:
         patterns = {each.slug: each.expected_at(kind) for each in advice.patterns}
         procedures = {each.signature: each.expected_at(kind) for each in advice.procedures}
-    withdrawn = frozenset(document.withdrawn)
     all_of = {
         "patterns": [
-            _of_pattern(each, patterns)
-            for each in (*document.patterns, *document.others)
-            if each.id not in withdrawn
+            _of_pattern(each, patterns) for each in (*document.patterns, *document.others)
         ],
         "competences": [_of_competence(each, procedures) for each in document.competences],
     }

@@ -68,7 +68,7 @@ class PromptInputs:
         document: the project's rankings.
         advice: what is counted from its runs; None when nothing was counted yet.
         rules: what the prompt is made by.
-        exposure_plan: what is withheld from the task, tried on it, and withdrawn.
+        exposure_plan: what is withheld from the task, and tried on it.
         meaning: how similar the task's embedding is to those of competence records; None where it
             is compared by words.
         memo: what one section has found out and another needs.
@@ -219,11 +219,6 @@ class PromptInputs:
         if self.advice is None or self.question.source is None:
             return {}
         return self.advice.tool_names.get(self.question.source, {})
-
-    @cached_property
-    def withdrawn(self) -> frozenset[str]:
-        """Return the ids of withdrawn entries."""
-        return frozenset(self.document.withdrawn)
 
     @cached_property
     def kind(self) -> int | None:

@@ -156,7 +156,7 @@ def _first_and_tried(known: PromptInputs, draw: Draw) -> list[Offer]:
             continue
         name = offer.entry.id
         value = relevant * (draw.rate(name, relevant * offer.value) if mean is None else mean)
-        if (value >= best or name in draw.tried) and name not in known.withdrawn:
+        if value >= best or name in draw.tried:
             found.append(Offer(offer.entry, relevant, value, "kinds"))
             best = max(best, value)
     return best_first(found)
@@ -218,20 +218,19 @@ def _by_their_means(known: PromptInputs, name: _Part) -> tuple[list[Offer], list
 def _related_as_drawn(known: PromptInputs, part: _Part) -> list[Offer]:
     assert known.draw is not None  # noqa: S101 - for type checkers
     made, means = _made_once(known, "patterns").part(part), _means(known, part)
-    rate, withdrawn = known.draw.rate, known.withdrawn
+    rate = known.draw.rate
     found = []
     for place, relevant in _relevances(known, made):
         offer, mean = made.by_id[place], means[place]
-        if (name := offer.entry.id) not in withdrawn:
-            drawn = rate(name, relevant * offer.value) if mean is None else mean
-            found.append(Offer(offer.entry, relevant, relevant * drawn, "kinds"))
+        drawn = rate(offer.entry.id, relevant * offer.value) if mean is None else mean
+        found.append(Offer(offer.entry, relevant, relevant * drawn, "kinds"))
     return _best_of(found)
 
 
 def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
     if known.draw is None:
         return list(offers)
-    rate, withdrawn = known.draw.rate, known.withdrawn
+    rate = known.draw.rate
     return best_first(
         [
             Offer(
@@ -241,7 +240,6 @@ def _as_drawn(known: PromptInputs, offers: Iterable[Offer]) -> list[Offer]:
                 offer.basis,
             )
             for offer in offers
-            if offer.entry.id not in withdrawn
         ]
     )
 
@@ -314,7 +312,6 @@ def _made_of_patterns(known: PromptInputs) -> _Patterns:
     warned = {
         slug
         for each in known.document.anti_patterns
-        if each.id not in known.withdrawn
         for slug in (_slug(each),)
         if slug not in known.patterns or known.patterns[slug].goes_worse is not False
     }

@@ -376,7 +376,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         memories: those that count most and that no other has superseded, best first.
         beyond: how many of each kind there are beyond those in the document.
         holdout: the share of tasks that is withheld advice; None where nobody decided.
-        withdrawn: the ids of entries that are handed out no more, because they hurt.
         others: the patterns that are deprecated by their counts or turned into warnings, worded as
             recommendations: such tasks may go better with them all the same.
         promoted: the ids of those that a person promoted, whatever a comparison says.
@@ -400,7 +399,6 @@ class RankingsDocument(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     memories: tuple[RankedMemory, ...] = ()
     beyond: dict[str, int] = {}
     holdout: float | None = None
-    withdrawn: tuple[str, ...] = ()
     others: tuple[RankedPattern, ...] = ()
     promoted: tuple[str, ...] = ()
     candidate_multiplier: float = 0.5

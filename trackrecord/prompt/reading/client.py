@@ -119,7 +119,7 @@ class RankingsReader:
         )
 
     def exposure_plan(self, question: PromptQuestion, found: Cached) -> ExposurePlan:
-        """Return a task's arm, draws and withdrawn entries; see `exposure_plan_of`."""
+        """Return a task's arm and draws; see `exposure_plan_of`."""
         return exposure_plan_of(
             question, found, holdout=self.settings.holdout, explore=self.settings.explore
         )

@@ -144,7 +144,7 @@ class FailureHints:
             session = self._session(project, failed.session)
             session.add(failed.call)
             hint = _hint(document, failed, error, session, now)
-        if hint is None or hint.entry in document.withdrawn:
+        if hint is None:
             return None
         before = earlier()
         with self._lock:
@@ -153,7 +153,7 @@ class FailureHints:
                 session = self._replaced(project, session, before, failed.call)
             # Asked again: another call of the session may have been told meanwhile.
             hint = _hint(document, failed, error, session, now)
-            if hint is None or hint.entry in document.withdrawn:
+            if hint is None:
                 return None
             session.note(hint, failed.agent)
         chance = probability(document.points)

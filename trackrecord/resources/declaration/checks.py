@@ -70,7 +70,6 @@ CompetenceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("record"
 OutcomeId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("outcome")]
 CommandId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("command")]
 # Of an entry of advice, or of a hint.
-AdviceId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("entry")]
 LessonId = Annotated[str, Meta(min_length=1, max_length=1024), IdOf("lesson")]
 
 

@@ -1,14 +1,13 @@
-"""The effect of advice: whether it helps, measured, and the decisions about it."""
+"""The effect of advice: whether it helps, measured, and the decision about its holdout."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import isfinite
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from trackrecord.errors import InvalidRequest
-from trackrecord.resources.access.project_store import open_project, read_project
-from trackrecord.resources.declaration.checks import AdviceId, Moment, Name, Reason, decided_by
+from trackrecord.resources.access.project_store import read_project
+from trackrecord.resources.declaration.checks import Moment
 from trackrecord.resources.declaration.paging import sorting_of
 from trackrecord.resources.declaration.resource import Answer, Instant, Resource
 
@@ -16,15 +15,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     from trackrecord.learning.advice.effect.comparison import ArmMean, Comparison
-    from trackrecord.learning.advice.effect.entries import EntryEffect
     from trackrecord.learning.advice.effect.report import EffectReport
     from trackrecord.learning.advice.hint_effect import HintComparison, HintedRun, HintEffect
     from trackrecord.settings.daemon_settings import DaemonSettings
-    from trackrecord.store.advice.effect_decisions import (
-        Action,
-        EffectDecision,
-        EffectDecisions,
-    )
+    from trackrecord.store.advice.effect_decisions import HoldoutDecision
 
 _HIGHEST_HOLDOUT: Final = 0.9
 
@@ -116,28 +110,6 @@ class KindEffectAnswer(ComparisonAnswer, frozen=True, kw_only=True):
     kind: str
 
 
-class EntryEffectAnswer(ComparisonAnswer, frozen=True, kw_only=True):
-    """The effect of one entry of advice.
-
-    Attributes:
-        id: the entry's id.
-        handed_out: the ended tasks that it was handed to.
-        would_have_been: the ended tasks of the holdout that it would have been handed to.
-        followed: of those that it was handed to, those that did what it says; null where a run does
-            not show it.
-        succeeded: of those that it was handed to, those that reached their goal.
-        withdrawn: whether it is handed out no more.
-    """
-
-    _first: ClassVar = ("id", "handed_out", "would_have_been", "followed", "succeeded")
-    id: str
-    handed_out: int
-    would_have_been: int
-    followed: int | None
-    succeeded: int | None
-    withdrawn: bool
-
-
 class BothArmsAnswer(Answer, frozen=True):
     """Numbers of tasks.
 
@@ -148,22 +120,6 @@ class BothArmsAnswer(Answer, frozen=True):
 
     given: int
     withheld: int
-
-
-class WithdrawnAnswer(Answer, frozen=True):
-    """An entry that is handed out no more.
-
-    Attributes:
-        id: the entry's id.
-        by: who decided.
-        reason: why.
-        at: when.
-    """
-
-    id: str
-    by: str
-    reason: str
-    at: Instant
 
 
 class HintMeasureAnswer(Answer, frozen=True, kw_only=True):
@@ -208,14 +164,12 @@ class HintEffectAnswer(Answer, frozen=True, kw_only=True):
         waiting: those of which the session is not on record yet.
         more_points_needed: how many more show a difference of 35 points in four of five projects.
         measures: each measure over all of them.
-        withdrawn: the entries that are told no more, for they hurt.
     """
 
     points: int
     waiting: int
     more_points_needed: int
     measures: tuple[HintMeasureAnswer, ...]
-    withdrawn: tuple[str, ...]
     _effect: HintEffect
 
     @classmethod
@@ -226,7 +180,6 @@ class HintEffectAnswer(Answer, frozen=True, kw_only=True):
             waiting=found.waiting,
             more_points_needed=found.needed,
             measures=tuple(map(HintMeasureAnswer.of, found.overall)),
-            withdrawn=found.harmful,
             _effect=found,
         )
 
@@ -257,8 +210,6 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
             projects; null while no task is withheld, 0 when they are there.
         measures: each measure over all tasks.
         kinds: success by kind of task.
-        entries: success by entry, in the order of their first exposure.
-        withdrawn: the entries that are handed out no more.
         hints: whether hints at failures help.
     """
 
@@ -271,18 +222,14 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
     more_tasks_needed: int | None
     measures: tuple[ComparisonAnswer, ...]
     kinds: tuple[KindEffectAnswer, ...]
-    entries: tuple[EntryEffectAnswer, ...]
-    withdrawn: tuple[WithdrawnAnswer, ...]
     hints: HintEffectAnswer
     _report: EffectReport
-    _decisions: EffectDecisions
 
     @classmethod
     def of(
         cls,
         project: str,
         report: EffectReport,
-        decisions: EffectDecisions,
         hints: HintEffect,
         *,
         holdout: float,
@@ -293,7 +240,6 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
         Args:
             project: whose advice.
             report: what was measured.
-            decisions: the holdout, and which entries are withdrawn.
             hints: what hints at failures did.
             holdout: the share of tasks that is withheld advice now.
             at: the moment that was asked about; None for now.
@@ -310,11 +256,8 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
             kinds=tuple(
                 KindEffectAnswer.of(each, kind=kind) for kind, each in (report.kinds or {}).items()
             ),
-            entries=tuple(_entry(each, decisions) for each in report.entries),
-            withdrawn=tuple(_withdrawn(decisions.entries[name]) for name in decisions.withdrawn),
             hints=HintEffectAnswer.of(hints),
             _report=report,
-            _decisions=decisions,
         )
 
     @property
@@ -322,35 +265,10 @@ class EffectAnswer(Answer, frozen=True, kw_only=True):
         """What was measured, as the rules see it."""
         return self._report
 
-    @property
-    def decisions(self) -> EffectDecisions:
-        """The holdout, and which entries are withdrawn."""
-        return self._decisions
-
-
-def _entry(found: EntryEffect, decisions: EffectDecisions) -> EntryEffectAnswer:
-    return EntryEffectAnswer.of(
-        found.effect,
-        id=found.entry,
-        handed_out=found.handed_out,
-        would_have_been=found.would_have,
-        followed=found.followed,
-        succeeded=found.succeeded,
-        withdrawn=found.entry in decisions.withdrawn,
-    )
-
-
-def _withdrawn(decision: EffectDecision) -> WithdrawnAnswer:
-    return WithdrawnAnswer(decision.entry, decision.actor, decision.reason, decision.at)
-
 
 EFFECT_KINDS: Final = sorting_of(
     "kinds of task", "kind", name="kind", tasks="tasks", rate="rate", difference="difference"
 )
-EFFECT_ENTRIES: Final = sorting_of(
-    "entries", "id", id="id", handed_out="handed_out", followed="followed", rate="rate",
-    difference="difference",
-)  # fmt: skip
 EFFECT = Resource("effect", "Show whether advice helps: tasks with it beside tasks without.")
 
 
@@ -385,90 +303,15 @@ def measure_effect(
     """
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.store.advice.effect import MOST_TASKS, read_effect
-    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+    from trackrecord.store.advice.effect_decisions import decided_holdout
     from trackrecord.store.advice.hints import read_hint_effect
 
     project_id = project_row(connection, project)
-    decisions = effect_decisions_in_force(connection, project_id, at=at)
-    holdout = setting if decisions.holdout is None else decisions.holdout
+    decided = decided_holdout(connection, project_id, at=at)
+    holdout = setting if decided is None else decided
     report = read_effect(connection, project_id, at=at)
     hints = read_hint_effect(connection, project_id, limit=MOST_TASKS, at=at)
-    return EffectAnswer.of(project, report, decisions, hints, holdout=holdout, at=at)
-
-
-class EntryDecisionAnswer(Answer, frozen=True):
-    """A decision about an entry of advice or a hint.
-
-    Attributes:
-        id: the entry.
-        action: what was decided.
-        by: who decided.
-        reason: why; null without a reason.
-    """
-
-    id: str
-    action: Literal["withdraw", "restore"]
-    by: str
-    reason: str | None
-
-
-@EFFECT.offers("POST /effect/withdraw", permission="admin")
-def withdraw_advice(
-    entry: AdviceId,
-    *,
-    reason: Reason | None = None,
-    by: Name | None = None,
-    project: str | None = None,
-) -> EntryDecisionAnswer:
-    """Take an entry of advice, or a hint at failures, out of all that agents are told.
-
-    Args:
-        entry: its id, or the beginning of it.
-        reason: the reason; it is kept.
-        by: who decides; this process's user when not given.
-        project: whose advice; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    return _decide_here("withdraw", entry, reason, by, project)
-
-
-@EFFECT.offers("POST /effect/restore", permission="admin")
-def restore_advice(
-    entry: AdviceId,
-    *,
-    reason: Reason | None = None,
-    by: Name | None = None,
-    project: str | None = None,
-) -> EntryDecisionAnswer:
-    """Put an entry of advice, or a hint at failures, back for good, whatever is measured.
-
-    Args:
-        entry: its id, or the beginning of it.
-        reason: the reason; it is kept.
-        by: who decides; this process's user when not given.
-        project: whose advice; the settings' project when not given.
-
-    Raises:
-        TrackrecordError: the message says in one line what is wrong.
-    """
-    return _decide_here("restore", entry, reason, by, project)
-
-
-def _decide_here(
-    action: Literal["withdraw", "restore"],
-    entry: str,
-    reason: str | None,
-    by: str | None,
-    project: str | None,
-) -> EntryDecisionAnswer:
-    actor, given_reason = decided_by(by, reason)
-    with open_project(project) as it:
-        decision = _decide(
-            it.engine, it.settings, it.project, action, entry, None, actor, given_reason
-        )
-    return EntryDecisionAnswer(decision.entry, action, actor, given_reason)
+    return EffectAnswer.of(project, report, hints, holdout=holdout, at=at)
 
 
 def hold_out(
@@ -479,7 +322,7 @@ def hold_out(
     *,
     by: str,
     reason: str | None = None,
-) -> EffectDecision:
+) -> HoldoutDecision:
     """Withhold advice from a share of a project's tasks, so that both can be compared.
 
     Args:
@@ -497,144 +340,23 @@ def hold_out(
     if not 0 <= share <= _HIGHEST_HOLDOUT:
         message = f"the share without advice must lie in 0..{_HIGHEST_HOLDOUT}, not {share:g}"
         raise InvalidRequest(message)
-    return _decide(engine, settings, project, "holdout", "", share, by, reason)
-
-
-def withdraw_entry(
-    engine: Engine,
-    settings: DaemonSettings,
-    project: str,
-    entry: str,
-    *,
-    by: str,
-    reason: str | None = None,
-) -> EffectDecision:
-    """Take an entry out of all advice of a project.
-
-    Args:
-        engine: the store.
-        settings: the rules, and the Redis server.
-        project: whose advice.
-        entry: its id, or the beginning of it.
-        by: who decides.
-        reason: why.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-        UnknownId: nothing with that id, or that begins so, was ever handed out.
-        AmbiguousId: several ids begin so.
-    """
-    return _decide(engine, settings, project, "withdraw", entry, None, by, reason)
-
-
-def restore_entry(
-    engine: Engine,
-    settings: DaemonSettings,
-    project: str,
-    entry: str,
-    *,
-    by: str,
-    reason: str | None = None,
-) -> EffectDecision:
-    """Put an entry into advice again, for good; see `withdraw_entry`."""
-    return _decide(engine, settings, project, "restore", entry, None, by, reason)
-
-
-def _decide(
-    engine: Engine,
-    settings: DaemonSettings,
-    project: str,
-    action: Action,
-    entry: str,
-    share: float | None,
-    by: str,
-    reason: str | None,
-) -> EffectDecision:
     import time
 
     from trackrecord.resources.access.project_rows import project_row
     from trackrecord.resources.prompt_documents.changing import changing
-    from trackrecord.store.advice.effect_decisions import EffectDecision, decide_effect
+    from trackrecord.store.advice.effect_decisions import HoldoutDecision, decide_holdout
 
     with changing(engine, settings, project) as connection:
-        row = project_row(connection, project)
-        if entry:
-            entry = decided_entry(connection, project, entry)
-        decision = EffectDecision(action, entry, share, by, reason or "", time.time())
-        decide_effect(connection, row, decision)
+        decision = HoldoutDecision(share, by, reason or "", time.time())
+        decide_holdout(connection, project_row(connection, project), decision)
     return decision
 
 
-def said_of(project: str, decision: EffectDecision) -> str:
+def said_of(project: str, decision: HoldoutDecision) -> str:
     """Return what a decision did, in a sentence without its full stop."""
-    match decision.action:
-        case "withdraw":
-            return f"{decision.entry} is handed out no more in project {project!r}"
-        case "restore":
-            return (
-                f"{decision.entry} is handed out again in project {project!r}, whatever is measured"
-            )
     if not decision.share:
         return f"no task of project {project!r} is withheld advice any more"
     return (
         f"advice is withheld from {100 * decision.share:g}% of the tasks of project {project!r} "
         "that are asked for with a task_id"
     )
-
-
-def decided_entry(connection: Connection, project: str, given: str) -> str:
-    """Return the id of an entry that was handed out or decided about.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-        UnknownId: nothing with that id, or that begins so, was ever handed out.
-        AmbiguousId: several ids begin so.
-    """
-    from trackrecord.resources.access.project_rows import project_row
-    from trackrecord.resources.access.short_ids import whole_id
-
-    known = known_entries(connection, project_row(connection, project))
-    return whole_id(
-        given,
-        entries_named(given, known),
-        f"no entry {given!r} was handed to a task of project {project!r} that ended",
-        hint="`trackrecord effect --by entry` lists those that were",
-        near=lambda: {*known, *map(_without_kind, known)},
-    )
-
-
-def known_entries(connection: Connection, project_id: int) -> set[str]:
-    """Return the entries of a project that were handed out or decided about."""
-    from trackrecord.store.advice.effect import read_effect
-    from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
-    from trackrecord.store.advice.hints import hint_entries
-
-    known = set(effect_decisions_in_force(connection, project_id).entries)
-    known.update(each.entry for each in read_effect(connection, project_id).entries)
-    return known.union(hint_entries(connection, project_id))
-
-
-def entries_named(given: str, known: Iterable[str]) -> list[str]:
-    """Return the entry that has the given id, else those whose id begins with it.
-
-    What stands before the id that other commands show, such as `lesson:`, may be left out. Fewer
-    than four characters stand for themselves alone.
-    """
-    from trackrecord.resources.access.short_ids import matching
-
-    known = sorted(known)
-    if given in known:
-        return [given]
-    bare = {each: _without_kind(each) for each in known}
-    if same := [each for each in known if bare[each] == given]:
-        return same
-    return [each for each in known if matching(given, (each, bare[each]))]
-
-
-def _without_kind(entry: str) -> str:
-    from trackrecord.learning.advice.entry_ids import PREFIXES
-
-    # What the ids of entries of some kinds begin with in a prompt, unlike in the lists of their
-    # kind.
-    kind = next((each for each in (*PREFIXES, "skill-") if entry.startswith(each)), "")
-    return entry[len(kind) :]

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from sqlalchemy import Column, ColumnElement
 
 from trackrecord.errors import UnknownId
-from trackrecord.learning.advice import entry_ids
 from trackrecord.learning.advice.estimates.estimates import Estimate
 from trackrecord.learning.advice.estimates.wording import why
 from trackrecord.learning.competences.episodes.signatures import signature_of, tools_of
@@ -17,8 +16,6 @@ from trackrecord.learning.memories.explanation import explain_memory
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
-from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.slug import ANTI_PREFIX
 from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
@@ -34,7 +31,6 @@ from trackrecord.resources.experience.estimates import EstimateAnswer, read_esti
 from trackrecord.resources.experience.memories import details_of
 from trackrecord.resources.experience.pattern_standings import pattern_slugs, pattern_slugs_near
 from trackrecord.resources.experience.patterns import find_pattern
-from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.competences.tables import competence_history
 from trackrecord.store.memories.tables import memories
 from trackrecord.store.outcomes.recorded_rules import rebuilds_due
@@ -64,7 +60,7 @@ def explained(it: Transaction, some_id: str, *, kind: Kind | None = None) -> Exp
     return ExplanationAnswer(
         id=whole,
         numbers=numbers,
-        because=(*_withdrawn(it, whole), *explanation.because, *filter(None, (removed,))),
+        because=(*explanation.because, *filter(None, (removed,))),
         to_change=tuple(explanation.to_change),
         rebuild_due=_rebuild_due(it),
     )
@@ -100,18 +96,6 @@ def _rebuild_due(it: Transaction) -> tuple[str, ...]:
     rules = it.settings.rules
     due = rebuilds_due(it.connection, rules.recorded, rules.half_lives, project_id=it.project_id)
     return tuple(due.get(it.project, ()))
-
-
-def _withdrawn(it: Transaction, some_id: str) -> tuple[str, ...]:
-    """Return why an entry, or the warning that it became, was withdrawn."""
-    decided = effect_decisions_in_force(it.connection, it.project_id, at=it.at)
-    names = (some_id, ANTI_PREFIX + some_id, entry_ids.MEMORY + some_id)
-    return tuple(
-        f"{name} is handed out no more, withdrawn by {one_line(each.actor)}"
-        + (f": {one_line(each.reason)}" if each.reason else "")
-        for name in names
-        if (each := decided.entries.get(name)) is not None and each.action == "withdraw"
-    )
 
 
 class _Subject:

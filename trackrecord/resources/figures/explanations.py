@@ -87,9 +87,7 @@ def explain_procedure(
 def explain_run(
     outcome_id: OutcomeId, *, at: Moment | None = None, project: str | None = None
 ) -> ExplanationAnswer:
-    """Return how probably a run succeeded, judged by the project's other runs.
-
-    Whether it was reported as a success is not looked at.
+    """Return how a run went, as it was reported, and the grounds of that.
 
     Args:
         outcome_id: the id of the run's outcome, or the beginning of it.

@@ -35,8 +35,7 @@ def projects_with_id(it: Transaction, kinds: Iterable[str], given: str) -> list[
 
     Args:
         it: a reading transaction; where its project has the id, others may be left out.
-        kinds: "pattern", "record", "memory", "outcome", "criterion", "lesson", "command" or
-            "entry".
+        kinds: "pattern", "record", "memory", "outcome", "criterion", "lesson" or "command".
         given: what was typed.
     """
     if "\0" in given:
@@ -121,15 +120,8 @@ def _dismissed(it: Transaction) -> set[str]:
     return set(dismissed_lessons(it.connection, it.project_id))
 
 
-def _has_entry(it: Transaction, given: str) -> bool:
-    from .effect import entries_named, known_entries
-
-    return bool(entries_named(given, known_entries(it.connection, it.project_id)))
-
-
 # The kinds whose ids are in no one column.
 _COMPUTED: Final[dict[str, Callable[[Transaction, str], bool]]] = {
     "command": _has_command,
-    "entry": _has_entry,
     "lesson": _has_lesson,
 }

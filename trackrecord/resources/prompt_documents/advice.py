@@ -52,7 +52,6 @@ from trackrecord.prompt.documents.advice_document import (
     PatternEntry,
     ProcedureEntry,
 )
-from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
 from trackrecord.store.advice.hints import read_hint_effect
 from trackrecord.store.advice.lesson_decisions import dismissed_lessons
 from trackrecord.store.advice.runs import read_noted_runs, read_tried_runs
@@ -146,11 +145,9 @@ def build_moments(
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     dismissed = dismissed_lessons(connection, project_id, at=at)
     defects = defects_of(histories_of(runs), now=time.time() if at is None else at)
-    decided = effect_decisions_in_force(connection, project_id, at=at)
     trial = read_hint_effect(connection, project_id, limit=rules.advice.max_runs, at=at)
     return MomentDocument(
         points=trial.points,
-        withdrawn=tuple(sorted({*trial.harmful, *decided.withdrawn})),
         repositories={
             repository: facts_without(history.facts(), repository, dismissed)
             for repository, history in told_histories(runs).items()

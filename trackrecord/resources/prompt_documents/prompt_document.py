@@ -30,7 +30,7 @@ from trackrecord.prompt.documents.rankings_document import (
     RankedPattern,
     RankingsDocument,
 )
-from trackrecord.store.advice.effect_decisions import effect_decisions_in_force
+from trackrecord.store.advice.effect_decisions import decided_holdout
 from trackrecord.store.competences.read import read_competences
 from trackrecord.store.competences.signatures import failing_signatures
 from trackrecord.store.criteria.read import read_criteria
@@ -81,7 +81,6 @@ def build_document(
         connection, project_id, rules.memories, now=now, at=at
     )
     criteria = read_criteria(connection, project_id, rules.criteria, now=now, at=at)
-    decisions = effect_decisions_in_force(connection, project_id, at=at)
     return RankingsDocument(
         project=project,
         revision=revision,
@@ -99,8 +98,7 @@ def build_document(
             "memories": memories_beyond,
             "criteria": max(0, len(criteria) - most),
         },
-        holdout=decisions.holdout,
-        withdrawn=decisions.withdrawn,
+        holdout=decided_holdout(connection, project_id, at=at),
         needs_more_below=rules.competence.needs_more_below,
         others=tuple(others),
         promoted=tuple(

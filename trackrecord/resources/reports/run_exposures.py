@@ -5,8 +5,8 @@ from typing import Final, cast
 
 from sqlalchemy import Connection
 
-from trackrecord.learning.advice.effect.entries import is_followed
 from trackrecord.learning.advice.effect.exposures import Exposure
+from trackrecord.learning.advice.effect.followed import is_followed
 from trackrecord.learning.advice.entry_ids import PREFIXES
 from trackrecord.learning.advice.runs.runs import NotedRun
 from trackrecord.store.advice.exposures import exposures_of_task

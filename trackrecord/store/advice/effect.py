@@ -1,25 +1,14 @@
 """The effect of a project's advice, measured from its records."""
 
-from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlalchemy import Connection
 
 from trackrecord.learning.advice.effect.comparison import FEWEST
-from trackrecord.learning.advice.effect.entries import EntryEffect
-from trackrecord.learning.advice.effect.exposures import Exposure
 from trackrecord.learning.advice.effect.report import EffectReport, effect_of
-from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.advice.effect.trials import trials_of
 
-from ..competences.read import read_competences
-from .effect_decisions import (
-    CONSENTED,
-    MEASURED,
-    EffectDecision,
-    decide_effect,
-    effect_decisions_in_force,
-)
+from .effect_decisions import CONSENTED, HoldoutDecision, decide_holdout, decided_holdout
 from .exposures import are_more_exposures, read_exposures
 from .runs import read_runs
 
@@ -43,53 +32,10 @@ def read_effect(
         at: a past moment: only what had been received by then counts.
     """
     exposures = read_exposures(connection, project_id, limit=MOST_TASKS, at=at)
-    return _effect(connection, project_id, exposures, at) if exposures else EffectReport()
-
-
-def _effect(
-    connection: Connection, project_id: int, exposures: Sequence[Exposure], at: float | None
-) -> EffectReport:
+    if not exposures:
+        return EffectReport()
     runs = read_runs(connection, project_id, limit=MOST_TASKS, at=at)
-    tools_of = {
-        record.id: frozenset(record.required_tools)
-        for record in read_competences(connection, project_id, at=at)
-    }
-    return effect_of(trials_of(exposures, runs), tools_of)
-
-
-def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect]:
-    """Return the harmful entries without a decision by hand.
-
-    Args:
-        connection: a reading transaction.
-        project_id: whose advice.
-    """
-    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
-    if not any(each.is_withheld for each in exposures):
-        return []  # nothing can be compared, so the runs need not be read
-    decided = effect_decisions_in_force(connection, project_id).entries
-    harmful = _effect(connection, project_id, exposures, None).harmful
-    return [each for each in harmful if each.entry not in decided]
-
-
-def withdraw(
-    connection: Connection, project_id: int, harmful: Iterable[EntryEffect], *, now: float
-) -> None:
-    """Withdraw entries, each with the numbers that it is withdrawn for.
-
-    Args:
-        connection: within a writing transaction.
-        project_id: whose advice.
-        harmful: the entries.
-        now: seconds since the epoch.
-    """
-    for each in harmful:
-        reason = why_withdrawn(each)
-        decide_effect(
-            connection,
-            project_id,
-            EffectDecision("withdraw", each.entry, None, MEASURED, reason, now),
-        )
+    return effect_of(trials_of(exposures, runs))
 
 
 def is_holdout_due(connection: Connection, project_id: int) -> bool:
@@ -99,7 +45,7 @@ def is_holdout_due(connection: Connection, project_id: int) -> bool:
     """
     if not are_more_exposures(connection, project_id, ENOUGH_TASKS - 1):
         return False
-    if effect_decisions_in_force(connection, project_id).holdout is not None:
+    if decided_holdout(connection, project_id) is not None:
         return False
     exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
     runs = read_runs(connection, project_id, limit=MOST_TASKS)
@@ -115,5 +61,5 @@ def begin_holdout(connection: Connection, project_id: int, *, now: float) -> Non
         now: seconds since the epoch.
     """
     reason = f"{ENOUGH_TASKS} tasks ended that were handed advice"
-    decision = EffectDecision("holdout", "", USUAL_HOLDOUT, CONSENTED, reason, now)
-    decide_effect(connection, project_id, decision)
+    decision = HoldoutDecision(USUAL_HOLDOUT, CONSENTED, reason, now)
+    decide_holdout(connection, project_id, decision)

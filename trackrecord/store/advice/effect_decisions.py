@@ -1,12 +1,11 @@
-"""Decisions about a project's advice: its holdout, and which entries are withdrawn.
+"""Decisions about a project's holdout: the share of its tasks that is withheld advice.
 
-A log: the last row about a subject counts. The rows of the product itself stand in it beside those
-of people, whose word is never overruled.
+A log: the last row counts. The rows of the product itself stand in it beside those of people, whose
+word is never overruled. Rows of earlier versions with another action count for nothing.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection, insert, select, update
 
@@ -14,56 +13,29 @@ from ..outcomes.projects import clock_of, next_revision
 from ..outcomes.tables import projects
 from .tables import effect_decisions
 
-Action = Literal["holdout", "withdraw", "restore"]
-
-# Who withdraws an entry whose effect was measured.
-MEASURED: Final = "the measured effect"
 # Who begins a holdout where the user agreed to measure the effect.
 CONSENTED: Final = "the consent to measure"
+_HOLDOUT: Final = "holdout"
 
 
 @dataclass(frozen=True)
-class EffectDecision:
+class HoldoutDecision:
     """One decision.
 
     Attributes:
-        action: what was decided.
-        entry: the id of the entry; "" for the holdout.
-        share: the share of the holdout; None for an entry.
+        share: the share of tasks that is withheld advice.
         actor: who decided.
         reason: why.
         at: when, seconds since the epoch.
     """
 
-    action: Action
-    entry: str
-    share: float | None
+    share: float
     actor: str
     reason: str
     at: float
 
 
-@dataclass(frozen=True)
-class EffectDecisions:
-    """The decisions in force.
-
-    Attributes:
-        holdout: the share of tasks that is withheld advice; None where nobody decided.
-        entries: the last decision about each entry, by its id.
-    """
-
-    holdout: float | None = None
-    entries: dict[str, EffectDecision] = field(default_factory=dict)
-
-    @property
-    def withdrawn(self) -> tuple[str, ...]:
-        """Return the withdrawn entries, by id."""
-        return tuple(
-            sorted(name for name, each in self.entries.items() if each.action == "withdraw")
-        )
-
-
-def decide_effect(connection: Connection, project_id: int, decision: EffectDecision) -> None:
+def decide_holdout(connection: Connection, project_id: int, decision: HoldoutDecision) -> None:
     """Record a decision, and have the rankings refreshed.
 
     Args:
@@ -75,8 +47,7 @@ def decide_effect(connection: Connection, project_id: int, decision: EffectDecis
         insert(effect_decisions).values(
             project_id=project_id,
             at=decision.at,
-            action=decision.action,
-            entry=decision.entry,
+            action=_HOLDOUT,
             share=decision.share,
             actor=decision.actor,
             reason=decision.reason,
@@ -89,38 +60,33 @@ def decide_effect(connection: Connection, project_id: int, decision: EffectDecis
     )
 
 
-def effect_decisions_in_force(
+def decided_holdout(
     connection: Connection, project_id: int, *, at: float | None = None
-) -> EffectDecisions:
-    """Return the decisions in force; those of a past moment if one is given."""
-    holdout: float | None = None
-    entries: dict[str, EffectDecision] = {}
-    for each in _decisions(connection, project_id, at):
-        if each.action == "holdout":
-            holdout = each.share
-        else:
-            entries[each.entry] = each
-    return EffectDecisions(holdout, entries)
+) -> float | None:
+    """Return the share of tasks that was decided to be withheld advice, if anybody decided.
+
+    Args:
+        connection: a reading transaction.
+        project_id: whose advice.
+        at: a past moment to answer for.
+    """
+    return held_out_projects(connection, project_id, at=at).get(project_id)
 
 
-def held_out_projects(connection: Connection, *, at: float | None = None) -> dict[int, float]:
+def held_out_projects(
+    connection: Connection, project_id: int | None = None, *, at: float | None = None
+) -> dict[int, float]:
     """Return the share that was decided to be withheld advice, by the row of the project.
 
-    Projects of which nobody decided are not among them.
+    Args:
+        connection: a reading transaction.
+        project_id: the project; None for all of which anybody decided.
+        at: a past moment to answer for.
     """
     made = effect_decisions.c
-    query = select(made.project_id, made.share).where(made.action == "holdout").order_by(made.id)
+    query = select(made.project_id, made.share).where(made.action == _HOLDOUT).order_by(made.id)
+    if project_id is not None:
+        query = query.where(made.project_id == project_id)
     if at is not None:
         query = query.where(made.at <= at)
     return {row.project_id: row.share or 0.0 for row in connection.execute(query)}
-
-
-def _decisions(
-    connection: Connection, project_id: int, at: float | None
-) -> Iterator[EffectDecision]:
-    made = effect_decisions.c
-    query = select(effect_decisions).where(made.project_id == project_id).order_by(made.id)
-    if at is not None:
-        query = query.where(made.at <= at)
-    for row in connection.execute(query):
-        yield EffectDecision(row.action, row.entry, row.share, row.actor, row.reason, row.at)

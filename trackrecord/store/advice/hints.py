@@ -1,7 +1,7 @@
 """The hints of a project: what failing calls were told, or would have been told."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
@@ -9,7 +9,6 @@ from trackrecord.learning.advice.hint_effect import HintEffect, TrialHint, hint_
 from trackrecord.wire.hint import HintBody
 
 from ..database.bulk_insert import insert_rows
-from .effect_decisions import effect_decisions_in_force
 from .runs import read_runs, read_tried_runs
 from .tables import hints
 
@@ -119,18 +118,4 @@ def read_hint_effect(
         return HintEffect()
     runs = read_tried_runs(connection, project_id, limit=limit, at=at)
     judged = read_runs(connection, project_id, limit=limit, at=at)
-    effect = hint_effect_of(found, runs, {run.outcome: run.success for run in judged})
-    decided = effect_decisions_in_force(connection, project_id, at=at).entries.values()
-    restored = frozenset(each.entry for each in decided if each.action == "restore")
-    return replace(effect, restored=restored)
-
-
-def hint_entries(connection: Connection, project_id: int) -> set[str]:
-    """Return what the hints of a project are about.
-
-    Args:
-        connection: a reading transaction.
-        project_id: whose hints.
-    """
-    query = select(hints.c.entry).where(hints.c.project_id == project_id).distinct()
-    return set(connection.execute(query).scalars())
+    return hint_effect_of(found, runs, {run.outcome: run.success for run in judged})

@@ -1,4 +1,4 @@
-"""The tables of advice: runs and calls, exposures, decisions about lessons, holdouts, entries."""
+"""The tables of advice: runs and calls, exposures, decisions about lessons, holdouts."""
 
 from sqlalchemy import (
     BigInteger,
@@ -155,18 +155,15 @@ hints = Table(
     Index("ix_hints_at", "project_id", "at"),
 )
 
-# The holdout of a project, and entries that are handed out no more; the last row counts.
+# The holdout of a project; the last row counts.
 effect_decisions = Table(
     "effect_decisions",
     metadata,
     Column("id", Id, primary_key=True),
     Column("project_id", ForeignKey("projects.id"), nullable=False, index=True),
     Column("at", Double, nullable=False),
-    # "holdout", "withdraw" or "restore"
+    # "holdout"; earlier versions wrote of entries, too, which nothing reads.
     Column("action", String(16), nullable=False),
-    # "" for the holdout.
-    Column("entry", String(512), nullable=False),
-    # Of the holdout only.
     Column("share", Double),
     Column("actor", Text, nullable=False),
     Column("reason", Text, nullable=False),

@@ -13,10 +13,9 @@ from trackrecord.learning.numbers.speaker_names import speaker_named
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.wire.subject import Subject
 
-from ..advice.effect_decisions import MEASURED
 from ..advice.exposures import memory_exposures_of_tasks
 from ..advice.runs import drop_runs
-from ..advice.tables import effect_decisions, exposures, hints
+from ..advice.tables import exposures, hints
 from ..advice.worker_counts import drop_counts
 from ..competences.tables import episodes
 from ..memories.credit.feedback import cause_of
@@ -103,12 +102,6 @@ def forget_outcomes(
     if found.rows or found.feedback or found.observations:
         rebuild_patterns(connection, project_id, rules, now=now, is_history=False)
         _write_pattern_history(connection, project_id, before, rules)
-        # The effect is measured again from what remains.
-        connection.execute(
-            delete(effect_decisions).where(
-                effect_decisions.c.project_id == project_id, effect_decisions.c.actor == MEASURED
-            )
-        )
     if found.rows:
         _learnt_last(connection, project_id)
     drop_source(connection, found.seconded, subject.name)

@@ -31,7 +31,14 @@ from trackrecord.process.version import __version__
 from trackrecord.store.database.migrate import knows
 from trackrecord.wire.storable import storable
 
-from .subjects import SUMMED, exported_columns, exported_tables, is_numbered, reference_of
+from .subjects import (
+    COLUMNS_GONE,
+    SUMMED,
+    exported_columns,
+    exported_tables,
+    is_numbered,
+    reference_of,
+)
 
 VERSION: Final = 1
 # A record is joined from 100 entries at most, of a megabyte each.
@@ -192,6 +199,7 @@ def _struct_of(table: Table) -> type[msgspec.Struct]:
             fields.append((name, kind, default))
         else:
             fields.append((name, kind))
+    fields += ((name, Any, None) for name in COLUMNS_GONE.get(str(table.name), ()))
     return msgspec.defstruct(
         str(table.name),
         fields,

@@ -35,6 +35,8 @@ NOT_EXPORTED: Final[frozenset[Table]] = NOT_MOVED | {
     project_imports,
     run_counts,
 }
+# Which exports of earlier versions have, and nothing reads any more.
+COLUMNS_GONE: Final[dict[str, tuple[str, ...]]] = {"effect_decisions": ("entry",)}
 # Made again, too. What a row is imported with until then.
 MADE_AGAIN: Final[dict[Column[Any], Any]] = {
     memories.c.position: None,

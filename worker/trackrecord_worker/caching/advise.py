@@ -8,7 +8,6 @@ first, for a minute at most.
 """
 
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 
@@ -17,8 +16,6 @@ import structlog
 from sqlalchemy import Connection, Engine
 
 from trackrecord.errors import StoreBusy
-from trackrecord.learning.advice.effect.entries import EntryEffect
-from trackrecord.learning.advice.effect.texts import why_withdrawn
 from trackrecord.learning.text.times import believed_age
 from trackrecord.prompt.reading.appeared_lessons import note_lessons
 from trackrecord.prompt.reading.cache import CachedAdvice, cached_advice, write_advice
@@ -34,9 +31,7 @@ from trackrecord.settings.effect_consent import effect_consent
 from trackrecord.store.advice.effect import (
     USUAL_HOLDOUT,
     begin_holdout,
-    harmful_entries,
     is_holdout_due,
-    withdraw,
 )
 from trackrecord.store.advice.worker_counts import count_stamp, write_counts
 from trackrecord.store.database.engine import reading, writing
@@ -123,7 +118,7 @@ class Adviser:
         return False
 
     def advise(self, project: str, *, force: bool = False) -> None:
-        """Count one project's advice, write it to the cache, and withdraw what hurts.
+        """Count one project's advice and write it to the cache.
 
         Where the user agreed to it, a project with enough tasks begins to measure what advice does.
 
@@ -141,13 +136,10 @@ class Adviser:
             )
             moments = build_moments(connection, project, self._settings.rules)
             document = with_standing(document, moments)
-            harmful = [] if project_id is None else harmful_entries(connection, project_id)
             is_due = project_id is not None and self._is_holdout_due(connection, project_id)
             parts: dict[str, tuple[str, bytes]] = {}
             if project_id is not None and counted is not None:
                 parts = packed_counts(connection, self._settings, project_id, counted)
-        if harmful and project_id is not None:
-            self._withdraw(project_id, harmful)
         if is_due and project_id is not None:
             self._begin_holdout(project, project_id)
         cost_s = time.perf_counter() - started
@@ -188,13 +180,6 @@ class Adviser:
         with writing(self._engine) as connection:
             begin_holdout(connection, project_id, now=time.time())
         _log.info("holdout_begun", project=project, share=USUAL_HOLDOUT)
-
-    def _withdraw(self, project_id: int, harmful: Sequence[EntryEffect]) -> None:
-        """Withdraw harmful entries; the next refresh of the rankings leaves them out."""
-        with writing(self._engine) as connection:
-            withdraw(connection, project_id, harmful, now=time.time())
-        for each in harmful:
-            _log.warning("entry_withdrawn", entry=each.entry, reason=why_withdrawn(each))
 
 
 def _age(known: CachedAdvice | None) -> float:

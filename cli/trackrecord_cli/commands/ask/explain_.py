@@ -31,7 +31,7 @@ _KINDS = ("pattern", "record", "memory", "criterion")
     "outcome_id",
     metavar="OUTCOME",
     shell_complete=complete("outcome"),
-    help="Explain how probably the run of an outcome succeeded instead, judged by other runs.",
+    help="Explain on what grounds the run of an outcome has its verdict instead.",
 )
 @click.option("--task", metavar="TEXT", help="Answer for a task with this text.")
 @project_option
@@ -52,8 +52,8 @@ def command(
     Shows the numbers of a pattern, a criterion, a competence record or a memory, the rule that
     decided, and what it would take to change it. Where a pattern and a criterion share a name,
     `criterion:NAME` is the criterion. With --procedure, there is an answer for every procedure,
-    also for one that always failed or was never tried. With --run, the terms of the verdict on a
-    run are shown; whether it succeeded is not looked at.
+    also for one that always failed or was never tried. With --run, the grounds of a run's verdict
+    are shown.
     """
     from trackrecord.resources.figures.explanations import explain, explain_procedure, explain_run
 

@@ -1,1 +1,1 @@
-"""Commands that score and evaluate."""
+"""Commands that score and measure."""

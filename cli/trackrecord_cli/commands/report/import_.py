@@ -46,8 +46,8 @@ def command(
     What was learnt from them is shown at the end. If no server runs, one is started for as long as
     it takes.
 
-    FORMAT is else one of: inspect, jsonl (outcomes as the wire format describes them), tau-bench;
-    then PATH names the files. Importing twice changes nothing; the answer says how many outcomes
+    FORMAT is else jsonl: outcomes as the wire format describes them, in the files that PATH names.
+    Importing twice changes nothing; the answer says how many outcomes
     were new, and how many were known already. A file that `trackrecord export` wrote is recognised
     and imported as a whole, into a project that has no data yet.
     """
@@ -58,14 +58,14 @@ def command(
 
         wanted = ImportRequest(form, paths, project, again=again)
         return import_history(load_settings(), wanted, as_json=as_json)
-    return _import_files(form, paths, project, wait=wait, as_json=as_json)
+    return _import_files(paths, project, wait=wait, as_json=as_json)
 
 
 def _import_files(
-    form: str, paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
+    paths: tuple[Path, ...], project: str | None, *, wait: bool, as_json: bool
 ) -> int:
     from trackrecord.store.transfer.importing import is_export
-    from trackrecord_producers.importers.register import read_recorded
+    from trackrecord_producers.importers.jsonl import read_jsonl
     from trackrecord_producers.publishing.checked_outcomes import given_outcomes
 
     from ...arguments.outcome_input import up_to_damage
@@ -75,9 +75,9 @@ def _import_files(
 
     for path in paths or (None,):
         if path is None or path.is_dir() or not path.exists():
-            message = f"{form} needs the path of a file" + (f", not {path}" if path else "")
+            message = "jsonl needs the path of a file" + (f", not {path}" if path else "")
             raise click.UsageError(message)
-    if form == "jsonl" and any(map(is_export, paths)):
+    if any(map(is_export, paths)):
         return import_exports(paths, project, as_json=as_json)
     settings, project = settings_for(project)
     most = settings.max_body_bytes
@@ -90,7 +90,7 @@ def _import_files(
         shown = progress.add_task("importing", total=None)
         publication = Publication(client, settings, find_known(settings))
         for path in paths:
-            records = _counted(read_recorded(form, path), progress, shown)
+            records = _counted(read_jsonl(path), progress, shown)
             given = given_outcomes(records, project=project, max_bytes=most, file=str(path))
             published = publication.publish(up_to_damage(given, str(path)))
         if wait:

@@ -1,4 +1,4 @@
-"""The page of the effect of advice: tasks with it and without it, and single entries."""
+"""The page of the effect of advice: tasks with it and without it."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -16,15 +16,13 @@ from trackrecord.learning.advice.effect.texts import (
 from trackrecord.learning.advice.hint_effect import HintedRun
 from trackrecord.resources.access.project_rows import project_row
 from trackrecord.resources.figures import effect as changes
-from trackrecord.resources.figures.effect import EFFECT_ENTRIES, measure_effect
-from trackrecord.resources.reports.run_exposures import kind_of
+from trackrecord.resources.figures.effect import measure_effect
 from trackrecord.store.advice.lesson_runs import runs_by_row
 
 from ..answering import ConfirmedAction, PageView
 from ..requests.forms import Form
-from ..requests.listing import listed
 from ..requests.page_request import PageRequest
-from .entries import RunBehind, link_to_entry
+from .entries import RunBehind
 
 _PATH: Final = "/effect"
 _WORDS: Final = SimpleNamespace(
@@ -39,21 +37,12 @@ def shown(asked: PageRequest) -> PageView:
             connection, asked.project, setting=asked.service.settings.holdout, at=asked.at
         )
         hinted = _runs_with_hints(connection, asked, effect.hints.behind)
-    decided = effect.decisions
     values = {
         "effect": effect,
         "conclusion": conclusion(effect.report),
         "words": _WORDS,
         "kinds": effect.report.kinds or {},
-        "listing": listed(
-            asked,
-            effect.entries,
-            keys=EFFECT_ENTRIES.keys,
-            text=lambda each: each.id,
-        ),
-        "link_to": lambda entry: link_to_entry(asked, *kind_of(entry)),
         "hinted": hinted,
-        "withdrawn": {name: decided.entries[name] for name in decided.withdrawn},
     }
     return PageView("effect.html", "Effect", values)
 
@@ -96,40 +85,6 @@ def hold_out(asked: PageRequest, form: Form) -> ConfirmedAction:
     return ConfirmedAction(
         question, "Withhold advice" if share else "Give all tasks advice", do, asked.link(_PATH)
     )
-
-
-def withdraw(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Take an entry out of all advice."""
-    entry = form.text("entry")
-
-    def do(by: str, reason: str | None) -> str:
-        decision = changes.withdraw_entry(
-            asked.service.engine, asked.service.settings, asked.project, entry, by=by, reason=reason
-        )
-        return _sentence(changes.said_of(asked.project, decision))
-
-    question = (
-        f"Take {entry} out of all advice of project {asked.project!r}? It stays on record and can "
-        "be restored."
-    )
-    return ConfirmedAction(question, "Withdraw it", do, asked.link(_PATH))
-
-
-def restore(asked: PageRequest, form: Form) -> ConfirmedAction:
-    """Put an entry into advice again."""
-    entry = form.text("entry")
-
-    def do(by: str, reason: str | None) -> str:
-        decision = changes.restore_entry(
-            asked.service.engine, asked.service.settings, asked.project, entry, by=by, reason=reason
-        )
-        return _sentence(changes.said_of(asked.project, decision))
-
-    question = (
-        f"Hand {entry} out again in project {asked.project!r}? It will not be withdrawn by itself "
-        "any more, whatever is measured."
-    )
-    return ConfirmedAction(question, "Restore it", do, asked.link(_PATH))
 
 
 def _sentence(said: str) -> str:

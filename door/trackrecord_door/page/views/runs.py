@@ -11,7 +11,6 @@ from trackrecord.errors import TrackrecordError, UnknownId
 from trackrecord.inflight.errors import TaskError
 from trackrecord.inflight.store import InFlightStore
 from trackrecord.resources.declaration.checks import optional_choice_of
-from trackrecord.resources.figures.explanations import ExplanationAnswer, explain_run
 from trackrecord.resources.reports.runs import (
     CallDetails,
     RunAnswer,
@@ -97,7 +96,6 @@ def one(asked: PageRequest) -> PageView:
         ],
         "record": _record(run),
         "reports": _reports(run),
-        "explained": _explained(asked, run.outcome_id),
         "errors": errors,
         "problem": problem,
     }
@@ -206,16 +204,6 @@ def _reports(run: RunDetails) -> list[dict[str, object]]:
         }
         for each in run.amendments
     ]
-
-
-def _explained(asked: PageRequest, outcome_id: str) -> ExplanationAnswer | str | None:
-    """Return the probability of the verdict, judged by other runs, if it was asked for."""
-    if asked.text("judged") is None:
-        return None
-    try:
-        return explain_run(outcome_id, at=asked.at, project=asked.project)
-    except TrackrecordError as error:
-        return str(error)
 
 
 def _errors(asked: PageRequest, task_id: str) -> tuple[list[TaskError], str | None]:

@@ -6,7 +6,6 @@ from math import ceil, isfinite
 from typing import Final
 
 from .comparison import FEWEST, MEASURES, SUCCESS, Comparison, compare, fewest_tasks
-from .entries import EntryEffect, entry_effects
 from .sequence import tasks_for
 from .trials import Trial, Trials
 
@@ -21,7 +20,6 @@ class EffectReport:
     Attributes:
         overall: each measure compared over all tasks; those that nobody reported are missing.
         kinds: success by kind of task.
-        entries: the effects of single entries, in the order of their first exposure.
         tasks: the tasks that ended and count: with and without advice.
         open: tasks without an outcome yet: with and without advice.
         empty: tasks that nothing would have been handed to.
@@ -33,7 +31,6 @@ class EffectReport:
 
     overall: tuple[Comparison, ...] = ()
     kinds: Mapping[str, Comparison] | None = None
-    entries: tuple[EntryEffect, ...] = ()
     tasks: tuple[int, int] = (0, 0)
     open: tuple[int, int] = (0, 0)
     empty: int = 0
@@ -46,18 +43,12 @@ class EffectReport:
         """Return the comparison of success; None without a task."""
         return self.overall[0] if self.overall else None
 
-    @property
-    def harmful(self) -> tuple[EntryEffect, ...]:
-        """The entries whose whole sequence lies below 0."""
-        return tuple(each for each in self.entries if each.is_harmful)
 
-
-def effect_of(trials: Trials, tools_of: Mapping[str, frozenset[str]]) -> EffectReport:
+def effect_of(trials: Trials) -> EffectReport:
     """Return what advice did.
 
     Args:
         trials: the tasks that were assigned.
-        tools_of: the tools of competence records, by id.
     """
     ended = trials.ended
     given = sum(trial.is_given for trial in ended)
@@ -68,10 +59,6 @@ def effect_of(trials: Trials, tools_of: Mapping[str, frozenset[str]]) -> EffectR
     return EffectReport(
         overall=tuple(each for each in overall if each is success or each.given.tasks),
         kinds={kind: replace(each, has_gaps=has_gaps) for kind, each in _by_kind(ended).items()},
-        entries=tuple(
-            replace(each, effect=replace(each.effect, has_gaps=has_gaps))
-            for each in entry_effects(ended, tools_of)
-        ),
         tasks=(given, len(ended) - given),
         open=trials.open,
         empty=trials.empty,

@@ -5,7 +5,6 @@ from typing import Final
 
 from ...numbers.percent import percent
 from .comparison import FEWEST, ArmMean, Comparison, fewest_tasks
-from .entries import EntryEffect
 from .report import WORTH_KNOWING, EffectReport
 from .sequence import Interval
 
@@ -56,15 +55,6 @@ def _signed(comparison: Comparison, value: float) -> str:
     if comparison.measure.share:
         return f"{100 * value:+.0f}"
     return f"{value:+.0f}" if abs(value) >= _LARGE else f"{value:+.2f}"
-
-
-def why_withdrawn(effect: EntryEffect) -> str:
-    """Return the numbers that an entry is withdrawn for, in one line."""
-    comparison = effect.effect
-    return (
-        f"{_succeeded(comparison.given)} with it, {_succeeded(comparison.withheld)} without it: "
-        f"{difference_text(comparison)}, {interval_text(comparison)}"
-    )
 
 
 def conclusion(report: EffectReport) -> list[str]:

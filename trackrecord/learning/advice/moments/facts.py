@@ -221,14 +221,11 @@ class MomentDocument(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         repositories: the facts of each repository; "" for the project's own.
         points: how many failures the trial of hints has decided on so far.
-        withdrawn: the entries that are told no more: they hurt in the trial, or a person
-            decided it.
         defects: the standing defects of all repositories, and those that have ended, for people.
     """
 
     repositories: Mapping[str, MomentFacts] = {}
     points: int = 0
-    withdrawn: tuple[str, ...] = ()
     defects: tuple[Defect, ...] = ()
 
     def of(self, repository: str) -> MomentFacts:
@@ -288,7 +285,6 @@ class CachedMoments(msgspec.Struct, frozen=True, kw_only=True):
 
     repositories: Mapping[str, CachedFacts] = {}
     points: int = 0
-    withdrawn: tuple[str, ...] = ()
 
     def of(self, repository: str) -> Known:
         """Return the facts of a repository; of one that is not known those of the project."""

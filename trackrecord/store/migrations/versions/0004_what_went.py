@@ -10,7 +10,9 @@ depends_on = None
 
 TABLES: tuple[str, ...] = ()
 # By table.
-COLUMNS: dict[str, tuple[str, ...]] = {}
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "effect_decisions": ("entry",),
+}
 
 
 def upgrade() -> None:

@@ -1,4 +1,4 @@
-"""trackrecord evaluate: what advice would have said about recorded runs, from files alone."""
+"""`python -m benchmarks.evaluate`: advice compared with recorded runs and sessions."""
 
 import gzip
 import json
@@ -6,6 +6,9 @@ import random
 from pathlib import Path
 
 import pytest
+
+from benchmarks.evaluate.__main__ import main, moments, recommendations
+from benchmarks.evaluate.tau_bench import read_answers, read_tau_bench
 
 AIRLINE = Path(__file__).parents[3] / "shared/data/tau-bench/gpt-4o-airline.json"
 KINDS = {
@@ -45,121 +48,82 @@ def history(tmp_path):
     return write
 
 
-def test_a_history_is_evaluated(trackrecord, history):
-    """Every figure with its spread; a world that advice can know is known."""
-    ran = trackrecord("evaluate", "jsonl", history(outcomes(40)), "--splits", "3", "--json")
-    assert (ran.status, ran.err) == (0, "")
-    found = ran.json
+@pytest.fixture(autouse=True)
+def at_home(tmp_path, monkeypatch):
+    """No settings of this machine."""
+    monkeypatch.setenv("TRACKRECORD_HOME", str(tmp_path / "home"))
+
+
+def test_a_history_is_evaluated(history, capsys):
+    """A world that advice can know is known; what is no outcome is named and left out."""
+    path = history(outcomes(40), end='\n{"task_id": "torn", "succ')
+    assert main(["jsonl", str(path)]) == 0
+    said = capsys.readouterr()
+    found = json.loads(said.out)
     assert (found["runs"], found["tasks"], found["sources"]) == (80, 40, 1)
     assert 0.4 < found["base_rate"] < 0.8
-    for part in ("unseen", "recurring"):
-        figures = found[part]
-        assert figures["auc"]["value"] > 0.95
-        assert figures["log_loss"]["value"] < 0.5 * figures["base_log_loss"]["value"]
-        assert {"calibration_error", "calibration_floor", "coverage", "seed_auc"} < set(figures)
-        assert all(figure is None or figure["spread"] >= 0 for figure in figures.values())
     advice = found["recommendation"]
     assert (advice["tasks"], advice["distinct"], advice["right"]) == (40, 3, None)
     assert advice["matches"]["votes"]["value"] > 0.95 > advice["matches"]["commonest"]["value"]
     assert advice["silent"]["value"] < 0.2
+    assert f"{path}, line 81: " in said.err
+    assert main(["jsonl", str(history(outcomes(4)))]) == 1
 
 
-def test_the_same_seed_gives_the_same_figures_from_files_in_any_order(trackrecord, history):
-    """Another seed draws other splits; a file that is named twice counts once."""
+def test_the_same_seed_gives_the_same_figures_from_files_in_any_order(history):
+    """Another seed draws others; a file that is named twice counts once."""
     given = list(outcomes(12))
     one, other = history(given[:10], "one.jsonl"), history(given[10:], "other.jsonl")
-
-    def evaluated(*arguments):
-        return trackrecord("evaluate", "jsonl", *arguments, "--splits", "2", "--json").json
-
-    first = evaluated(one, other, "--seed", "5")
-    assert evaluated(other, one, other, "--seed", "5") == first
-    assert evaluated(one, other, "--seed", "6") != first
+    first = recommendations("jsonl", [one, other], seed=5)
+    assert recommendations("jsonl", [other, one, other], seed=5) == first
+    assert recommendations("jsonl", [one, other], seed=6) != first
 
 
-def test_tables_name_each_figure_beside_its_baselines(trackrecord, history):
-    """For people; a pipe has no progress bar."""
-    ran = trackrecord("evaluate", "jsonl", history(outcomes(12)), "--splits", "2")
-    assert (ran.status, ran.err) == (0, "")
-    for said in (
-        "24 runs of 12 tasks", "AUC by competence records", "log loss of the base rate",
-        "always the commonest", "competence records (--by seed)",
-    ):  # fmt: skip
-        assert said in ran.out
-    assert "seeds" not in ran.out
-
-
-def test_torn_lines_are_named_in_one_line(trackrecord, history):
-    """The others are evaluated, and the status says that something is wrong."""
-    path = history(outcomes(12), end='\n{"task_id": "torn", "succ')
-    ran = trackrecord("evaluate", "jsonl", path, "--splits", "2", "--json")
-    assert (ran.status, ran.json["runs"], len(ran.err.splitlines())) == (2, 24, 1)
-    assert "1 record could not be read" in ran.err
-    assert f"{path}, line 25: " in ran.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("jsonl", "{few}"), "at least 10 runs of 2 tasks, and found 3 runs of 2 tasks"),
-        (("jsonl", "{one_task}"), "and found 12 runs of 1 task"),
-        (("jsonl", "{empty}"), "and found 0 runs of 0 tasks"),
-        (("jsonl", "{other}"), "0 tasks; 12 records could not be read and counted nowhere; the"),
-        (("csv", "{few}"), "'csv'"),
-        (
-            ("claude-code", "{few}"),
-            "'claude-code' is not one of 'inspect', 'jsonl', 'moments', 'tau-bench'",
-        ),
-        (("jsonl", "{few}.gone"), "does not exist"),
-        (("jsonl",), "Missing argument"),
-        (("tau-bench", "{few}"), "is not a JSON array of runs"),
-        (("tau-bench", "{torn}"), "torn.json, record 1, is not JSON, or is cut off"),
-        (("jsonl", "{few}", "--splits", "0"), "0 is not in the range"),
-        (("jsonl", "{few}", "--splits", "x"), "'x' is not a valid integer"),
-    ],
-)
-def test_mistakes_are_one_line(trackrecord, history, tmp_path, arguments, said):
-    """It says what is wrong, and prints nothing else."""
-    given = list(outcomes(12))
-    (tmp_path / "torn.json").write_text('[{"task_id": 1, "reward": 1')
-    files = {
-        "few": history(given[:3], "few"),
-        "one_task": history([each | {"task_id": "t"} for each in given[:12]], "one_task"),
-        "empty": history([], "empty"),
-        "other": history([each | {"task_id": 4711} for each in given[:12]], "other"),
-        "torn": tmp_path / "torn.json",
+def _run(**changed):
+    call = {"id": "c1", "function": {"name": "book_it", "arguments": '{"id": 7}'}}
+    task = {"instruction": "do it", "actions": [{"name": "get_user"}, {"name": "cancel_it"}]}
+    run = {
+        "task_id": 0,
+        "reward": 1.0,
+        "trial": 0,
+        "info": {"task": task},
+        "traj": [
+            {"role": "user", "content": "hello"},
+            {"role": "assistant", "content": None, "tool_calls": [call, call]},
+            {"role": "tool", "tool_call_id": "c1", "name": "book_it", "content": "Error: full"},
+        ],
     }
-    ran = trackrecord("evaluate", *(each.format(**files) for each in arguments))
-    assert (ran.status, ran.out, len(ran.err.splitlines())) == (2, "", 1)
-    assert said in ran.err
+    return {**run, **changed}
 
 
-@pytest.mark.parametrize("success", [True, False])
-def test_runs_that_ended_alike_give_no_ranking(trackrecord, history, success):
-    """Nothing is told apart, and the base rate is said."""
-    given = [each | {"success": success} for each in outcomes(12)]
-    found = trackrecord("evaluate", "jsonl", history(given), "--splits", "2", "--json").json
-    assert found["unseen"]["auc"] is None
-    assert found["unseen"]["gain"]["value"] == pytest.approx(0, abs=0.02)
-    assert found["base_rate"] == float(success)
-
-
-def test_one_run_of_each_task_recurs_never(trackrecord, history):
-    """Then there is nothing to say of tasks that recur."""
-    given = [each for each in outcomes(24) if each["outcome_id"].endswith("-0")]
-    ran = trackrecord("evaluate", "jsonl", history(given), "--splits", "2", "--json")
-    assert (ran.status, ran.json["recurring"]) == (0, None)
+def test_a_recorded_run_of_tau_bench_becomes_an_outcome_that_invents_nothing(tmp_path):
+    """Only a full reward is a success; a run that crashed is a failure with its error."""
+    path = tmp_path / "an-agent.json"
+    crashed = _run(info={"error": "Request timed out."}, traj=None, reward=0.0)
+    path.write_text(json.dumps([_run(), _run(reward=0.9), crashed]))
+    first, second, third = (each.fields for each in read_tau_bench(path))
+    assert first.pop("outcome_id") != second.pop("outcome_id")
+    assert (first.pop("success"), second.pop("success")) == (True, False)
+    task = first.pop("task_id")
+    assert task.startswith("tau-bench/0-")
+    call = {"tool": "book_it", "args": {"id": 7}, "id": "c1"}
+    assert first == {
+        "outcome_source": "evaluator", "source": "an-agent", "instruction": "do it",
+        "error_count": 1, "tool_graph": [{**call, "ok": False, "error": "Error: full"}, call],
+    }  # fmt: skip
+    assert (third["success"], third["failure_mode"], third["task_id"]) == (
+        False, "timeout", "tau-bench/0",
+    )  # fmt: skip
+    gold = read_answers(path)
+    assert gold.answers == {task: {"cancel_it"}}
+    assert gold.changing == {"book_it", "cancel_it"}
 
 
 @pytest.mark.skipif(not AIRLINE.exists(), reason="the τ-bench runs are not beside the repository")
-def test_two_hundred_recorded_runs(trackrecord):
-    """Better than the base rate, than today's rules, and than always the commonest success."""
-    found = trackrecord("evaluate", "tau-bench", AIRLINE, "--splits", "8", "--json").json
+def test_two_hundred_recorded_runs():
+    """Better than today's rules, and than always the commonest success."""
+    found = recommendations("tau-bench", [AIRLINE], seed=0)
     assert (found["runs"], found["tasks"], found["base_rate"]) == (200, 50, 0.42)
-    for part, least in (("unseen", 0.7), ("recurring", 0.8)):
-        figures = found[part]
-        assert figures["auc"]["value"] > max(least, figures["seed_auc"]["value"])
-        assert figures["gain"]["value"] > 0.05
     right = {name: each["value"] for name, each in found["recommendation"]["right"].items()}
     assert right["votes"] >= 0.5 > right["commonest"] == 0.4 > right["seed"]
     assert found["recommendation"]["distinct"] >= 12
@@ -194,16 +158,14 @@ def _transcript(number, lines):
         yield record("user", 2 * place + 2, {"role": "user", "content": [result]})
 
 
-def test_sessions_are_replayed(trackrecord, tmp_path):
+def test_sessions_are_replayed(tmp_path):
     """What each would have been told by what the others had shown; nothing is published."""
     broken, good = CHECKS
     for number, lines in enumerate([[good], *[[broken, good]] * 5, [broken]]):
         path = tmp_path / "projects" / "shop" / f"00000000-0000-4000-8000-{number:012}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{json.dumps(each)}\n" for each in _transcript(number, lines)))
-    ran = trackrecord("evaluate", "moments", tmp_path, "--json")
-    assert (ran.status, ran.err) == (0, "")
-    found = ran.json
+    found = moments([tmp_path])
     assert (found["sessions"], found["calls"], found["failures"]) == (7, 12, 6)
     assert found["hints"] == {"known failure": 3, "line that runs": 3}
     assert found["silent_sessions"]["part"] == 1
@@ -219,24 +181,19 @@ def test_sessions_are_replayed(trackrecord, tmp_path):
     assert found["told"][-1]["text"].startswith(
         "`rtk bun run test` failed in each of the last 5 sessions here"
     )
-    table = trackrecord("evaluate", "moments", tmp_path)
-    assert "14% (1 of 7)" in table.out
-    assert "told of no standing defect" in table.out
-    assert "sessions told of: known failure: line rtk bun run test" in table.out
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert trackrecord("evaluate", "moments", empty).status == 1
-    assert trackrecord("evaluate", "tau-bench", empty).status == 2
+    assert moments([empty]) is None
 
 
 @pytest.mark.skipif(not SESSIONS.is_dir(), reason="the recorded sessions are not here")
-def test_goals_on_recorded_sessions(trackrecord, tmp_path):
+def test_goals_on_recorded_sessions(tmp_path):
     """Precision, false alarms and coverage, as far as two repositories tell."""
     for path in sorted(SESSIONS.glob("*/*.jsonl.gz")):
         folder = tmp_path / path.parent.name / "projects" / "-home-u-x"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
-    found = trackrecord("evaluate", "moments", tmp_path, "--json").json
+    found = moments([tmp_path])
     assert found["sessions"] > 150
     assert found["hints_per_session"] <= 0.5
     assert found["most_in_a_session"] <= 3

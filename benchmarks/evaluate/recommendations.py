@@ -1,20 +1,22 @@
-"""Recommend a procedure to each task without its own runs, and compare with baselines."""
+"""Recommend a procedure to each task without its own runs, and compare with baselines.
+
+The same runs and seed always give the same figures.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from math import fsum
+from math import fsum, sqrt
 from random import Random
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from ...competences.phrases import phrases_of
-from ...competences.recipe import typical_order
-from ...competences.rules import CompetenceRules
-from ...competences.selection import UNKNOWN, selection_score
-from ...text.words import similarity
-from ..runs.runs import Run
-from .measures import Figure, over_tasks
+from trackrecord.learning.advice.runs.runs import Run
+from trackrecord.learning.competences.phrases import phrases_of
+from trackrecord.learning.competences.recipe import typical_order
+from trackrecord.learning.competences.rules import CompetenceRules
+from trackrecord.learning.competences.selection import UNKNOWN, selection_score
+from trackrecord.learning.text.words import similarity
 
 # Advice is counted anew for each task: of very many tasks, fewer are asked about.
 _MOST_COUNTED: Final = 500_000
@@ -23,10 +25,26 @@ _LEAST_TASKS: Final = 30
 _OWN_SOURCE_FROM: Final = 20
 METHODS: Final = ("votes", "commonest", "random", "seed")
 _HANDED_OUT: Final = "handed out"
+_RESAMPLES: Final = 200
+# Fewer runs, or those of fewer tasks, say nothing.
+LEAST_RUNS: Final = 10
+LEAST_TASKS: Final = 2
 
 Tools = frozenset[str]
 # Agreement beyond chance, Cohen's kappa: "almost perfect" in the words of Landis and Koch.
 _AGREED_FROM: Final = 0.8
+
+
+class Figure(NamedTuple):
+    """A measured number.
+
+    Attributes:
+        value: its mean.
+        spread: the standard deviation over resampled tasks.
+    """
+
+    value: float
+    spread: float
 
 
 class Advised(NamedTuple):
@@ -120,6 +138,69 @@ class RecommendationQuality:
     handed_out_right: Figure | None
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """Predictions about runs, compared with their outcomes.
+
+    Attributes:
+        runs: the number of runs.
+        tasks: the distinct tasks among them.
+        sources: the distinct agents that ran them.
+        base_rate: successes ÷ runs.
+        recommendation: procedures recommended for tasks of which no run is known.
+    """
+
+    runs: int
+    tasks: int
+    sources: int
+    base_rate: float
+    recommendation: RecommendationQuality
+
+
+def evaluation_document(found: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as a JSON object; shares and measures to six digits."""
+    document: dict[str, Any] = _rounded(asdict(found))
+    return document
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - a part of a document
+    if isinstance(value, Figure):
+        return _rounded(value._asdict())
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def evaluate_runs(
+    runs: Sequence[Run],
+    rules: CompetenceRules,
+    advise: Advise,
+    *,
+    seed: int,
+    gold: Gold,
+) -> Evaluation:
+    """Evaluate advice on runs.
+
+    The same runs and seed always give the same figures.
+
+    Args:
+        runs: at least `LEAST_RUNS`, of at least `LEAST_TASKS` tasks.
+        rules: the rules of competence records, which are the baseline.
+        advise: returns, from the runs that are known, what tells a task by its text.
+        seed: of all that is drawn.
+        gold: what would have been right, where a benchmark says so.
+    """
+    runs = sorted(runs, key=lambda run: run.outcome)
+    random = Random(seed)
+    return Evaluation(
+        runs=len(runs),
+        tasks=len({run.task_id for run in runs}),
+        sources=len({run.source for run in runs}),
+        base_rate=sum(run.success for run in runs) / len(runs),
+        recommendation=recommendation_quality(runs, rules, random, gold, advise),
+    )
+
+
 def recommendation_quality(
     runs: Sequence[Run], rules: CompetenceRules, random: Random, gold: Gold, advise: Advise
 ) -> RecommendationQuality:
@@ -150,6 +231,30 @@ def recommendation_quality(
             handed.of(lambda each: _right(gold, each, _HANDED_OUT)) if judged else None
         ),
     )
+
+
+def over_tasks(
+    tasks: Sequence[str], measure: Callable[[Counter[str]], float | None], random: Random
+) -> Figure | None:
+    """Return a measure of all tasks, and its standard deviation over resampled tasks.
+
+    Args:
+        tasks: the distinct tasks.
+        measure: computes it, given how often each task counts; None where it is not defined.
+        random: draws the tasks.
+    """
+    value = measure(Counter(tasks))
+    if value is None:
+        return None
+    again = (measure(Counter(random.choices(tasks, k=len(tasks)))) for _ in range(_RESAMPLES))
+    return Figure(value, _deviation([each for each in again if each is not None]))
+
+
+def _deviation(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        return 0.0
+    mean = fsum(values) / len(values)
+    return sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
 class _Mean:

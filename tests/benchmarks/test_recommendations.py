@@ -1,45 +1,24 @@
 """Evaluation: measures that are what they are called, and tasks that are left out as a whole."""
 
-import math
-from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from trackrecord.learning.advice.evaluation.evaluate import evaluate_runs, evaluation_document
-from trackrecord.learning.advice.evaluation.measures import (
-    Calibration,
-    Prediction,
-    auc,
-    log_loss,
-    over_splits,
-    over_tasks,
-)
-from trackrecord.learning.advice.evaluation.recommendations import (
+from benchmarks.evaluate.recommendations import (
     Gold,
     choose_by_seed,
+    evaluate_runs,
+    evaluation_document,
+    over_tasks,
     recommendation_quality,
     specific_tools,
 )
-from trackrecord.learning.advice.evaluation.splits import by_run, by_task
+from benchmarks.evaluate.recorded import advising
 from trackrecord.learning.advice.runs.runs import Run, RunStep
 from trackrecord.learning.competences.rules import CompetenceRules
 from trackrecord.learning.rules_bundle import Rules
-from trackrecord.resources.figures.evaluation import advising
 
 RULES = CompetenceRules()
-PREDICTIONS = st.lists(
-    st.builds(
-        Prediction,
-        st.sampled_from(["t1", "t2", "t3"]),
-        st.sampled_from(["x", "y"]),
-        st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.99, 1.0]),
-        st.booleans(),
-    ),
-    max_size=20,
-)
 
 
 def run(number, task, tools, success=True, *, text="", source=""):
@@ -55,82 +34,11 @@ def run(number, task, tools, success=True, *, text="", source=""):
     )
 
 
-@given(PREDICTIONS)
-def test_auc_counts_pairs_of_a_success_and_a_failure(predictions):
-    """Of one source; equal probabilities count half."""
-    pairs = [
-        (one.probability > other.probability) + (one.probability == other.probability) / 2
-        for one in predictions
-        for other in predictions
-        if one.success and not other.success and one.source == other.source
-    ]
-    expected = sum(pairs) / len(pairs) if pairs else None
-    assert auc(predictions) == (None if expected is None else pytest.approx(expected))
-
-
-def test_log_loss_by_hand():
-    """Certainty that proves wrong costs much, and never infinitely much."""
-    said = [Prediction("t", "", 0.8, True), Prediction("t", "", 0.8, False)]
-    assert log_loss(said) == pytest.approx(-(math.log(0.8) + math.log(0.2)) / 2)
-    assert log_loss([Prediction("t", "", 0.0, True)]) == pytest.approx(-math.log(1e-6))
-    assert log_loss([]) is None
-
-
-def test_calibration_error_by_hand():
-    """Ten bins of equal width, each weighted by its predictions."""
-    said = [
-        Prediction("t1", "", 0.92, True),
-        Prediction("t2", "", 0.98, False),
-        Prediction("t3", "", 0.1, False),
-        Prediction("t4", "", 1.0, False),
-    ]
-    found = Calibration(said)
-    # |(1 − .92) + (0 − .98) + (0 − 1)| + |0 − .1|, of four
-    assert found.error(Counter(found.tasks)) == pytest.approx((1.9 + 0.1) / 4)
-    assert Calibration([]).error(Counter()) is None
-    assert Calibration([]).floor(Random(1)) is None
-
-
-def test_the_floor_is_the_error_of_a_perfect_judge():
-    """As high as its own error where runs of one task end alike, and lower with more tasks."""
-
-    def judged(tasks, seed):
-        draw = Random(seed)
-        said = []
-        for task in range(tasks):
-            probability = draw.random()
-            success = draw.random() < probability
-            said += [Prediction(f"t{task}", "", probability, success)] * 4
-        found = Calibration(said)
-        return found.error(Counter(found.tasks)), found.floor(Random(seed)).value
-
-    few = [judged(40, seed) for seed in range(20)]
-    errors, floors = (sum(each[part] for each in few) / 20 for part in (0, 1))
-    assert floors == pytest.approx(errors, rel=0.2)
-    assert judged(400, 1)[1] < 0.5 * floors
-
-
 def test_spreads():
     """A standard deviation; what was measured once has none."""
-    assert over_splits([1.0, None, 3.0]) == (2.0, pytest.approx(math.sqrt(2)))
-    assert over_splits([1.0]) == (1.0, 0.0)
-    assert over_splits([None]) is None
     value, spread = over_tasks(["a", "b"], lambda times: times["a"] / 2, Random(1))
     assert value == 0.5
     assert 0.2 < spread < 0.5
-
-
-def test_splits_leave_out_whole_tasks_or_single_runs():
-    """Each run is on one side; the order of the runs makes no difference."""
-    runs = [run(n, f"t{n // 3}", []) for n in range(30)]
-    for known, asked in by_task(runs, 5, Random(1)):
-        assert not {each.task_id for each in known} & {each.task_id for each in asked}
-        assert sorted(each.outcome for each in (*known, *asked)) == list(range(30))
-        assert len({each.task_id for each in known}) == 7
-    assert [len(known) for known, _ in by_run(runs, 5, Random(1))] == [21] * 5
-    backwards = list(by_task(runs[::-1], 3, Random(1)))
-    for one, other in zip(by_task(runs, 3, Random(1)), backwards, strict=True):
-        assert [each.outcome for each in one.asked] == sorted(e.outcome for e in other.asked)
 
 
 def test_specific_tools_are_those_on_which_successes_of_a_task_agree():
@@ -249,12 +157,8 @@ def test_the_same_seed_gives_the_same_evaluation():
         run(n, f"t{n // 2}", ["a", "b"][: 1 + n % 2], n % 3 == 0, text=f"do {chr(97 + n % 5)}x")
         for n in range(40)
     ]
-    steps = []
-
-    def evaluated(given, **more):
-        found = evaluate_runs(given, RULES, advise, splits=3, seed=2, **more)
-        return evaluation_document(found)
-
-    first = evaluated(runs, progress=lambda: steps.append(1))
-    assert evaluated(runs[::-1]) == first
-    assert len(steps) == 6
+    first, again = (
+        evaluation_document(evaluate_runs(given, RULES, advise, seed=2, gold=Gold()))
+        for given in (runs, runs[::-1])
+    )
+    assert again == first

@@ -8,7 +8,6 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from trackrecord.learning.advice.evaluation.recommendations import Advised, Adviser
 from trackrecord.learning.advice.runs.runs import Run
 from trackrecord.learning.rules_bundle import Rules
 from trackrecord.prompt.choosing.inputs import PromptInputs, PromptRules
@@ -24,6 +23,8 @@ from trackrecord.store.intake.intake import learn
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
+
+from .recommendations import Advised, Adviser
 
 # All outcomes are evaluated together, whatever their projects.
 EVALUATED: Final = "evaluation"

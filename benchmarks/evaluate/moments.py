@@ -5,15 +5,22 @@ beside what it is a share of.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from ...numbers.wilson import wilson_interval
-from .calls import PASSED, RAN, TriedCall, TriedRun, keys_of
-from .facts import FEWEST_SESSIONS
-from .hints import Hint, HintKind, SessionCalls, hint_after
-from .history import CallHistory
+from trackrecord.learning.advice.moments.calls import PASSED, RAN, TriedCall, TriedRun, keys_of
+from trackrecord.learning.advice.moments.facts import FEWEST_SESSIONS
+from trackrecord.learning.advice.moments.hints import Hint, HintKind, SessionCalls, hint_after
+from trackrecord.learning.advice.moments.history import CallHistory
+from trackrecord.learning.numbers.wilson import wilson_interval
+from trackrecord.settings.capture_rules import CaptureRules
+from trackrecord.wire.outcome import decode_outcome, encode_body
+from trackrecord.wire.tried_calls import tried_digest, tried_run
+from trackrecord_capture.outcome import outcome_of
+from trackrecord_capture.sources.register import find_logs, known_sources
+from trackrecord_capture.sources.source import ReadRun
 
 _TEST = "test"
 _MOST_ENTRIES = 5
@@ -333,3 +340,33 @@ def _most_told(told: Iterable[tuple[str, CountedShare]]) -> tuple[tuple[str, Cou
 def _sum(shares: Iterable[CountedShare]) -> CountedShare:
     every = list(shares)
     return CountedShare(sum(each.part for each in every), sum(each.whole for each in every))
+
+
+def replay_sessions(rules: CaptureRules, paths: Sequence[Path]) -> SessionReplay:
+    """Return what recorded sessions would have been told; nothing is published.
+
+    Args:
+        rules: what is kept of a run.
+        paths: files and folders of agents' logs.
+    """
+    projects = _runs_by_project(rules, paths)
+    return together([replay(runs) for _, runs in sorted(projects.items())])
+
+
+def _runs_by_project(rules: CaptureRules, paths: Sequence[Path]) -> dict[str, list[TriedRun]]:
+    logs = find_logs(known_sources().values(), paths)
+    projects: defaultdict[str, list[TriedRun]] = defaultdict(list)
+    project_of: dict[str, str] = {}
+    seen: set[str] = set()
+    for source, log in logs:
+        for read in source.read(log):
+            if not isinstance(read, ReadRun) or read.run.outcome_id in seen:
+                continue
+            seen.add(read.run.outcome_id)
+            outcome = decode_outcome(encode_body(outcome_of(read.run, rules)))
+            if digest := tried_digest(outcome):
+                ended_at = outcome.ended_at(read.run.ended_at)
+                run = tried_run(digest, outcome=len(seen), ended_at=ended_at)
+                # Where a recorded folder is gone, its name stands for the repository.
+                projects[project_of.setdefault(run.session, outcome.project)].append(run)
+    return dict(projects)

@@ -1,0 +1,1 @@
+"""Compare advice with recorded runs and sessions."""

@@ -1,1 +1,0 @@
-"""Estimate the probability that a run succeeded, after the fact and without a report."""
