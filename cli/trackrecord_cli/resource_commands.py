@@ -34,10 +34,9 @@ from .arguments.options import (
 from .arguments.text_input import text_or_input
 from .group import CommandGroup
 from .output.screen import on_terminal, print_details, print_json, print_table, say_more, shown_ids
-from .output.trends import trend
 
-# Returns what is drawn beside each of the answers about a project, as of a moment.
-Drawn = Callable[[Sequence[Any], str, float | None], Sequence[object]]
+# Returns what is drawn beside each of the answers about a project.
+Drawn = Callable[[Sequence[Any], str], Sequence[object]]
 # Makes a command of another one.
 More = Callable[[click.Command], click.Command]
 
@@ -263,9 +262,7 @@ def _run(
             elif operation.in_words is not None:
                 click.echo(operation.in_words(answer))
             else:
-                is_drawn = "trend" in operation.drawings and on_terminal()
-                line = drawn["trend"]([answer], about or "", given.get("at"))[0] if is_drawn else ""
-                print_details(operation.document_of(answer) | trend(str(line)))
+                print_details(operation.document_of(answer))
             return
         assert operation.sorting is not None  # noqa: S101 - it is a list
         list_them = _listed_of_all if of_all else partial(_listed, project=about)
@@ -280,7 +277,7 @@ def _run(
             nothing = f"no {operation.sorting.things} to show in any project"
             click.echo(nothing if of_all else operation.nothing.format(project=about or ""))
         else:
-            _print(resource, operation, found, given.get("at"), drawn, of_all=of_all)
+            _print(resource, operation, found, drawn, of_all=of_all)
             say_more(1 if found.beyond is None else found.beyond, operation.sorting.things,
                      is_exact=found.beyond is not None)  # fmt: skip
 
@@ -395,7 +392,6 @@ def _print(
     resource: Resource,
     operation: Operation,
     found: _Found,
-    at: float | None,
     drawn: Mapping[str, Drawn],
     *,
     of_all: bool,
@@ -403,9 +399,7 @@ def _print(
     columns, drawings = operation.columns, dict[str, Sequence[object]]()
     if on_terminal():
         columns = operation.terminal_columns or columns
-        drawings = {
-            name: _drawings(drawn[name], found.shown, at) for name in columns if name in drawn
-        }
+        drawings = {name: _drawings(drawn[name], found.shown) for name in columns if name in drawn}
     else:
         columns = tuple(each for each in columns if each not in operation.drawings)
     ids: Mapping[str, str] = {}
@@ -443,10 +437,10 @@ def _print(
     )
 
 
-def _drawings(draw: Drawn, rows: Sequence[_Row], at: float | None) -> list[object]:
+def _drawings(draw: Drawn, rows: Sequence[_Row]) -> list[object]:
     """Return what is drawn beside each entry; each project's entries are drawn together."""
     drawn = {
-        project: iter(draw(answers, project, at)) for project, answers in _by_project(rows).items()
+        project: iter(draw(answers, project)) for project, answers in _by_project(rows).items()
     }
     return [next(drawn[row.project]) for row in rows]
 

@@ -88,9 +88,7 @@ def test_criteria_are_listed_shown_and_explained(learnt, trackrecord, project):
     of_task = trackrecord("criteria", "feedback", "t1", *mine).json
     assert {each["criterion"]: each["verdict"] for each in of_task} == {"kind": "harmful"}
     assert trackrecord("criteria", "feedback", "nothing", *mine).status == 1
-    assert trackrecord("criteria", "feedback", "t1", *mine, "--at", "2000-01-01").status == 1
     assert trackrecord("criteria", "show", "nothing", *mine).status == 1
-    assert trackrecord("criteria", "list", *mine, "--at", "2000-01-01").json == []
     table = trackrecord("criteria", "list", "--project", project).out.splitlines()
     assert len(table) == 3
     assert len({line.count("\t") for line in table}) == 1
@@ -116,7 +114,7 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
     def shown():
         pattern = trackrecord("patterns", "show", listed["id"], *mine, "--json").json
         criterion = trackrecord("criteria", "show", "readable", *mine, "--json").json
-        prompt = trackrecord("rankings", *mine, "--format", "prompt", "--at", time.time())
+        prompt = trackrecord("rankings", *mine, "--format", "prompt")
         return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
 
     full = f'- an agent\'s strategy "{name.strip()}"'
@@ -158,17 +156,16 @@ def test_patterns_as_a_text_for_a_prompt(learnt, trackrecord, project):
     assert trackrecord(*prompt, "--state", "proven", "--lang", "zh").out == (
         "## 已验证的模式\n\n- 按组件拆分 [已验证 - 60次运行中60次成功]\n"
     )
-    assert trackrecord(*prompt, "--at", "2000-01-01").out == ""
 
 
 def test_patterns_are_tagged(learnt, trackrecord, project):
-    """On the command line and from Python; listed by tag, with their tags in JSON, also --at."""
+    """On the command line and from Python; listed by tag, with their tags in JSON."""
     learnt(
         {"task_id": "t", "success": True, "patterns": ["one"]},
         {"task_id": "u", "success": True, "patterns": ["two"]},
     )
     mine = ("--project", project)
-    before = time.time()
+    time.time()
     tagged = ("patterns", "tag", "one", *mine, "--add", "UI", "--add", "slow")
     assert trackrecord(*tagged).out == "one: slow, ui\n"
     again = trackrecord(*tagged, "--json").json
@@ -177,7 +174,6 @@ def test_patterns_are_tagged(learnt, trackrecord, project):
     assert [(each["id"], each["tags"]) for each in trackrecord(*by_tag).json] == [
         ("one", ["named", "slow", "ui"])
     ]
-    assert trackrecord(*by_tag, "--at", before).json == []
     shown = trackrecord("patterns", "show", "one", *mine, "--json").json
     assert shown["tags"] == ["named", "slow", "ui"]
     found = package.tag_pattern("two", add="ui", project=project)

@@ -58,7 +58,7 @@ def test_reject_to_a_pitfall_and_explain(memories, trackrecord, project):
     explained = trackrecord("explain", memory_id, "--project", project, "--json").json
     assert "3 more rejections would make it a known pitfall" in explained["to_change"]
     assert memories("confirm", memory_id)["confidence"] == 0.6
-    before = time.time()
+    time.time()
     for confidence in (0.45, 0.3, 0.15):
         assert memories("reject", memory_id)["confidence"] == confidence
     pitfall = memories("reject", memory_id)
@@ -69,12 +69,8 @@ def test_reject_to_a_pitfall_and_explain(memories, trackrecord, project):
     assert [each["action"] for each in explained["numbers"]["history"]] == [
         "stored", "confirmed", "rejected", "rejected", "rejected", "inverted",
     ]  # fmt: skip
-    then = trackrecord("explain", memory_id, "--project", project, "--at", before, "--json").json
-    assert then["numbers"]["confidence"] == 0.6
     assert [each["id"] for each in memories("list", "--type", "anti-pattern")] == [memory_id]
-    assert memories("list", "--type", "anti-pattern", "--at", before) == []
     assert memories("list", "--min-confidence", "0.51") == []
-    assert memories("recall", "build cache", "--at", before)[0]["type"] == "memory"
 
 
 def test_forget(memories, trackrecord, project):

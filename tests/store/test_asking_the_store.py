@@ -75,8 +75,6 @@ def test_feedback_by_task(any_store):
           for name in sorted({*DEFAULTS, "own"})),
         *(("oa1", name, "helpful", 1.0) for name in sorted(DEFAULTS)),
     ]  # fmt: skip
-    early = said(asked(any_store, feedback_of_task, "a", DEFAULTS, at=NOW - 35))
-    assert {outcome_id for outcome_id, *_ in early} == {"oa1"}
     assert len(asked(any_store, feedback_of_task, "a", DEFAULTS, limit=2)) == 2
     assert asked(any_store, feedback_of_task, "nothing", DEFAULTS) == []
     other = said(asked(any_store, feedback_of_task, "a", DEFAULTS, project="other"))
@@ -129,11 +127,10 @@ def teach_patterns(store):
         ({"content": "bang", "state": Maturity.PROVEN}, set()),
     ],
 )
-@pytest.mark.parametrize("at", [None, NOW])
-def test_patterns_by_state_tag_content_and_anti_patterns_only(any_store, wanted, slugs, at):
-    """Now and as of a moment; what is not asked for does not matter."""
+def test_patterns_by_state_tag_content_and_anti_patterns_only(any_store, wanted, slugs):
+    """What is not asked for does not matter."""
     teach_patterns(any_store)
-    found = asked(any_store, read_standings, RULES, now=NOW, at=at, wanted=PatternFilter(**wanted))
+    found = asked(any_store, read_standings, RULES, now=NOW, wanted=PatternFilter(**wanted))
     assert {each.facts.slug for each in found} == slugs
 
 
@@ -153,5 +150,3 @@ def test_the_feedback_of_a_pattern(any_store):
         (f"oa{n}", "helpful") for n in range(6)
     ]
     assert len(asked(any_store, read_examples, "plan-ahead", most=2)) == 2
-    early = asked(any_store, read_examples, "plan-ahead", most=ALL, at=NOW - 4)
-    assert [each.outcome_id for each in early] == ["oa4", "oa5"]

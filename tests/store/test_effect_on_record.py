@@ -58,9 +58,9 @@ def harmful_fleet():
     return exposures, outcomes
 
 
-def effect_now(store, at=None):
+def effect_now(store):
     with reading(store) as connection:
-        return read_effect(connection, 1, at=at)
+        return read_effect(connection, 1)
 
 
 def test_the_order_and_number_of_deliveries_makes_no_difference(store):
@@ -78,16 +78,6 @@ def test_the_order_and_number_of_deliveries_makes_no_difference(store):
     assert report.success.verdict == "hurts"
     (entry,) = report.entries
     assert (entry.entry, entry.followed) == ("x", entry.handed_out)
-
-
-def test_the_past_is_answered_from_what_had_been_received_by_then(store):
-    """Half of the tasks at half of the time."""
-    exposures, outcomes = harmful_fleet()
-    expose(store, exposures)
-    teach(store, outcomes, now=NOW + TASKS)
-    half = effect_now(store, at=NOW + TASKS / 2)
-    assert sum(half.tasks) + sum(half.open) == TASKS // 2 + 1
-    assert sum(half.open) == 1
 
 
 def test_a_task_id_in_two_projects_is_two_tasks(store):
@@ -125,7 +115,6 @@ def test_what_hurts_is_withdrawn_once_and_a_person_has_the_last_word(store):
         decide_effect(connection, 1, by_hand)
     with reading(store) as connection:
         assert effect_decisions_in_force(connection, 1).withdrawn == ()
-        assert effect_decisions_in_force(connection, 1, at=NOW + 1350).withdrawn == ("x",)
         assert harmful_entries(connection, 1) == []
         assert decided_entry(connection, "default", "x") == "x"
         with pytest.raises(UnknownId, match="lists those that were"):
@@ -143,4 +132,3 @@ def test_the_last_decision_about_the_holdout_counts(store):
             decide_effect(connection, 1, decision)
     with reading(store) as connection:
         assert effect_decisions_in_force(connection, 1).holdout == 0.0
-        assert effect_decisions_in_force(connection, 1, at=NOW + 1).holdout == 0.2

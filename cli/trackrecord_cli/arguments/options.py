@@ -257,11 +257,11 @@ def sections_options(command: Command) -> Command:
 def list_options(
     sorting: Sorting[Any], *, default: int | None = None
 ) -> Callable[[Command], Command]:
-    """The options of every list: `--project`, `--at`, `--sort`, `--limit` and `--json`."""
+    """The options of every list: `--project`, `--sort`, `--limit` and `--json`."""
 
     def decorate(command: Command) -> Command:
         limit = limit_option(sorting.things, default=default)
-        for option in (json_option, limit, sort_option(sorting), at_option):
+        for option in (json_option, limit, sort_option(sorting)):
             command = option(command)
         return project_option(command)
 

@@ -1,7 +1,5 @@
 """What the effect and the dead letters offer, done by a person in a real browser."""
 
-import time
-
 import trackrecord
 from tests.door.page.browsing import sign_in
 from trackrecord.resources.figures.effect import measure_effect
@@ -228,13 +226,3 @@ def test_the_page_works_without_scripts(browser, page_door, shown_store):
     page.get_by_role("button", name="Withhold advice").click()
     assert "withheld from 10%" in page.inner_text("[role=status]")
     context.close()
-
-
-def test_the_past_of_the_effect_is_what_was_known_then(window, shown_store):
-    """Asked about a moment before the decision, the page knows nothing of it."""
-    shown_store.teach("past", [{"success": True, "task_id": "t"}])
-    before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 1))
-    look = window()
-    look.open(f"/effect?project=past&at={before}")
-    assert "The past cannot be changed" in look.text("main")
-    assert look.page.get_by_role("button", name="Withhold advice").count() == 0

@@ -19,7 +19,6 @@ from trackrecord.learning.strategies.identity import pattern_id_of
 from trackrecord.learning.text.explanation import Explanation
 from trackrecord.learning.text.inert import one_line
 from trackrecord.learning.text.slug import ANTI_PREFIX
-from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_rows import outcomes_removed
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.access.short_ids import (
@@ -84,7 +83,7 @@ def explained_procedure(it: Transaction, signature: str, task: str | None) -> Ex
     Raises:
         UnknownProject: nothing is on record for the project.
     """
-    estimates = read_estimates(it.connection, it.settings, it.project, at=it.at)
+    estimates = read_estimates(it.connection, it.settings, it.project)
     kind = None if task is None else estimates.kinds.position_for(task)
     whole = signature_of(tools_of(signature))
     found = estimates.procedure(whole, kind)
@@ -104,7 +103,7 @@ def _rebuild_due(it: Transaction) -> tuple[str, ...]:
 
 def _withdrawn(it: Transaction, some_id: str) -> tuple[str, ...]:
     """Return why an entry, or the warning that it became, was withdrawn."""
-    decided = effect_decisions_in_force(it.connection, it.project_id, at=it.at)
+    decided = effect_decisions_in_force(it.connection, it.project_id)
     names = (some_id, ANTI_PREFIX + some_id, entry_ids.MEMORY + some_id)
     return tuple(
         f"{name} is handed out no more, withdrawn by {one_line(each.actor)}"
@@ -190,7 +189,7 @@ class _Subject:
         return found.to_document(), _with_estimate(explanation, found.estimate)
 
     def _unknown(self, some_id: str) -> UnknownId:
-        when = "" if self._it.at is None else f" at {iso(self._it.at)}"
+        when = ""
         nearest = None if self._candidates(some_id) else self._nearest(some_id)
         return UnknownId(
             f"nothing in project {self._it.project!r} had the id {some_id!r}{when}",

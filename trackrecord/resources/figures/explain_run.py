@@ -8,12 +8,11 @@ from trackrecord.errors import UnknownId
 from trackrecord.learning.advice.runs.runs import NotedRun, with_verdict
 from trackrecord.learning.advice.verdict.model import Model, Term, fit
 from trackrecord.learning.text.inert import one_line
-from trackrecord.learning.text.times import iso
 from trackrecord.resources.access.project_store import Transaction
 from trackrecord.resources.reports.runs import find_run, whole_outcome_id
 from trackrecord.settings.daemon_settings import DaemonSettings
 from trackrecord.store.advice.runs import read_noted_runs
-from trackrecord.store.outcomes.as_of import outcome_current_as_of
+from trackrecord.store.outcomes.as_of import OUTCOME_IS_CURRENT
 from trackrecord.store.outcomes.tables import outcomes
 from trackrecord.wire.outcome import Outcome
 
@@ -32,22 +31,22 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
         UnknownId: the project has no such outcome, or its run is too old to count.
         AmbiguousId: several outcomes' ids begin so.
     """
-    connection, settings, at = it.connection, it.settings, it.at
+    connection, settings = it.connection, it.settings
     whole = whole_outcome_id(connection, it.project, outcome_id)
     row = connection.execute(
         select(outcomes.c.id)
         .where(
             outcomes.c.project_id == it.project_id,
             outcomes.c.outcome_id == whole,
-            outcome_current_as_of(at),
+            OUTCOME_IS_CURRENT,
         )
         .order_by(outcomes.c.id)
         .limit(1)
     ).scalar_one()
-    noted = read_noted_runs(connection, it.project_id, limit=settings.rules.advice.max_runs, at=at)
+    noted = read_noted_runs(connection, it.project_id, limit=settings.rules.advice.max_runs)
     asked = next((run for run in noted if run.outcome == row), None)
     if asked is None:
-        raise UnknownId(_not_compared(whole, len(noted), settings.rules.advice.max_runs, at))
+        raise UnknownId(_not_compared(whole, len(noted)))
     judged = _model(noted, settings, it.moment).probability(asked)
     return ExplanationAnswer(
         id=whole,
@@ -56,7 +55,7 @@ def explained_run(it: Transaction, outcome_id: str) -> ExplanationAnswer:
             *map(_line, judged.terms),
             f"together: it succeeded with a probability of {judged.probability:.0%}",
             f"reported: {_reported(asked)}",
-            *_grounds(find_run(connection, it.project, whole, at=at).outcome),
+            *_grounds(find_run(connection, it.project, whole).outcome),
         ),
     )
 
@@ -77,9 +76,7 @@ def _grounds(said: Outcome) -> Iterator[str]:
         yield one_line(f"because: {ground.kind}{': ' if ground.says else ''}{ground.says}")
 
 
-def _not_compared(outcome_id: str, count: int, limit: int, at: float | None) -> str:
-    if at is not None and count < limit:
-        return f"outcome {outcome_id!r} was not on record at {iso(at)}"
+def _not_compared(outcome_id: str, count: int) -> str:
     return f"outcome {outcome_id!r} is not among the newest {count} runs, which are compared"
 
 

@@ -128,7 +128,7 @@ def project_figures(
 
 def _one(connection: Connection, project: str) -> dict[int, tuple[str, ProjectCounts]]:
     row = project_id_of(connection, project)
-    return {} if row is None else {row: (project, count_outcomes(connection, row, None))}
+    return {} if row is None else {row: (project, count_outcomes(connection, row))}
 
 
 def _rebuilds_due(

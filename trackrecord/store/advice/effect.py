@@ -32,27 +32,22 @@ USUAL_HOLDOUT: Final = 0.1
 ENOUGH_TASKS: Final = round(FEWEST / USUAL_HOLDOUT)
 
 
-def read_effect(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> EffectReport:
+def read_effect(connection: Connection, project_id: int) -> EffectReport:
     """Return the effect of a project's advice.
 
     Args:
         connection: a reading transaction.
         project_id: whose advice.
-        at: a past moment: only what had been received by then counts.
     """
-    exposures = read_exposures(connection, project_id, limit=MOST_TASKS, at=at)
-    return _effect(connection, project_id, exposures, at) if exposures else EffectReport()
+    exposures = read_exposures(connection, project_id, limit=MOST_TASKS)
+    return _effect(connection, project_id, exposures) if exposures else EffectReport()
 
 
-def _effect(
-    connection: Connection, project_id: int, exposures: Sequence[Exposure], at: float | None
-) -> EffectReport:
-    runs = read_runs(connection, project_id, limit=MOST_TASKS, at=at)
+def _effect(connection: Connection, project_id: int, exposures: Sequence[Exposure]) -> EffectReport:
+    runs = read_runs(connection, project_id, limit=MOST_TASKS)
     tools_of = {
         record.id: frozenset(record.required_tools)
-        for record in read_competences(connection, project_id, at=at)
+        for record in read_competences(connection, project_id)
     }
     return effect_of(trials_of(exposures, runs), tools_of)
 
@@ -68,7 +63,7 @@ def harmful_entries(connection: Connection, project_id: int) -> list[EntryEffect
     if not any(each.is_withheld for each in exposures):
         return []  # nothing can be compared, so the runs need not be read
     decided = effect_decisions_in_force(connection, project_id).entries
-    harmful = _effect(connection, project_id, exposures, None).harmful
+    harmful = _effect(connection, project_id, exposures).harmful
     return [each for each in harmful if each.entry not in decided]
 
 

@@ -89,13 +89,11 @@ def decide_effect(connection: Connection, project_id: int, decision: EffectDecis
     )
 
 
-def effect_decisions_in_force(
-    connection: Connection, project_id: int, *, at: float | None = None
-) -> EffectDecisions:
-    """Return the decisions in force; those of a past moment if one is given."""
+def effect_decisions_in_force(connection: Connection, project_id: int) -> EffectDecisions:
+    """Return the decisions in force."""
     holdout: float | None = None
     entries: dict[str, EffectDecision] = {}
-    for each in _decisions(connection, project_id, at):
+    for each in _decisions(connection, project_id):
         if each.action == "holdout":
             holdout = each.share
         else:
@@ -103,24 +101,18 @@ def effect_decisions_in_force(
     return EffectDecisions(holdout, entries)
 
 
-def held_out_projects(connection: Connection, *, at: float | None = None) -> dict[int, float]:
+def held_out_projects(connection: Connection) -> dict[int, float]:
     """Return the share that was decided to be withheld advice, by the row of the project.
 
     Projects of which nobody decided are not among them.
     """
     made = effect_decisions.c
     query = select(made.project_id, made.share).where(made.action == "holdout").order_by(made.id)
-    if at is not None:
-        query = query.where(made.at <= at)
     return {row.project_id: row.share or 0.0 for row in connection.execute(query)}
 
 
-def _decisions(
-    connection: Connection, project_id: int, at: float | None
-) -> Iterator[EffectDecision]:
+def _decisions(connection: Connection, project_id: int) -> Iterator[EffectDecision]:
     made = effect_decisions.c
     query = select(effect_decisions).where(made.project_id == project_id).order_by(made.id)
-    if at is not None:
-        query = query.where(made.at <= at)
     for row in connection.execute(query):
         yield EffectDecision(row.action, row.entry, row.share, row.actor, row.reason, row.at)

@@ -20,7 +20,7 @@ from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.outcomes.scoring import Verdict
 
 from ..database.engine import dialect_of
-from ..outcomes.as_of import outcome_current_as_of
+from ..outcomes.as_of import OUTCOME_IS_CURRENT
 from ..outcomes.tables import feedback, outcomes
 from .tables import criteria, criterion_feedback
 
@@ -79,7 +79,6 @@ def feedback_of_criterion(
     criterion: str,
     defaults: Iterable[str],
     *,
-    at: float | None = None,
     limit: int = FEEDBACK_SHOWN,
     after: CriterionFeedbackPlace | None = None,
 ) -> list[Feedback]:
@@ -90,11 +89,10 @@ def feedback_of_criterion(
         project_id: whose feedback.
         criterion: its name.
         defaults: the default criteria.
-        at: a past moment to answer for.
         limit: how many.
         after: only what comes after this place.
     """
-    page = _Page(dialect_of(connection).code_points, at, limit, after)
+    page = _Page(dialect_of(connection).code_points, limit, after)
     found = _listed(connection, project_id, criterion, page)
     found += _alone(connection, project_id, criterion, page)
     if criterion in defaults:
@@ -108,13 +106,11 @@ class _Page:
 
     Attributes:
         code_points: the collation that compares by code point.
-        at: a past moment to answer for; None for now.
         limit: how many at most.
         after: only what comes after this place.
     """
 
     code_points: str
-    at: float | None
     limit: int | None
     after: CriterionFeedbackPlace | None = None
 
@@ -128,8 +124,6 @@ class _Page:
     ) -> Select[Any]:
         """Return the query for its rows of this part, in their order."""
         ordered = collate(own_id, self.code_points)
-        if self.at is not None:
-            query = query.where(received_at <= self.at)
         if self.after is not None:
             moment, was_alone, last = self.after
             beyond = received_at < moment
@@ -147,7 +141,6 @@ def feedback_of_task(
     task_id: str,
     defaults: Iterable[str],
     *,
-    at: float | None = None,
     limit: int | None = 1000,
 ) -> list[Feedback]:
     """Return feedback on criteria from the outcomes of one task, newest first.
@@ -155,7 +148,7 @@ def feedback_of_task(
     The arguments are those of `feedback_of_criterion`.
     """
     of_task = outcomes.c.task_id == task_id
-    page = _Page(dialect_of(connection).code_points, at, limit)
+    page = _Page(dialect_of(connection).code_points, limit)
     found = _listed_of_task(connection, project_id, task_id, page)
     found += _unlisted(connection, project_id, list(defaults), of_task, page)
     return sorted(found, key=_newest_first)[:limit]
@@ -186,7 +179,7 @@ def _listed(connection: Connection, project_id: int, criterion: str, page: _Page
         .where(
             criteria.c.project_id == project_id,
             criteria.c.name == criterion,
-            outcome_current_as_of(page.at),
+            OUTCOME_IS_CURRENT,
         )
     )
     return _read(connection, page.of(query, _SEEN.received_at, outcomes.c.outcome_id))
@@ -220,7 +213,7 @@ def _listed_of_task(
             outcomes.c.project_id == project_id,
             outcomes.c.task_id == task_id,
             outcomes.c.names_criteria,
-            outcome_current_as_of(page.at),
+            OUTCOME_IS_CURRENT,
         )
     )
     return _read(connection, page.of(query, outcomes.c.received_at, outcomes.c.outcome_id))
@@ -248,7 +241,7 @@ def _unlisted(
         outcomes.c.project_id == project_id,
         ~outcomes.c.names_criteria,
         outcomes.c.success.is_not(None),
-        outcome_current_as_of(page.at),
+        OUTCOME_IS_CURRENT,
     )
     if where is not None:
         query = query.where(where)

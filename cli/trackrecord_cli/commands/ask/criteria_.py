@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import BinaryIO
 
 import click
@@ -13,36 +12,26 @@ from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.experience.criteria import (
     CRITERIA,
     CRITERION_FEEDBACK,
-    Criterion,
     WeighingAnswer,
     feedback_of,
 )
 
 from ...access import TypedId, own_store, say_removed, say_removed_of
 from ...arguments.completing import complete
-from ...arguments.options import Read, at_option, json_option, list_options, project_option
+from ...arguments.options import Read, json_option, list_options, project_option
 from ...output.outcome_ids import outcome_ids
 from ...output.screen import console, print_details, print_json, print_table, say_more
-from ...output.trends import criterion_trends, trend
 from ...resource_commands import group_of
 
 _MOST = 10_000
 
 
-def _trends(criteria: Sequence[Criterion], project: str, at: float | None) -> list[str]:
-    verdicts = {each.name: each.verdicts for each in criteria}
-    with read_project(project) as it:
-        drawn = criterion_trends(it.connection, it.settings, project, verdicts, at)
-    return [drawn.get(each.name, "") for each in criteria]
-
-
-command = group_of(CRITERIA, drawn={"trend": _trends})
+command = group_of(CRITERIA)
 
 
 @command.command("show")
 @click.argument("criterion", metavar="NAME", shell_complete=complete("criterion"))
 @project_option
-@at_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1, max=_MOST),
@@ -58,7 +47,6 @@ command = group_of(CRITERIA, drawn={"trend": _trends})
 def show_criterion(
     criterion: str,
     project: str | None,
-    at: float | None,
     limit: int | None,
     after: str | None,
     *,
@@ -68,14 +56,13 @@ def show_criterion(
     from trackrecord.resources.experience.criteria import show_criterion as show
 
     with own_store(project, TypedId(criterion, ("criterion",))) as name:
-        details = show(criterion, limit=limit, after=after, at=at, project=name)
-        drawn = "" if as_json else _trends([details], name, at)[0]
+        details = show(criterion, limit=limit, after=after, project=name)
         is_whole = details.cursor is None
-        removed = say_removed_of(name, ("sums", "outcomes"), {"at": at}, is_whole=is_whole)
+        removed = say_removed_of(name, ("outcomes",), {}, is_whole=is_whole)
     if as_json:
         print_json(details.to_document() | removed)
     else:
-        print_details(details.to_document() | trend(drawn))
+        print_details(details.to_document())
 
 
 @command.command("feedback")
@@ -84,7 +71,6 @@ def show_criterion(
 def show_feedback(
     task_id: str,
     project: str | None,
-    at: float | None,
     limit: int,
     order: Order | None,
     *,
@@ -93,13 +79,11 @@ def show_feedback(
     """Show what the outcomes of one task said about criteria, newest first."""
     from trackrecord.learning.text.times import iso
 
-    with own_store(project) as name, read_project(name, at) as it:
+    with own_store(project) as name, read_project(name) as it:
         found = feedback_of(it, task_id)
         shown = CRITERION_FEEDBACK.sorted(found, order)[:limit]
         ids = outcome_ids(it.connection, name, [said.outcome_id or "" for said in shown])
-        say_removed(
-            it.connection, name, ("outcomes",), {"at": at}, is_whole=len(shown) == len(found)
-        )
+        say_removed(it.connection, name, ("outcomes",), {}, is_whole=len(shown) == len(found))
     if as_json:
         print_json([feedback.to_document() for feedback in shown])
         return
@@ -138,13 +122,11 @@ def _score(text: str) -> tuple[str, float]:
     help="Weigh this score on this criterion, a number from 0 to 1; repeatable.",
 )
 @project_option
-@at_option
 @json_option
 def weigh_scores(
     source: BinaryIO | None,
     typed: tuple[tuple[str, float], ...],
     project: str | None,
-    at: float | None,
     *,
     as_json: bool,
 ) -> None:
@@ -159,10 +141,9 @@ def weigh_scores(
 
     scores = all_scores(source or (None if typed else sys.stdin.buffer), typed)
     with own_store(project) as name:
-        weighed = criteria.weigh_scores(scores=scores, at=at, project=name)
-        removed = say_removed_of(name, ("sums",), {"at": at})
+        weighed = criteria.weigh_scores(scores=scores, project=name)
     if as_json:
-        print_json(weighed.to_document() | removed)
+        print_json(weighed.to_document())
     else:
         _print_weighed(weighed)
 

@@ -11,12 +11,11 @@ from trackrecord.learning.text.inert import one_line
 from trackrecord.resources.access.project_store import open_project
 from trackrecord.resources.figures.effect import EFFECT_ENTRIES, EFFECT_KINDS
 
-from ...access import TypedId, own_store, read_store, say_removed
+from ...access import TypedId, own_store, read_store
 from ...arguments.decision_options import REASON, actor_option
 from ...arguments.options import (
     OneOf,
     Read,
-    at_option,
     json_option,
     limit_option,
     name_of,
@@ -34,7 +33,6 @@ _ENTRY = Read("id", name_of(512))
 
 @click.command("effect")
 @project_option
-@at_option
 @json_option
 @click.option(
     "--by",
@@ -66,7 +64,6 @@ _ENTRY = Read("id", name_of(512))
 @click.option("--reason", type=REASON, help="Give the reason; it is kept.")
 def command(
     project: str | None,
-    at: float | None,
     shown: str | None,
     limit: int | None,
     sort: str | None,
@@ -89,9 +86,9 @@ def command(
     """
     actions = _actions(enable, disable, withdraw, restore, holdout)
     if not actions:
-        _show(project, at, shown, limit, sort, as_json=as_json)
+        _show(project, shown, limit, sort, as_json=as_json)
         return
-    if len(actions) > 1 or any(each is not None for each in (at, shown, limit, sort)):
+    if len(actions) > 1 or any(each is not None for each in (shown, limit, sort)):
         message = "--enable, --disable, --withdraw and --restore stand alone; call them one by one"
         raise click.UsageError(message)
     (decision,) = actions
@@ -146,7 +143,6 @@ def _decide(
 
 def _show(
     project: str | None,
-    at: float | None,
     shown: str | None,
     limit: int | None,
     sort: str | None,
@@ -161,8 +157,7 @@ def _show(
     entries = EFFECT_ENTRIES.order(sort) if sort and shown == "entry" else None
     kinds = EFFECT_KINDS.order(sort) if sort and shown == "kind" else None
     with read_store(project) as (connection, settings, name):
-        every = measure_effect(connection, name, setting=settings.holdout, at=at)
-        removed = say_removed(connection, name, ("runs",), {"at": at})
+        every = measure_effect(connection, name, setting=settings.holdout)
     found, beyond = every, 0
     if shown == "entry":
         found = replace(every, entries=tuple(EFFECT_ENTRIES.sorted(every.entries, entries)[:limit]))
@@ -171,7 +166,7 @@ def _show(
         found = replace(every, kinds=tuple(EFFECT_KINDS.sorted(every.kinds, kinds)[:limit]))
         beyond = len(every.kinds) - len(found.kinds)
     if as_json:
-        print_json(found.to_document() | removed)
+        print_json(found.to_document())
     elif shown == "entry":
         _print_entries(found, [each.id for each in every.entries])
         say_more(beyond, "entries")

@@ -10,7 +10,7 @@ from ...output.drawing import bar
 from ...resource_commands import command_of
 
 
-def _bars(kinds: Sequence[KindOfTask], _project: str, _at: float | None) -> list[str]:
+def _bars(kinds: Sequence[KindOfTask], _project: str) -> list[str]:
     return [bar(each.rate) for each in kinds]
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import click
 
-from trackrecord.resources.access.project_store import read_project
 from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.experience.patterns import (
     PATTERNS,
     Pattern,
-    PatternDetails,
     list_patterns,
 )
 
@@ -20,7 +18,6 @@ from ...access import own_store
 from ...arguments.options import format_option, json_option
 from ...arguments.text_input import text_or_input
 from ...output.screen import Coloured, print_json, print_table
-from ...output.trends import pattern_trends
 from ...resource_commands import group_of
 from ...subcommands.tagging import tag as tag_command
 
@@ -30,19 +27,9 @@ _COLOURS = {
 }  # fmt: skip
 
 
-def _states(patterns: Sequence[Pattern], _project: str, _at: float | None) -> list[Coloured]:
+def _states(patterns: Sequence[Pattern], _project: str) -> list[Coloured]:
     words = [each.state_in_words for each in patterns]
     return [Coloured(each, _COLOURS[each]) for each in words]
-
-
-def _trends(
-    patterns: Sequence[Pattern | PatternDetails], project: str, at: float | None
-) -> list[str]:
-    known = [each.pattern if isinstance(each, PatternDetails) else each for each in patterns]
-    verdicts = {each.slug: each.standing.evidence.reports for each in known}
-    with read_project(project) as it:
-        drawn = pattern_trends(it.connection, project, verdicts, at)
-    return [drawn.get(slug, "") for slug in verdicts]
 
 
 def _with_prompt(listing: click.Command) -> click.Command:
@@ -85,9 +72,7 @@ def _print_prompt(
         click.echo(text)
 
 
-command = group_of(
-    PATTERNS, drawn={"trend": _trends, "state": _states}, more={"list": _with_prompt}
-)
+command = group_of(PATTERNS, drawn={"state": _states}, more={"list": _with_prompt})
 command.add_command(tag_command)
 
 

@@ -81,7 +81,7 @@ def _deed(
 def _groups(asked: PageRequest) -> tuple[list[LetterGroup], bool]:
     with asked.redis() as client:
         keys, project = asked.service.settings.keys, None if asked.sees_all else asked.project
-        return grouped(read_letters(client, keys, project=project, at=asked.at))
+        return grouped(read_letters(client, keys, project=project))
 
 
 def _chosen(asked: PageRequest, form: Form) -> Sequence[str]:
