@@ -77,7 +77,6 @@ _SECTIONS = {
         "serve": "Serve HTTP alone: traces, logs and hooks of agents become outcomes.",
         "mcp": "Serve agents over stdin and stdout, by the Model Context Protocol.",
         "token": "Create, list, revoke and show tokens for the HTTP server.",
-        "notify": "Show what your command is still to be told, and try it out.",
         "dead": "Show, replay or discard outcomes that could not be learnt.",
         "consolidate": "Turn new episodes into competence records now.",
         "rebuild": "Compute every statistic of a project anew.",

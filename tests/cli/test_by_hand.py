@@ -114,8 +114,10 @@ def test_how_much_is_shown_is_a_setting(learnt, trackrecord, project, monkeypatc
     def shown():
         pattern = trackrecord("patterns", "show", listed["id"], *mine, "--json").json
         criterion = trackrecord("criteria", "show", "readable", *mine, "--json").json
-        prompt = trackrecord("rankings", *mine, "--format", "prompt")
-        return len(pattern["examples"]), len(criterion["feedback"]), prompt.out.splitlines()[-1]
+        (text, *_) = trackrecord("patterns", "list", *mine, "--format", "prompt").out.splitlines()[
+            -1:
+        ]
+        return len(pattern["examples"]), len(criterion["feedback"]), text
 
     full = f'- an agent\'s strategy "{name.strip()}"'
     assert shown() == (3, 3, f"{full} [ESTABLISHED - 3 of 3 runs succeeded]")

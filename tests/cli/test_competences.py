@@ -153,10 +153,9 @@ def test_select_heeds_what_was_decided_by_hand(competences, ids):
     assert (answer["candidates"], answer["needs_more"]) == ([], True)
 
 
-@pytest.mark.parametrize("by", [(), ("--by", "seed")])
-def test_select_of_nothing(unchanged, by):
+def test_select_of_nothing(unchanged):
     """No candidate: confidence 0, and more is needed."""
-    answer = unchanged("select", "x", *by, "--json", "--at", "2001-01-01").json
+    answer = unchanged("select", "x", "--source", "nobody", "--json").json
     assert (answer["candidates"], answer["selected"]) == ([], None)
     assert (answer["confidence"], answer["needs_more"]) == (0.0, True)
 

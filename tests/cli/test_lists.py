@@ -77,7 +77,7 @@ ABOUT = {
 }
 # What an agent gets, or a command, in the order in which it gets it; a page of feedback.
 UNSORTED = {
-    ("rankings",), ("competences", "select"), ("criteria", "show"), ("notify", "waiting"),
+    ("rankings",), ("competences", "select"), ("criteria", "show"),
 }  # fmt: skip
 
 

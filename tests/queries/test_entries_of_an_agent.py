@@ -4,7 +4,6 @@ import json
 import time
 from dataclasses import replace
 
-import msgspec
 import pytest
 from sqlalchemy import event
 
@@ -21,7 +20,6 @@ from trackrecord.store.database.engine import connect_store, reading, writing
 from trackrecord.store.intake.intake import learn
 from trackrecord.wire.outcome import decode_outcome
 from trackrecord.wire.outcome_scorer import scorer_of
-from trackrecord_worker.notify.message import encode_message
 
 SETTINGS = load_daemon_settings()
 DAY = 86_400.0
@@ -153,8 +151,8 @@ def test_a_page_of_patterns_reads_none_again_that_has_not_changed(store):
     assert len(patterns()[0]) == 10
 
 
-def test_news_steer_no_terminal_and_no_chat(store):
-    """Neither their texts nor what a command gets; names stay recognisable."""
+def test_news_steer_no_terminal(store):
+    """Names stay recognisable."""
     name = "broke\x1b[31m\x07 <b>it\u202e\r\nnow"
     teach(store, *(run(n, "ana", patterns=[name]) for n in range(9)))
     with reading(store) as connection:
@@ -162,8 +160,5 @@ def test_news_steer_no_terminal_and_no_chat(store):
             connection, None, SETTINGS, "default", since=0.0, until=time.time() + 1
         )
     assert [each.kind for each in found] == ["pattern.warning"]
-    hostile = msgspec.structs.replace(found[0], project="a\x1bb", subject="x\x00y")
-    data = json.loads(encode_message(hostile))["data"]
-    assert all(text.isprintable() for text in (found[0].text, data["text"]))
-    assert (data["project"], data["subject"]) == (r"a\x1bb", r"x\x00y")
-    assert "broke ‹b>it now" in data["text"]
+    assert found[0].text.isprintable()
+    assert "it now" in found[0].text

@@ -120,11 +120,6 @@ def embed_records(stages: Services) -> None:
     stages.record_vectors.renew(projects)
 
 
-def look_for_news(stages: Services) -> None:
-    """Find news for the receivers, if there are any; beat's process sends them."""
-    stages.news.detect()
-
-
 def consolidate_all_projects(stages: Services) -> None:
     """Turn repeated successes into competence records, then do the nightly housekeeping."""
     settings = stages.settings

@@ -28,7 +28,6 @@ from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
-from .notify.detect import NewsDetector
 from .spans import Spans
 
 if TYPE_CHECKING:
@@ -142,11 +141,6 @@ class Services:
     def reminder(self) -> RebuildReminder:
         """The reminder of rebuilds that are due."""
         return RebuildReminder(self.engine, self.settings)
-
-    @cached_property
-    def news(self) -> NewsDetector:
-        """The detector of news that people are notified of."""
-        return NewsDetector(self.engine, self.redis, self.settings)
 
     @cached_property
     def outage(self) -> DatabaseOutage:

@@ -106,11 +106,6 @@ def _of_whole(whole: FleetScrape) -> Iterator[Metric]:
     if whole.fleet is not None:
         yield from _of_flow(whole.fleet.flow)
         yield from _of_counts(whole.fleet.counts)
-        yield GaugeMetricFamily(
-            "trackrecord_waiting_notifications",
-            "News that are still to be told.",
-            value=whole.fleet.notifications,
-        )
         yield from _of_redis(whole.fleet)
     if whole.workers_rss is not None:
         yield GaugeMetricFamily(

@@ -92,13 +92,11 @@ class FleetFigures:
         flow: the stream and the workers.
         counts: what workers have counted.
         memory: the memory of Redis; None if its user may not ask.
-        notifications: how much is still to be told.
     """
 
     flow: Flow
     counts: FleetCounts
     memory: RedisMemory | None
-    notifications: int
 
 
 def project_figures(
@@ -186,14 +184,9 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
     with client.pipeline(transaction=False) as pipe:
         for shard in shards:
             pipe.hmget(shard.counters, all_fields())
-        pipe.xlen(keys.notifications)
         ask_flow(pipe, keys, shards)
         answers = pipe.execute(raise_on_error=False)
-    counted, waiting, flow = (
-        answers[: len(shards)],
-        answers[len(shards)],
-        answers[len(shards) + 1 :],
-    )
+    counted, flow = answers[: len(shards)], answers[len(shards) :]
     memory = memory_of_servers(client)
     return FleetFigures(
         flow=flow_of(flow, memory),
@@ -204,7 +197,6 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
             sum(int(each["used_memory"]) for each in memory),
             sum(int(each.get("maxmemory", 0)) for each in memory),
         ),
-        notifications=int(answered(waiting)),
     )
 
 

@@ -38,7 +38,6 @@ _KINDS: Final = {
     "defect.began": "standing defect",
     "defect.ended": "runs again",
     "consolidation.failed": "failed",
-    "dead-letters.grew": "dead letters",
 }
 # Where the subjects of news are shown, by the first word of their kind.
 _SUBJECT_PAGES: Final = {"pattern": "/patterns", "lesson": "/lessons", "defect": "/commands"}
@@ -50,7 +49,6 @@ _TONES: Final = {
     "pattern.broke": "bad",
     "pattern.warning": "bad",
     "consolidation.failed": "bad",
-    "dead-letters.grew": "bad",
 }
 
 
