@@ -43,7 +43,6 @@ _SECTIONS = {
     }),
     "Report": ("report", {
         "publish": "Publish outcomes given as JSON or JSON Lines.",
-        "run": "Run a program with the tracing of its agent framework turned on.",
         "import": "Import recorded runs as outcomes.",
         "amend": "Say how a run really went, when that is known later.",
         "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
