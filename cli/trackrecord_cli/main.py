@@ -82,7 +82,6 @@ _SECTIONS = {
         "prune": "Remove what is older than the retention settings say, now.",
         "forget": "Erase a source, a task or a whole project everywhere.",
         "export": "Export a project with everything that is known of it.",
-        "move": "Move the whole store to another database.",
         "backup": "Write the whole store to one file, while it is in use.",
         "restore": "Replace the whole store by a backup.",
         "completion": "Print the script that lets a shell complete commands, ids and projects.",

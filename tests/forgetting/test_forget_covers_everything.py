@@ -6,7 +6,7 @@ from trackrecord.store.intake.forget_project import NAMING, OWN, OWNED
 
 # Tables that hold nothing of a project: who works, moves of the whole store, and what keeps the
 # forgotten from coming back, which holds digests alone.
-OF_NO_PROJECT = {"leases", "store_moves", "move_steps", "forgotten_ids", "forgettings"}
+OF_NO_PROJECT = {"leases", "store_moves", "forgotten_ids", "forgettings"}
 # Keys of all projects by something else: those whose entries name their project.
 OF_CHANNELS = {"notifications"}
 # Keys that are not a project's own: both streams are looked through entry by entry, the set of
