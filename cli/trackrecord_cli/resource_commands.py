@@ -19,7 +19,6 @@ from trackrecord.resources.declaration.paging import Order, Sorting
 from trackrecord.resources.declaration.resource import Operation, Resource
 
 from .access import TypedId, own_store, say_removed_of
-from .arguments.completing import complete
 from .arguments.options import (
     OneOf,
     Read,
@@ -146,16 +145,13 @@ def _arguments(operation: Operation) -> Iterator[click.Parameter]:
     for name, each in signature(operation.call).parameters.items():
         if each.kind is Parameter.POSITIONAL_OR_KEYWORD:
             id_of, typed = known[name].mark(IdOf), known[name].mark(FromInput)
-            completer = complete(id_of.thing) if id_of else None
             metavar = "ID" if id_of else f"{name.upper()}|-" if typed else name.upper()
             if choices := known[name].choices:
                 yield click.Argument([name], type=OneOf(choices), metavar="|".join(choices))
             elif known[name].is_many:
-                yield click.Argument(
-                    [name], metavar=f"[{metavar}]...", nargs=-1, shell_complete=completer
-                )
+                yield click.Argument([name], metavar=f"[{metavar}]...", nargs=-1)
             else:
-                yield click.Argument([name], metavar=metavar, shell_complete=completer)
+                yield click.Argument([name], metavar=metavar)
 
 
 def _own_options(operation: Operation) -> Iterator[click.Parameter]:
@@ -174,8 +170,7 @@ def _own_options(operation: Operation) -> Iterator[click.Parameter]:
             kind = _kind(known[name], "name" if is_name and name not in _SIGNED else "text")
             id_of = known[name].mark(IdOf)
             made = click.Option(
-                [f"--{option}", name], type=kind, help=text,
-                shell_complete=complete(id_of.thing) if id_of else None,
+                [f"--{option}", name], type=kind, help=text if id_of else None,
             )  # fmt: skip
             if each.default is Parameter.empty:
                 made.required = True

@@ -102,7 +102,7 @@ def test_all_work_by_users_with_few_rights(home: Path, nodes: list[Node]) -> Non
     stages.outage.end()
     for job in (jobs.take_over_pending, jobs.forward_spooled, jobs.refresh_caches):
         job(stages)
-    for job in (jobs.renew_advice, jobs.look_for_news, jobs.consolidate_all_projects):
+    for job in (jobs.renew_advice, jobs.consolidate_all_projects):
         job(stages)
     assert learnt_counts(stages.engine) == all_counted(120)
     reader = RankingsReader(agent)

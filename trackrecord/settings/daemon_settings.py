@@ -31,7 +31,6 @@ from .http_settings import HttpSettings
 from .retention_settings import RetentionSettings
 from .server_urls import checked_database_url, checked_redis_url, database_url_of
 from .setting_values import SettingCheck, read_values
-from .span_settings import SpanSettings
 from .trace_rules import TraceRules
 
 
@@ -189,7 +188,6 @@ class DaemonSettings(AgentSettings):
     traces: TraceRules = field(default=TraceRules())
     http: HttpSettings = field(default=HttpSettings())
     hooks: HookSettings = field(default=HookSettings())
-    spans: SpanSettings = field(default=SpanSettings())
     retention: RetentionSettings = field(default=RetentionSettings())
 
     @property

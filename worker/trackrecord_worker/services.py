@@ -28,7 +28,6 @@ from .learning.drain import Drain
 from .learning.entries import IntakeContext
 from .learning.outage import DatabaseOutage, RedisOutage
 from .learning.stream import OutcomeStream
-from .spans import Spans
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -153,11 +152,6 @@ class Services:
         return RedisOutage(self.redis, self.settings.keys)
 
     @cached_property
-    def spans(self) -> Spans:
-        """The spans of this process's work."""
-        return Spans(self.settings)
-
-    @cached_property
     def retry_texts(self) -> RetryTexts:
         """Return the writer of the texts for tasks that retry."""
         return RetryTexts(self.redis, self.settings.keys, self.settings.errors)
@@ -176,7 +170,6 @@ class Services:
             ),
             outage=self.outage,
             refresher=self.refresher,
-            spans=self.spans,
             sign_of_life=self.sign_of_life,
             is_stopping=lambda: self.is_stopping,
             wake_another=self._wake_another,
@@ -206,11 +199,6 @@ class Services:
     def close_store(self) -> None:
         """Close the store, where it was opened."""
         self._parts.close_store()
-
-    def close_spans(self) -> None:
-        """Send the last spans, for a few seconds at most."""
-        if "spans" in vars(self):
-            self.spans.close()
 
     @cached_property
     def schedule(self) -> crontab:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from ..access import TypedId, own_store
-from ..arguments.completing import complete
 from ..arguments.options import Read, json_option, project_option
 from ..output.screen import print_json
 
@@ -29,7 +28,7 @@ _TAG = Read("tag", read_tag)
 
 
 @click.command("tag")
-@click.argument("pattern_id", metavar="ID", shell_complete=complete("pattern"))
+@click.argument("pattern_id", metavar="ID")
 @click.option("--add", multiple=True, type=_TAG, metavar="TAG", help="Add this tag; repeatable.")
 @click.option(
     "--remove", multiple=True, type=_TAG, metavar="TAG", help="Remove this tag; repeatable."

@@ -130,21 +130,6 @@ def read_letters(
     yield from islice((each for each in letters if project in (None, each.project)), limit)
 
 
-def letter_ids(client: redis.Redis, keys: Keys, begins: str, *, limit: int) -> list[str]:
-    """Return the ids of the oldest dead letters whose ids begin with a text.
-
-    Args:
-        client: a Redis client.
-        keys: the names of the keys.
-        begins: the text; "" for any letter.
-        limit: the maximum number of letters to read.
-    """
-    span = _span_of(begins) if begins else ("-", "+")
-    pages = islice(_pages(client, keys, *span, at_once=limit) if span else (), limit)
-    ids = (letter_id.decode() for letter_id, _ in pages)
-    return [letter_id for letter_id in ids if letter_id.startswith(begins)]
-
-
 def _letter(letter_id: bytes, fields: Fields) -> DeadLetter:
     from trackrecord.redis.dead_letter_stream import CUT
 

@@ -4,14 +4,12 @@ Every answer is bounded: projects beyond a number are one, and each server is as
 trip or a few statements, however much is on record.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import redis
 from sqlalchemy import Connection
 
-from trackrecord.prompt.reading.cache import cached_ages
 from trackrecord.redis.fleet_counts import FleetCounts, all_fields, counts_of
 from trackrecord.redis.problems import memory_of_servers
 from trackrecord.redis.shards import all_shards
@@ -67,21 +65,6 @@ class RedisMemory:
 
     used: int
     most: int
-
-
-@dataclass(frozen=True)
-class InCache:
-    """The numbers of one project in Redis.
-
-    Attributes:
-        project: its name.
-        age_s: age of its cached rankings; None when there are none.
-        tasks_in_flight: the tasks of which errors or attempts are kept, succeeded or not.
-    """
-
-    project: str
-    age_s: float | None
-    tasks_in_flight: int
 
 
 @dataclass(frozen=True)
@@ -198,28 +181,3 @@ def fleet_figures(client: redis.Redis, settings: DaemonSettings) -> FleetFigures
             sum(int(each.get("maxmemory", 0)) for each in memory),
         ),
     )
-
-
-def in_cache(
-    client: redis.Redis, settings: DaemonSettings, projects: Sequence[str], *, now: float
-) -> list[InCache]:
-    """Return what Redis keeps of each project, in two round trips.
-
-    Raises:
-        redis.RedisError: Redis cannot be reached, or refuses its user.
-    """
-    ages = cached_ages(client, settings, projects, now=now)
-    pipe: Any
-    with client.pipeline(transaction=False) as pipe:
-        for project in projects:
-            pipe.zcard(settings.keys.tasks_in_flight(project))
-        # A user that only works may not ask for this.
-        sizes = pipe.execute(raise_on_error=False)
-    return [
-        InCache(
-            project=project,
-            age_s=max(0.0, ages[project].age_s) if project in ages else None,
-            tasks_in_flight=0 if isinstance(size, redis.ResponseError) else int(size),
-        )
-        for project, size in zip(projects, sizes, strict=True)
-    ]

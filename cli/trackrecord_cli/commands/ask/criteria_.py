@@ -17,7 +17,6 @@ from trackrecord.resources.experience.criteria import (
 )
 
 from ...access import TypedId, own_store, say_removed, say_removed_of
-from ...arguments.completing import complete
 from ...arguments.options import Read, json_option, list_options, project_option
 from ...output.outcome_ids import outcome_ids
 from ...output.screen import console, print_details, print_json, print_table, say_more
@@ -30,7 +29,7 @@ command = group_of(CRITERIA)
 
 
 @command.command("show")
-@click.argument("criterion", metavar="NAME", shell_complete=complete("criterion"))
+@click.argument("criterion", metavar="NAME")
 @project_option
 @click.option(
     "--limit",
@@ -66,7 +65,7 @@ def show_criterion(
 
 
 @command.command("feedback")
-@click.argument("task_id", metavar="TASK_ID", shell_complete=complete("task"))
+@click.argument("task_id", metavar="TASK_ID")
 @list_options(CRITERION_FEEDBACK, default=100)
 def show_feedback(
     task_id: str,

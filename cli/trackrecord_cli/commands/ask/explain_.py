@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import click
 
 from ...access import TypedId, own_store
-from ...arguments.completing import complete
 from ...arguments.options import json_option, project_option
 from ...output.screen import console, print_json
 
@@ -19,7 +18,6 @@ _KINDS = ("pattern", "record", "memory", "criterion")
     "some_id",
     metavar="[ID]",
     required=False,
-    shell_complete=complete(*_KINDS),
 )
 @click.option(
     "--procedure",
@@ -30,7 +28,6 @@ _KINDS = ("pattern", "record", "memory", "criterion")
     "--run",
     "outcome_id",
     metavar="OUTCOME",
-    shell_complete=complete("outcome"),
     help="Explain how probably the run of an outcome succeeded instead, judged by other runs.",
 )
 @click.option("--task", metavar="TEXT", help="Answer for a task with this text.")

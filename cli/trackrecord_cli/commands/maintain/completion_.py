@@ -1,4 +1,4 @@
-"""`trackrecord completion`: scripts for shells to complete commands, options, ids, projects."""
+"""`trackrecord completion`: scripts for shells to complete commands and options."""
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
@@ -12,7 +12,7 @@ _SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 @click.argument("shell", metavar="bash|zsh|fish", type=OneOf(list(_SHELLS)))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script that lets a shell complete commands, ids and projects.
+    """Print the script that lets a shell complete commands and options.
 
     \b
     Add one line to the start-up file of your shell:

@@ -11,7 +11,6 @@ from trackrecord.resources.declaration.paging import Order
 from trackrecord.resources.reports.artifacts import ARTIFACTS, Artifact, list_artifacts
 
 from ...access import check_project, settings_for
-from ...arguments.completing import complete
 from ...arguments.options import (
     Read,
     json_option,
@@ -93,7 +92,7 @@ def put_artifact(
 
 
 @command.command("get")
-@click.argument("artifact_id", metavar="ID", shell_complete=complete("artifact"))
+@click.argument("artifact_id", metavar="ID")
 @click.option("--lines", type=_range_of("lines"), help="Return line a to line b, counted from 1.")
 @click.option(
     "--bytes", "in_bytes", type=_range_of("bytes"), help="Return byte a to byte b, counted from 0."
