@@ -13,7 +13,6 @@ from trackrecord.learning.criteria.explanation import explain_criterion
 from trackrecord.learning.criteria.weights import CriteriaRules
 from trackrecord.learning.patterns.explanation import explain_pattern
 from trackrecord.settings.settings import Settings
-from trackrecord.store.criteria.feedback import feedback_of_task
 from trackrecord.store.criteria.read import read_criteria
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.database.migrate import migrate
@@ -50,8 +49,6 @@ def _figures(database: str, settings: Settings, count: int) -> Iterator[Figure]:
             ("explain a criterion", _timed(lambda: _explain_criterion(engine))),
         ):
             yield Figure(f"{database}, {name}", seconds, UNIT, at_most(_MOST_S), (counting,))
-        of_task = _timed(lambda: _feedback_of_task(engine, f"t{count // 3}"))
-        yield Figure(f"{database}, the feedback of one task", of_task, UNIT, None, (counting,))
     finally:
         engine.dispose()
 
@@ -76,12 +73,6 @@ def _explain_criterion(engine: Engine) -> None:
 def _count(engine: Engine) -> None:
     with reading(engine) as connection:
         connection.execute(select(func.count()).where(observations.c.pattern_id == PATTERN_ID))
-
-
-def _feedback_of_task(engine: Engine, task_id: str) -> None:
-    with reading(engine) as connection:
-        found = feedback_of_task(connection, PROJECT_ID, task_id, _CRITERIA.defaults)
-    assert len(found) == len(_CRITERIA.defaults)  # noqa: S101 - or nothing was measured
 
 
 def _timed(work: Callable[[], None]) -> float:

@@ -45,7 +45,7 @@ _SECTIONS = {
         "publish": "Publish outcomes given as JSON or JSON Lines.",
         "import": "Import recorded runs as outcomes.",
         "amend": "Say how a run really went, when that is known later.",
-        "feedback": "Judge single patterns, criteria and memories, and list the verdicts.",
+        "feedback": "Judge single patterns, criteria and memories.",
         "errors": "Record and show the errors of tasks in flight.",
         "artifacts": "Store and return oversized tool outputs.",
     }),
@@ -58,7 +58,6 @@ _SECTIONS = {
         "competences": "Show which tool procedures have worked, and revise them.",
         "memories": "Store, recall and judge short facts that agents share.",
         "criteria": "Show how far single criteria can be relied on.",
-        "kinds": "List the kinds of task, the commonest first, and how often each succeeds.",
         "projects": "List the projects on record, and how much each has learnt.",
         "runs": "Show what came in: each run's calls, its verdict and the grounds for it.",
         "news": (
@@ -84,7 +83,6 @@ _SECTIONS = {
         "export": "Export a project with everything that is known of it.",
         "backup": "Write the whole store to one file, while it is in use.",
         "restore": "Replace the whole store by a backup.",
-        "completion": "Print the script that lets a shell complete commands, ids and projects.",
     }),
 }  # fmt: skip
 _ROOMS = {name: room for room, commands in _SECTIONS.values() for name in commands}

@@ -79,18 +79,6 @@ def test_every_procedure_gets_an_answer(taught):
     assert meant["numbers"]["kind"]
 
 
-def test_kinds_of_task_are_listed(taught):
-    """Each with its rate, the commonest first; none where no run was on record."""
-    listed = taught("kinds", "--json").json
-    assert sum(kind["runs"] for kind in listed) == len(OUTCOMES)
-    assert [kind["runs"] for kind in listed] == sorted(
-        (kind["runs"] for kind in listed), reverse=True
-    )
-    assert listed[0]["words"] in taught("kinds").out
-    (first,) = taught("kinds", "--limit", "1", "--json").json
-    assert first["name"] == listed[0]["name"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -107,26 +107,6 @@ def test_bad_input(memories, arguments):
     assert len(memories("list")) == 1
 
 
-def test_similar_past_tasks(memories, trackrecord, project, outcomes_file):
-    """With how they ended."""
-    path = outcomes_file(
-        {
-            "task_id": "t1",
-            "success": False,
-            "instruction": "Fix the flaky login test",
-            "tool_graph": [{"tool": "open", "ok": False, "error": "no such page"}],
-        },
-        {"task_id": "t2", "success": True, "instruction": "Write release notes"},
-    )
-    assert trackrecord("publish", path, "--project", project, "--wait").status == 0
-    # A worker indexes them after it has learnt them.
-    deadline = time.monotonic() + 60
-    while not (similar := memories("similar", "login fails")):
-        assert time.monotonic() < deadline
-    (found,) = similar
-    assert (found["task_id"], found["success"], found["relevance"]) == ("t1", False, 1.0)
-
-
 def test_untrusted_text_on_a_terminal(memories, trackrecord, project):
     """A table's row stays one line, without anything that could steer a terminal."""
     memories("add", "a\tb\n## heading \x1b[31m red")

@@ -130,9 +130,7 @@ def test_an_export_of_what_is_left_knows_the_rest(aged, trackrecord, monkeypatch
 
 # What commands say of removed outcomes that their answers miss.
 SAYING = {
-    ("criteria", "feedback", "ttoday"): ("outcomes",),
     ("criteria", "show", "own"): ("outcomes",),
-    ("memories", "similar", "xylophon"): ("outcomes", "texts"),
     ("patterns", "list"): (),
     ("runs", "list"): ("outcomes",),
     ("runs", "list", "--text", "xylophon"): ("outcomes", "texts"),

@@ -145,14 +145,12 @@ def test_a_run_is_shown_with_all_that_was_reported_of_it(learnt, capsys):
 
 
 def test_one_thing_is_shown_as_by_its_command(learnt, capsys):
-    """A run as of a moment, and the kinds of task."""
+    """A run as of a moment."""
     learnt(*range(8))
     at = time.time()
     found = trackrecord.show_run("run-0003", at=at)
     told = printed(capsys, "runs", "show", "run-0003", "--at", repr(at))
     assert json.dumps(told) == json.dumps(found.to_document())
-    kinds = [each.to_document() for each in trackrecord.list_kinds()]
-    assert [each["name"] for each in printed(capsys, "kinds")] == [each["name"] for each in kinds]
 
 
 def test_lessons_are_dismissed_and_restored(learnt):

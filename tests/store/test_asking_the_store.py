@@ -1,11 +1,10 @@
 """What can be asked of a store: the same answers in memory, on disk and from PostgreSQL."""
 
 import pytest
-from sqlalchemy import event
 
 from tests.store.teaching import DEFAULTS, NOW, RULES, outcome, teach
 from trackrecord.learning.patterns.maturity import Maturity
-from trackrecord.store.criteria.feedback import feedback_of_criterion, feedback_of_task
+from trackrecord.store.criteria.feedback import feedback_of_criterion
 from trackrecord.store.database.engine import connect_store, reading
 from trackrecord.store.outcomes.projects import project_id_of
 from trackrecord.store.patterns.read import PatternFilter, read_examples, read_standings
@@ -64,41 +63,6 @@ def test_feedback_by_criterion(any_store):
     ]
     assert len(asked(any_store, feedback_of_criterion, "readable", DEFAULTS, limit=1)) == 1
     assert asked(any_store, feedback_of_criterion, "nothing", DEFAULTS) == []
-
-
-def test_feedback_by_task(any_store):
-    """All that its outcomes said, of this project alone; and as of a moment."""
-    teach_criteria(any_store)
-    found = said(asked(any_store, feedback_of_task, "a", DEFAULTS))
-    assert found == [
-        *(("oa2", name, *(("harmful",) if name == "own" else ("helpful",)), 1.0)
-          for name in sorted({*DEFAULTS, "own"})),
-        *(("oa1", name, "helpful", 1.0) for name in sorted(DEFAULTS)),
-    ]  # fmt: skip
-    assert len(asked(any_store, feedback_of_task, "a", DEFAULTS, limit=2)) == 2
-    assert asked(any_store, feedback_of_task, "nothing", DEFAULTS) == []
-    other = said(asked(any_store, feedback_of_task, "a", DEFAULTS, project="other"))
-    assert other == [("oc1", name, "helpful", 1.0) for name in sorted({*DEFAULTS, "own"})]
-
-
-def test_a_task_is_looked_for_without_reading_bodies(any_store):
-    """In an index that holds all that is asked; what is not of the task is never opened."""
-    if any_store.dialect.name != "sqlite":
-        pytest.skip("PostgreSQL plans by the size of the tables")
-    teach_criteria(any_store)
-    plans = []
-
-    def explain(connection, _cursor, statement, parameters, _context, _many):
-        if statement.startswith("SELECT") and "task_id = " in statement:
-            rows = connection.exec_driver_sql("EXPLAIN QUERY PLAN " + statement, parameters)
-            plans.append([row[3] for row in rows])
-
-    event.listen(any_store, "before_cursor_execute", explain)
-    asked(any_store, feedback_of_task, "a", DEFAULTS)
-    assert len(plans) == 2
-    for plan in plans:
-        assert any("outcomes USING INDEX ix_outcomes_received (project_id=?" in s for s in plan)
-        assert not any(step.startswith("SCAN") for step in plan), plan
 
 
 def teach_patterns(store):

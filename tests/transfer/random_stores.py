@@ -280,7 +280,6 @@ LISTS = (
     ("memories", "list"),
     ("lessons", "list", "--everything"),
     ("commands", "list", "--everything"),
-    ("kinds",),
     ("runs", "list", "--limit", "1000"),
     ("effect",),
     ("effect", "--by", "entry"),

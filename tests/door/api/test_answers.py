@@ -59,8 +59,6 @@ def test_the_same_question_has_the_same_answer_everywhere(http, printed, served)
             ("/commands", listed(trackrecord.list_commands), ("commands", "list")),
             ("/criteria", listed(trackrecord.list_criteria), ("criteria", "list")),
             ("/memories", listed(trackrecord.list_memories), ("memories", "list")),
-            ("/kinds", listed(trackrecord.list_kinds), ("kinds",)),
-            ("/feedback", listed(trackrecord.list_feedback), ("feedback", "list")),
             (
                 f"/patterns/{pattern}",
                 trackrecord.show_pattern(pattern).to_document(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from trackrecord.errors import UnknownId
 from trackrecord.learning.criteria.evaluation import (
@@ -144,12 +144,6 @@ class CriterionDetails(Criterion, frozen=True, kw_only=True):
     cursor: str | None
 
 
-CRITERION_FEEDBACK: Final = sorting_of(
-    "entries", "criterion said_by", name="criterion", verdict="verdict", value="value",
-    ended="ended_at", received="received_at",
-)  # fmt: skip
-
-
 class WeighingAnswer(Answer, frozen=True, kw_only=True):
     """A weighted evaluation.
 
@@ -229,23 +223,6 @@ def details_of(
         feedback=tuple(CriterionFeedbackAnswer.of(each) for each in page),
         cursor=cursor_of(page[-1].place) if len(found) > shown else None,
     )
-
-
-def feedback_of(it: Transaction, task_id: str) -> list[CriterionFeedbackAnswer]:
-    """Return what the outcomes of one task said about criteria, newest first.
-
-    Raises:
-        UnknownProject: nothing is on record for the project.
-        UnknownId: no outcome of the task is on record.
-    """
-    from trackrecord.resources.access.tasks import unknown_task
-    from trackrecord.store.criteria.feedback import feedback_of_task
-
-    defaults = it.settings.criteria.defaults
-    found = feedback_of_task(it.connection, it.project_id, task_id, defaults)
-    if not found:
-        raise unknown_task(it.connection, it.project, task_id)
-    return [CriterionFeedbackAnswer.of(each) for each in found]
 
 
 CRITERIA = Resource("criteria", "Show how far single criteria can be relied on.")

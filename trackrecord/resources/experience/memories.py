@@ -314,7 +314,7 @@ def list_memories(
         return [Memory.of(it, each) for each in found]
 
 
-@MEMORIES.offers("GET /memories/{memory_id:path}", command="show")
+@MEMORIES.offers("GET /memories/{memory_id:path}")
 def show_memory(memory_id: MemoryId, *, project: str | None = None) -> MemoryDetails:
     """Return a memory with its history.
 
@@ -560,19 +560,10 @@ def recall(
 @MEMORIES.offers(
     "GET /tasks/similar",
     rests_on=("outcomes", "texts"),
-    command="similar",
     sorting=sorting_of(
         "tasks", "outcome_id", relevance="relevance", task="task_id", score="raw_score",
         ended="ended_at",
     ),
-    columns=("task", "ended", "verdict", "relevance", "instruction"),
-    about="instruction",
-    secondary=("verdict", "relevance"),
-    cells={
-        "task": lambda task: task.task_id,
-        "ended": lambda task: "success" if task.success else "failure",
-    },
-    nothing="no past task of project {project!r} fits this text",
 )  # fmt: skip
 def similar_tasks(text: Text, *, limit: Few = 5, project: str | None = None) -> list[PastTask]:
     """Find past tasks whose instruction fits a text, best first, and how they ended.

@@ -140,26 +140,15 @@ _COLUMNS = {
     "task": "task_id", "source": "source", "given": "given_at", "received": "received_at",
 }  # fmt: skip
 _SORTING = sorting_of("verdicts", "feedback_id", **_COLUMNS)
-FEEDBACK = Resource(
-    "feedback", "Judge single patterns, criteria and memories, and list the verdicts."
-)
+FEEDBACK = Resource("feedback", "Judge single patterns, criteria and memories.")
 
 
 @FEEDBACK.offers(
     "GET /feedback",
-    command="list",
     sorting=_SORTING,
-    rank=lambda verdict: -verdict.received_at,
     in_pages=True,
     total=count_feedback,
-    columns=(
-        "feedback_id", "subject", "name", "verdict", "task_id", "source", "given_at", "is_waiting",
-    ),
-    about="name",
-    secondary=("feedback_id", "is_waiting", "task_id", "source", "given_at"),
-    nothing="no verdicts to show in project {project!r}",
-    option_names={"task_id": "task"},
-)  # fmt: skip
+)
 def list_feedback(
     *,
     pattern: PatternName | None = None,

@@ -37,16 +37,8 @@ KINDS = Resource("kinds", "List the kinds of task.")
 
 @KINDS.offers(
     "GET /kinds",
-    command="kinds",
     sorting=sorting_of("kinds", "name", name="name", rate="rate", runs="runs", tasks="tasks"),
-    rank=lambda kind: (-kind.runs, kind.name),
     in_pages=True,
-    columns=("kind", "rate", "succeeds in"),
-    drawings=("rate",),
-    about="kind",
-    secondary=("rate",),
-    cells={"kind": lambda kind: kind.name, "succeeds in": lambda kind: kind.words},
-    nothing="no kinds of task in project {project!r}: no run is on record",
 )
 def list_kinds(*, limit: Limit | None = None, project: str | None = None) -> list[KindOfTask]:
     """List the kinds of task, the commonest first, and how often each succeeds.

@@ -96,7 +96,7 @@ def feedback_of_criterion(
     found = _listed(connection, project_id, criterion, page)
     found += _alone(connection, project_id, criterion, page)
     if criterion in defaults:
-        found += _unlisted(connection, project_id, [criterion], None, page)
+        found += _unlisted(connection, project_id, criterion, page)
     return sorted(found, key=_newest_first)[:limit]
 
 
@@ -111,7 +111,7 @@ class _Page:
     """
 
     code_points: str
-    limit: int | None
+    limit: int
     after: CriterionFeedbackPlace | None = None
 
     def of(
@@ -133,25 +133,6 @@ class _Page:
                 beyond = or_(beyond, and_(received_at == moment, ordered > last))
             query = query.where(beyond)
         return query.order_by(received_at.desc(), ordered).limit(self.limit)
-
-
-def feedback_of_task(
-    connection: Connection,
-    project_id: int,
-    task_id: str,
-    defaults: Iterable[str],
-    *,
-    limit: int | None = 1000,
-) -> list[Feedback]:
-    """Return feedback on criteria from the outcomes of one task, newest first.
-
-    The arguments are those of `feedback_of_criterion`.
-    """
-    of_task = outcomes.c.task_id == task_id
-    page = _Page(dialect_of(connection).code_points, limit)
-    found = _listed_of_task(connection, project_id, task_id, page)
-    found += _unlisted(connection, project_id, list(defaults), of_task, page)
-    return sorted(found, key=_newest_first)[:limit]
 
 
 def _newest_first(each: Feedback) -> tuple[float, bool, str, str]:
@@ -196,41 +177,12 @@ def _alone(connection: Connection, project_id: int, criterion: str, page: _Page)
     return _read(connection, page.of(query, given.received_at, given.feedback_id, is_alone=True))
 
 
-def _listed_of_task(
-    connection: Connection, project_id: int, task_id: str, page: _Page
-) -> list[Feedback]:
-    """By the key of the feedback: each criterion of the project for each outcome of the task."""
-    of_key = and_(
-        _SEEN.criterion_id == criteria.c.id,
-        _SEEN.received_at == outcomes.c.received_at,
-        _SEEN.outcome == outcomes.c.id,
-    )
-    query = (
-        _LISTED.select_from(outcomes)
-        .join(criteria, criteria.c.project_id == outcomes.c.project_id)
-        .join(criterion_feedback, of_key)
-        .where(
-            outcomes.c.project_id == project_id,
-            outcomes.c.task_id == task_id,
-            outcomes.c.names_criteria,
-            OUTCOME_IS_CURRENT,
-        )
-    )
-    return _read(connection, page.of(query, outcomes.c.received_at, outcomes.c.outcome_id))
-
-
 def _read(connection: Connection, query: Select[Any]) -> list[Feedback]:
     return [Feedback(*row) for row in connection.execute(query)]
 
 
-def _unlisted(
-    connection: Connection,
-    project_id: int,
-    names: list[str],
-    where: ColumnElement[bool] | None,
-    page: _Page,
-) -> list[Feedback]:
-    """The own verdicts of outcomes that name no criterion, as feedback to each of these."""
+def _unlisted(connection: Connection, project_id: int, name: str, page: _Page) -> list[Feedback]:
+    """The own verdicts of outcomes that name no criterion, as feedback to this one."""
     verdict = outcomes.c.verdict
     value = case(
         (verdict == Verdict.HELPFUL.value, outcomes.c.raw_score),
@@ -243,8 +195,6 @@ def _unlisted(
         outcomes.c.success.is_not(None),
         OUTCOME_IS_CURRENT,
     )
-    if where is not None:
-        query = query.where(where)
     query = page.of(query, outcomes.c.received_at, outcomes.c.outcome_id)
     rows = connection.execute(query).all()
-    return [Feedback(name, *row) for row in rows for name in names]
+    return [Feedback(name, *row) for row in rows]

@@ -15,11 +15,9 @@ from trackrecord.resources.experience.patterns import (
 )
 
 from ...access import own_store
-from ...arguments.options import format_option, json_option
-from ...arguments.text_input import text_or_input
-from ...output.screen import Coloured, print_json, print_table
+from ...arguments.options import format_option
+from ...output.screen import Coloured
 from ...resource_commands import group_of
-from ...subcommands.tagging import tag as tag_command
 
 _COLOURS = {
     "proven": "green", "established": "cyan", "candidate": "yellow", "deprecated": "red",
@@ -73,26 +71,3 @@ def _print_prompt(
 
 
 command = group_of(PATTERNS, drawn={"state": _states}, more={"list": _with_prompt})
-command.add_command(tag_command)
-
-
-@command.command("recognise")
-@click.argument("text", metavar="TEXT|-")
-@json_option
-def recognise(text: str, *, as_json: bool) -> None:
-    """Find the strategies that a text mentions; - reads it from standard input.
-
-    They are recognised as in the description of an outcome. No server is needed, and nothing is
-    recorded.
-    """
-    from trackrecord.resources.reports.strategies import strategies
-
-    found = strategies(text_or_input(text, "description"))
-    if as_json:
-        print_json(
-            [{"id": each.slug, "name_en": each.name_en, "name_zh": each.name_zh} for each in found]
-        )
-    elif not found:
-        click.echo("no strategy is mentioned")
-    else:
-        print_table(("id", "name"), ((each.slug, each.name_en or each.name_zh) for each in found))
